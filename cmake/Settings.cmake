@@ -1,0 +1,24 @@
+# Language settings and warnings as INTERFACE targets, linked by own code only: a third party's
+# headers are never compiled under our warnings.
+add_library(torchwatch_settings INTERFACE)
+target_compile_features(torchwatch_settings INTERFACE cxx_std_20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Asserts for programmer mistakes stay on in every build (style: input is never asserted).
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+set(TORCHWATCH_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: address,undefined or thread")
+if(TORCHWATCH_SANITIZE)
+  target_compile_options(torchwatch_settings INTERFACE
+    -fsanitize=${TORCHWATCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(torchwatch_settings INTERFACE -fsanitize=${TORCHWATCH_SANITIZE})
+endif()
+
+option(TORCHWATCH_WERROR "Warnings are errors (on in the presets, off for users)" OFF)
+add_library(torchwatch_warnings INTERFACE)
+target_compile_options(torchwatch_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual
+  -Wnull-dereference -Wimplicit-fallthrough
+  $<$<BOOL:${TORCHWATCH_WERROR}>:-Werror>)

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::protocol {
+
+inline constexpr int kSchema = 1;
+
+/// Limits a runner puts on itself; the service enforces its own from outside as well.
+struct RunLimits {
+  std::int64_t time_ms = 120'000;
+  std::int64_t memory_bytes = 0;  ///< 0: none
+};
+
+/// What one fresh process is asked to measure: `torchwatch-runner measure REQUEST.json RESULT.json`.
+struct Request {
+  std::string attempt;  ///< the attempt this result will count for, repeated in the result
+  Cell cell;
+  Pass pass = Pass::timing;
+  Preset preset = Preset::small;
+  int warmup = 5;              ///< iterations before the first sample
+  int iterations = 30;         ///< samples at most
+  std::int64_t enough_ns = 500'000'000;  ///< timing: stop after this much measured time ...
+  int iterations_min = 10;               ///< ... but not with fewer samples than this
+  std::int64_t batch_below_ns = 1'000'000;  ///< iterations shorter than this are timed in batches
+  int leak_iterations = 40;    ///< memory pass: iterations whose live bytes are watched
+  std::uint64_t seed = 1337;
+  RunLimits limits;
+};
+
+std::string to_json(const Request&);
+/// Errors: invalid, naming the member and what is allowed. Unknown members are errors.
+Result<Request> parse_request(std::string_view json);
+
+}  // namespace torchwatch::protocol

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace torchwatch {
+
+/// What kind of thing went wrong. Few on purpose: each has one HTTP status and one exit status.
+enum class ErrorCode {
+  invalid,      ///< the caller's input is wrong; the same call never works
+  not_found,    ///< the named thing does not exist
+  conflict,     ///< somebody else holds it, or the state has moved on
+  unavailable,  ///< the surroundings failed (network, disk, child); may work later
+  timed_out,    ///< a limit in time was reached
+  cancelled,    ///< asked to stop
+  corrupt,      ///< stored or received data is damaged
+  internal,     ///< a bug of ours
+};
+
+std::string_view to_string(ErrorCode code);
+
+/// An error as a value. `message` says what is wrong, where, and what to do about it; context is
+/// put in front of it on the way up ("channel nightlies: build 2.13.0: no lib/libtorch_cpu.so").
+struct Error {
+  ErrorCode code = ErrorCode::internal;
+  std::string message;
+
+  /// The same error with `where` in front of its message.
+  [[nodiscard]] Error within(std::string_view where) const {
+    return Error{code, std::string(where) + ": " + message};
+  }
+};
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+using Status = Result<void>;
+
+/// `return fail(ErrorCode::invalid, "...")` in any function that returns a Result.
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
+  return tl::unexpected<Error>(Error{code, std::move(message)});
+}
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+}  // namespace torchwatch
+
+#define TORCHWATCH_CONCAT_(a, b) a##b
+#define TORCHWATCH_CONCAT(a, b) TORCHWATCH_CONCAT_(a, b)
+
+/// Leaves the function with the error of `expression`, if it has one.
+#define TW_TRY_VOID(expression)                                           \
+  if (auto tw_status = (expression); !tw_status.has_value()) [[unlikely]] \
+  return ::torchwatch::fail(std::move(tw_status).error())
+
+/// `TW_TRY(value, expression)`: declares `value` from the result or leaves with its error.
+#define TW_TRY(declaration, expression)                                             \
+  auto TORCHWATCH_CONCAT(tw_result_, __LINE__) = (expression);                      \
+  if (!TORCHWATCH_CONCAT(tw_result_, __LINE__).has_value()) [[unlikely]]            \
+    return ::torchwatch::fail(std::move(TORCHWATCH_CONCAT(tw_result_, __LINE__)).error()); \
+  declaration = std::move(*TORCHWATCH_CONCAT(tw_result_, __LINE__))

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch {
+
+// The words of the field, spelled the same in code, SQL, JSON and pages. Each enumeration has
+// to_string (its one spelling) and parse_* (the inverse; an error lists what is allowed).
+
+enum class Device { cpu, cuda };
+enum class Mode { train, infer };
+enum class Preset { paper, small };
+enum class Precision { fp32, tf32, fp16, bf16, amp };
+enum class Backend { eager, torchscript, aot_inductor };
+
+/// What one process measures. The kinds are never mixed in one process.
+enum class Pass { timing, memory, profile, coverage };
+
+enum class Metric {
+  time,                 ///< wall clock, ns per iteration
+  device_time,          ///< by device events, ns per iteration
+  cpu_peak,             ///< peak bytes of LibTorch's CPU allocator
+  device_peak,          ///< peak bytes of the device's caching allocator
+  cpu_peak_resident,    ///< peak resident bytes over the baseline, by the kernel
+  device_peak_total,    ///< the device's own use, bytes
+  leak_growth,          ///< bytes kept per iteration
+  leak_retained,        ///< bytes left after the model is destroyed
+};
+
+enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
+
+/// How a run ended, as the runner states it.
+enum class RunStatus { ok, unsupported, failed };
+
+enum class IncidentKind { regression, leak, lost };
+
+std::string_view to_string(Device);
+std::string_view to_string(Mode);
+std::string_view to_string(Preset);
+std::string_view to_string(Precision);
+std::string_view to_string(Backend);
+std::string_view to_string(Pass);
+std::string_view to_string(Metric);
+std::string_view to_string(Verdict);
+std::string_view to_string(RunStatus);
+std::string_view to_string(IncidentKind);
+
+Result<Device> parse_device(std::string_view);
+Result<Mode> parse_mode(std::string_view);
+Result<Preset> parse_preset(std::string_view);
+Result<Precision> parse_precision(std::string_view);
+Result<Backend> parse_backend(std::string_view);
+Result<Pass> parse_pass(std::string_view);
+Result<Metric> parse_metric(std::string_view);
+Result<Verdict> parse_verdict(std::string_view);
+Result<RunStatus> parse_run_status(std::string_view);
+Result<IncidentKind> parse_incident_kind(std::string_view);
+
+/// Device x mode, written "cpu-train".
+struct Configuration {
+  Device device = Device::cpu;
+  Mode mode = Mode::train;
+  auto operator<=>(const Configuration&) const = default;
+};
+std::string to_string(Configuration);
+Result<Configuration> parse_configuration(std::string_view);
+
+/// What may vary of a workload beside its configuration. Written "default" or, for what differs
+/// from the default, "bf16,batch=8,threads=2".
+struct Variant {
+  Precision precision = Precision::fp32;
+  Backend backend = Backend::eager;
+  int batch = 0;    ///< 0: the preset's default
+  int threads = 0;  ///< 0: the machine's default (see [measure] threads)
+  auto operator<=>(const Variant&) const = default;
+};
+std::string to_string(const Variant&);
+Result<Variant> parse_variant(std::string_view);
+
+/// One workload in one configuration and variant: what a process is started for.
+struct Cell {
+  std::string workload;
+  Configuration configuration;
+  Variant variant;
+  auto operator<=>(const Cell&) const = default;
+};
+std::string to_string(const Cell&);  ///< "resnet18 cpu-train", with the variant where not default
+
+/// A cell and one metric of it: what gets a verdict. With a machine class it is a series.
+struct Target {
+  Cell cell;
+  Metric metric = Metric::time;
+  auto operator<=>(const Target&) const = default;
+};
+std::string to_string(const Target&);
+
+/// The pass whose result carries the metric.
+Pass pass_of(Metric);
+/// "ns", "bytes", "bytes/iteration".
+std::string_view unit_of(Metric);
+
+}  // namespace torchwatch

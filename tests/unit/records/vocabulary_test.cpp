@@ -1,0 +1,37 @@
+#include "torchwatch/records/vocabulary.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+
+TEST_CASE("every metric's spelling parses back to itself") {
+  for (int i = 0; i <= static_cast<int>(Metric::leak_retained); ++i) {
+    const auto metric = static_cast<Metric>(i);
+    REQUIRE(parse_metric(to_string(metric)).value() == metric);
+  }
+}
+
+TEST_CASE("a configuration is written device-mode and read back") {
+  for (const auto* text : {"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"}) {
+    REQUIRE(to_string(parse_configuration(text).value()) == text);
+  }
+}
+
+TEST_CASE("an unknown word's error names it and what is allowed") {
+  const auto error = parse_configuration("tpu-train").error();
+  REQUIRE(error.code == ErrorCode::invalid);
+  REQUIRE(error.message == "device \"tpu\" is not known; allowed: cpu, cuda");
+}
+
+TEST_CASE("a variant is written by what differs from the default and read back") {
+  const Variant variant{Precision::bf16, Backend::eager, 8, 2};
+  REQUIRE(to_string(variant) == "bf16,batch=8,threads=2");
+  REQUIRE(parse_variant("bf16,batch=8,threads=2").value() == variant);
+  REQUIRE(parse_variant("default").value() == Variant{});
+}
+
+TEST_CASE("a variant with a part that means nothing is refused") {
+  REQUIRE(parse_variant("batch=0").error().code == ErrorCode::invalid);
+  REQUIRE(parse_variant("batch=8x").error().code == ErrorCode::invalid);
+  REQUIRE(parse_variant("").error().code == ErrorCode::invalid);
+}
