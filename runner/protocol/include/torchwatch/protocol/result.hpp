@@ -1,54 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "torchwatch/protocol/request.hpp"
+#include "torchwatch/records/run_result.hpp"
 
 namespace torchwatch::protocol {
 
-/// Live bytes of LibTorch's allocator over steady iterations, and what was left at the end.
-struct LeakFigures {
-  std::int64_t growth_bytes_per_iteration = 0;  ///< 0 unless every block's minimum rises
-  std::int64_t retained_bytes = 0;              ///< after destruction, over before construction
-  std::vector<std::int64_t> live_bytes;         ///< after each watched iteration
-};
-
-/// Shares of a window on a device, ns; the three sum to the window.
-struct Breakdown {
-  std::int64_t active_ns = 0;
-  std::int64_t copy_ns = 0;
-  std::int64_t idle_ns = 0;
-};
-
-/// What the process ran on, as ordered name: value pairs; equal maps mean comparable runs, except
-/// for the names under `volatile_facts` (load, faults, switches), which are covariates.
-struct Environment {
-  std::map<std::string, std::string> facts;
-  std::map<std::string, std::int64_t> volatile_facts;
-};
-
-/// One run's outcome as the runner states it. A workload that failed is a result as well.
-struct RunResult {
-  std::string attempt;
-  RunStatus status = RunStatus::ok;
-  std::string reason;  ///< for unsupported and failed
-
-  std::vector<std::int64_t> samples_ns;         ///< wall, per iteration (batched ones divided)
-  std::vector<std::int64_t> device_samples_ns;  ///< by device events, where there is a device
-  std::int64_t iterations_per_sample = 1;
-
-  std::map<Metric, std::int64_t> values;  ///< the run's value of each metric that it measured
-  std::optional<LeakFigures> leak;        ///< memory pass
-  std::optional<Breakdown> breakdown;     ///< profile pass
-  std::string breakdown_reason;           ///< why there is none
-  std::map<std::string, std::int64_t> operators;  ///< coverage pass: calls of each operator
-  Environment environment;
-};
+// The plain structs are records': storage keeps what a runner states without knowing its JSON.
+using torchwatch::Breakdown;
+using torchwatch::Environment;
+using torchwatch::LeakFigures;
+using torchwatch::RunResult;
 
 /// Largest result file that is read; a larger one is a failed run.
 inline constexpr std::size_t kResultBytesMax = 16U << 20U;
