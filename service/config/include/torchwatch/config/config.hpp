@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "torchwatch/records/error.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::config {
+
+enum class ChannelKind { directory, wheel_index };
+
+/// Everything torchwatch.toml can say, with the defaults. Paths are absolute after loading
+/// (relative ones are relative to the file). The key of a member is its table and name.
+struct Config {
+  std::filesystem::path file;    ///< where it was read from; empty: defaults
+  std::filesystem::path folder;  ///< relative paths start here
+
+  struct Storage {
+    std::filesystem::path path = "state/torchwatch.sqlite";
+  } storage;
+  struct Channel {
+    ChannelKind kind = ChannelKind::directory;
+    std::filesystem::path path = "nightlies";
+    std::chrono::seconds poll{600};
+  } channel;
+  struct Source {
+    std::string repository;  ///< empty: no commits are searched
+    std::string branch = "main";
+  } source;
+  struct Build {
+    std::filesystem::path recipe;  ///< empty: no per-commit builds
+    std::chrono::seconds timeout{4 * 3600};
+    int jobs = 0;  ///< 0: as many as there are cores
+    std::filesystem::path cache = "state/builds";
+    std::int64_t cache_limit_bytes = std::int64_t{40} << 30;
+    std::filesystem::path kit_sources;  ///< empty: the sources that this program was built from
+    std::int64_t output_limit_bytes = std::int64_t{8} << 20;
+  } build;
+  struct Suite {
+    Preset preset = Preset::small;
+    std::vector<std::string> workloads;                ///< empty: all
+    std::vector<Configuration> configurations;         ///< empty: what the machine has
+  } suite;
+  struct Measure {
+    int threads = 1;
+    int warmup = 5;
+    int iterations = 30;
+    std::chrono::milliseconds enough{500};
+    std::chrono::seconds time_limit{300};
+    std::int64_t memory_limit_bytes = 0;
+    bool place_libraries = true;  ///< fresh copies of library files, see releases.md section 3
+  } measure;
+  struct Detect {
+    double threshold = 0.07;
+    double gate = 0.06;
+    double confidence = 0.99;
+    double false_incidents_per_year = 1;
+  } detect;
+  struct Bisect {
+    double confidence = 0.99;
+    int builds_max = 60;
+    int runs_max = 2000;
+    std::chrono::seconds time_limit{12 * 3600};
+    std::vector<std::string> cannot_change;  ///< empty: bisect's default deny-list
+    bool verify_by_revert = true;
+  } bisect;
+  struct Executor {
+    std::string machine_lock = "torchwatch";
+    std::filesystem::path scratch = "state/scratch";
+    std::int64_t output_limit_bytes = std::int64_t{1} << 20;
+  } executor;
+  struct Web {
+    std::string address = "127.0.0.1";
+    int port = 8420;  ///< 0: any free one
+    std::vector<std::string> hosts;  ///< names beside the address that a Host header may have
+    std::filesystem::path token_file;  ///< empty: nothing can be written over HTTP
+    std::int64_t body_limit_bytes = std::int64_t{1} << 20;
+    std::chrono::seconds head_time_limit{5};
+    std::chrono::seconds body_time_limit{10};
+  } web;
+  struct Github {
+    std::string repository;  ///< owner/name; empty: issues stay in the outbox
+    std::filesystem::path token_file;
+    std::string api = "https://api.github.com";
+    int issues_per_night_max = 5;
+  } github;
+};
+
+/// One line of the table of keys, from which the example file, --help and errors come.
+struct KeyDescription {
+  std::string table;
+  std::string name;
+  std::string type;           ///< "path", "duration", "list of strings", ...
+  std::string default_value;  ///< as it would be written in TOML
+  std::string allowed;        ///< "1 to 1024", "directory, wheel-index", empty: anything of the type
+  std::string meaning;        ///< one sentence
+};
+std::vector<KeyDescription> keys();
+
+/// The file torchwatch.example.toml: every key with its default and meaning, commented out.
+std::string example();
+
+/// Reads a configuration. Unknown keys, wrong types and values that are not allowed are errors
+/// that name file, line, key and what is allowed. A missing file is an error only if `required`.
+Result<Config> load(const std::filesystem::path& file, bool required);
+
+/// A secret from a file (mode 0600 demanded), trimmed. Errors name the file, never the content.
+Result<std::string> read_secret(const std::filesystem::path&);
+
+}  // namespace torchwatch::config

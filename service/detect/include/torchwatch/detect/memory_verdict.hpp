@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "torchwatch/detect/settings.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::detect {
+
+struct MemoryDecision {
+  bool suspect = false;  ///< of a screen: confirm with `memory_runs` fresh runs a side
+  Verdict verdict = Verdict::inconclusive;
+  double ratio = 0;
+  double low = 0;   ///< least and greatest candidate / baseline over the runs
+  double high = 0;
+  std::int64_t baseline_value = 0;   ///< medians
+  std::int64_t candidate_value = 0;
+  std::string reason;
+};
+
+/// Peak bytes: regressed when every candidate run exceeds every baseline run by more than the
+/// threshold and the metric's floor in bytes.
+MemoryDecision judge_peak(Metric, std::span<const std::int64_t> baseline,
+                          std::span<const std::int64_t> candidate, const Settings&);
+
+/// leak_growth and leak_retained: regressed when every candidate run leaks more than every
+/// baseline run by the floor. The ratio is 0: a leak has a size, not a ratio.
+MemoryDecision judge_leak(Metric, std::span<const std::int64_t> baseline,
+                          std::span<const std::int64_t> candidate, const Settings&);
+
+}  // namespace torchwatch::detect
