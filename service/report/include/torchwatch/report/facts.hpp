@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::report {
+
+// What an issue says, gathered by whoever has it; rendering is pure.
+
+struct BuildFacts {
+  std::string name;
+  std::string version;
+  std::string trunk_commit;
+  std::string content_hash;
+};
+
+struct CommitFacts {
+  std::string sha;
+  std::string subject;
+  std::string author;
+  std::string author_date;  ///< ISO 8601, as in the commit
+  std::vector<std::string> changed_paths;
+};
+
+/// One series' change with what stands behind it.
+struct EffectFacts {
+  Target target;
+  double ratio = 0;  ///< 0 for a leak
+  double interval_low = 0;
+  double interval_high = 0;
+  double baseline_value = 0;
+  double candidate_value = 0;
+  double baseline_spread = 0;  ///< robust sd of the runs' values over their centre
+  double candidate_spread = 0;
+  int runs = 0;
+};
+
+struct SkippedCommit {
+  std::string sha;
+  std::string reason;
+};
+
+/// What a search found. `culprit` empty and `candidates` filled: they cannot be told apart.
+struct SearchFacts {
+  std::string good;
+  std::string bad;
+  std::optional<CommitFacts> culprit;
+  std::vector<CommitFacts> candidates;
+  double confidence = 0;
+  std::vector<EffectFacts> effects;  ///< of the culprit against its parent
+  int commits = 0;   ///< in the range
+  int folded = 0;    ///< that cannot change the library
+  int builds = 0;
+  int runs = 0;
+  std::vector<SkippedCommit> skipped;
+  std::string verified;  ///< how: "against its parent, 12 pairs; by reverting it on 2026-08-17"
+  std::string reason;    ///< why there is no culprit, or which budget ran out
+};
+
+struct IncidentFacts {
+  std::string key;
+  IncidentKind kind = IncidentKind::regression;
+  std::string title;
+  std::string night;  ///< name of the nightly
+  BuildFacts baseline;
+  BuildFacts candidate;
+  std::vector<EffectFacts> effects;
+  std::map<std::string, std::string> machine;  ///< the environment's facts
+  std::optional<SearchFacts> search;
+  std::string reproduce;  ///< one command
+  double confidence = 0.99;  ///< of the intervals
+};
+
+}  // namespace torchwatch::report
