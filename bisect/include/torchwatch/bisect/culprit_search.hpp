@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch::bisect {
+
+/// A build to measure against: a class by its index (oldest first), or none for the good end. The
+/// last class is the bad end.
+using Reference = std::optional<std::size_t>;
+
+/// One series whose change is searched. Effects are additive and positive where it got worse: for
+/// time ln(candidate / reference) of one pair, for memory and leaks the difference in bytes.
+struct SearchTarget {
+  double noise_sd = 0.02;   ///< expected spread of one pair's effect; 0 where it is exact
+  double noise_weight = 4;  ///< pairs that this expectation counts for beside the measured ones
+  double minimum_effect = 0.034;  ///< a smaller change is not worth a name (default: ln 1.035)
+};
+
+struct SearchSettings {
+  double confidence = 0.99;  ///< of the posterior before a class is verified
+  double build_cost = 20;    ///< of one build, in runs
+  int builds_max = 40;       ///< builds of classes other than the last
+  int runs_max = 1000;       ///< a pair of one target counts as two runs
+  int verify_pairs = 6;      ///< at least, of the culprit against its parent (exact targets: fewer)
+  int culprits_max = 4;
+};
+
+// What has happened. A search is the replay of its events; nothing else enters.
+
+/// A measurement as it was ordered: for each target the effect of every pair. A target that could
+/// not be measured here is left out only with TargetLost or Unbuildable following.
+struct Measured {
+  std::size_t candidate = 0;
+  Reference reference;
+  std::map<std::size_t, std::vector<double>> effects;
+};
+/// The class has a build (from now on it costs nothing); Measured implies it for its candidate.
+struct Built {
+  std::size_t candidate = 0;
+};
+/// The class cannot be built, or cannot run the workloads.
+struct Unbuildable {
+  std::size_t candidate = 0;
+};
+/// Both have the same library, so nothing between them (the later one included) is the culprit.
+struct SameLibrary {
+  Reference earlier;
+  std::size_t later = 0;
+  bool operator==(const SameLibrary&) const = default;
+};
+/// The target cannot be measured any more (its workload fails at an end): search without it.
+struct TargetLost {
+  std::size_t target = 0;
+};
+using SearchEvent = std::variant<Measured, Built, Unbuildable, SameLibrary, TargetLost>;
+
+// What to do next.
+
+enum class Purpose { verify_ends, probe, verify_culprit, look_for_more };
+const char* to_string(Purpose);
+
+/// Build what is not built of `candidate` and `reference`, measure that many interleaved pairs of
+/// each target, and apply all of it as one Measured (so that a killed measurement is continued, not
+/// judged half-done). More targets than named are welcome where they come for free.
+struct Measure {
+  std::size_t candidate = 0;
+  Reference reference;
+  std::vector<std::size_t> targets;
+  int pairs = 1;
+  Purpose purpose = Purpose::probe;
+  bool operator==(const Measure&) const = default;
+};
+
+enum class Outcome {
+  found,              ///< every change worth a name has its culprit
+  partly_found,       ///< some have; the reason says what is left
+  not_told_apart,     ///< a budget ended the search; `suspects` hold the culprit
+  did_not_reproduce,  ///< the ends do not differ
+  nothing_to_search,  ///< no class
+};
+const char* to_string(Outcome);
+
+/// An effect with its 99 % interval, in the target's unit.
+struct Effect {
+  std::size_t target = 0;
+  double effect = 0;
+  double low = 0;
+  double high = 0;
+  int pairs = 0;
+  bool shows = false;  ///< clearly different from nothing, and large enough to count
+};
+
+/// One culprit, measured directly against the nearest earlier class that builds.
+struct Culprit {
+  std::vector<std::size_t> classes;  ///< several: those that do not build cannot be told apart
+  Reference parent;
+  double confidence = 0;        ///< posterior probability of `classes`
+  std::vector<Effect> effects;  ///< of every target that reproduced
+};
+
+struct Answer {
+  Outcome outcome = Outcome::found;
+  std::vector<Culprit> culprits;      ///< verified; in the order of their share of the change
+  std::vector<std::size_t> suspects;  ///< the smallest set that holds an unfound culprit ...
+  double suspects_confidence = 0;     ///< ... with this probability
+  std::vector<Effect> ends;           ///< bad against good end, of every target
+  int builds = 0;                     ///< that the search asked for
+  int runs = 0;
+  std::vector<std::size_t> skipped;  ///< classes that could not be built
+  std::string reason;                ///< a sentence or two for people
+};
+
+using Action = std::variant<Measure, Answer>;
+
+/// The search for the commits behind a change: pure, so a killed search resumes by applying its
+/// events again and repeats nothing. Between measurements it keeps, for every class, the
+/// probability of being the first bad one, and orders what tells most per cost (a noisy binary
+/// search with continuous evidence; see the README). Not thread-safe; copyable.
+class CulpritSearch {
+ public:
+  /// `prior`: relative weight of each class before anything is measured; empty = all alike.
+  /// invalid for settings out of range, no target, or weights that are not positive.
+  static Result<CulpritSearch> create(SearchSettings, std::vector<SearchTarget>,
+                                      std::size_t classes, std::vector<double> prior = {});
+
+  CulpritSearch(const CulpritSearch&);
+  CulpritSearch& operator=(const CulpritSearch&);
+  CulpritSearch(CulpritSearch&&) noexcept;
+  CulpritSearch& operator=(CulpritSearch&&) noexcept;
+  ~CulpritSearch();
+
+  /// The same until something is applied.
+  Action next() const;
+
+  /// Takes in what has happened. invalid if it names a class or target that does not exist or has
+  /// no number in it; conflict if it contradicts an earlier event. The search is then unchanged.
+  Status apply(const SearchEvent&);
+
+  /// The probability of each class to be the culprit now looked for; sums to 1. All zero while
+  /// nothing is looked for (before the ends are verified, after the last culprit).
+  std::vector<double> posterior() const;
+
+ private:
+  class State;
+  explicit CulpritSearch(std::unique_ptr<State>);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace torchwatch::bisect
