@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,30 +11,42 @@ namespace torchwatch::protocol {
 
 inline constexpr int kSchema = 1;
 
+/// Largest request that is read.
+inline constexpr std::size_t kRequestBytesMax = 64U << 10U;
+
 /// Limits a runner puts on itself; the service enforces its own from outside as well.
 struct RunLimits {
   std::int64_t time_ms = 120'000;
   std::int64_t memory_bytes = 0;  ///< 0: none
 };
 
-/// What one fresh process is asked to measure: `torchwatch-runner measure REQUEST.json RESULT.json`.
+/// What one fresh process is asked to measure: `torchwatch-runner measure REQUEST.json
+/// RESULT.json`.
 struct Request {
   std::string attempt;  ///< the attempt this result will count for, repeated in the result
   Cell cell;
   Pass pass = Pass::timing;
   Preset preset = Preset::small;
-  int warmup = 5;              ///< iterations before the first sample
-  int iterations = 30;         ///< samples at most
-  std::int64_t enough_ns = 500'000'000;  ///< timing: stop after this much measured time ...
-  int iterations_min = 10;               ///< ... but not with fewer samples than this
+  int warmup = 5;                           ///< iterations before the first sample
+  int iterations = 30;                      ///< samples at most
+  std::int64_t enough_ns = 500'000'000;     ///< timing: stop after this much measured time ...
+  int iterations_min = 10;                  ///< ... but not with fewer samples than this
   std::int64_t batch_below_ns = 1'000'000;  ///< iterations shorter than this are timed in batches
-  int leak_iterations = 40;    ///< memory pass: iterations whose live bytes are watched
+  int leak_iterations = 40;  ///< memory pass: iterations whose live bytes are watched
   std::uint64_t seed = 1337;
+  /// Timing: run on one core where there are several; the choice is stated in the environment.
+  bool pin_to_core = true;
+  /// Timing: glibc's thresholds fixed, so that page faults do not depend on the heap's history
+  /// (never in the memory pass); false keeps glibc's own, which shows allocation churn.
+  bool fixed_heap = true;
   RunLimits limits;
 };
 
+/// One line. Every member is written, also those that have their default.
 std::string to_json(const Request&);
-/// Errors: invalid, naming the member and what is allowed. Unknown members are errors.
+/// Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the rest has the
+/// defaults above. Errors: corrupt (not JSON), invalid, naming the member and what is allowed.
+/// Unknown members are errors.
 Result<Request> parse_request(std::string_view json);
 
 }  // namespace torchwatch::protocol

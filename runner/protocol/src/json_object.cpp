@@ -1,0 +1,172 @@
+#include "json_object.hpp"
+
+#include "torchwatch/protocol/result.hpp"
+
+namespace torchwatch::protocol {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMapEntriesMax = 4096;
+constexpr std::size_t kMapTextBytesMax = 8192;
+
+/// A number that is whole and fits: nlohmann keeps what exceeds int64 as unsigned.
+std::optional<std::int64_t> whole_number(const json& value, Range range) {
+  if (!value.is_number_integer()) return {};
+  if (value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+    return {};
+  }
+  const auto number = value.get<std::int64_t>();
+  if (number < range.least || number > range.most) return {};
+  return number;
+}
+
+std::string describe(Range range) {
+  const std::string from = "must be a whole number from " + std::to_string(range.least);
+  if (range.most == std::numeric_limits<std::int64_t>::max()) return from;
+  return from + " to " + std::to_string(range.most);
+}
+
+}  // namespace
+
+Result<json> parse_object(std::string_view text, std::size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return fail(ErrorCode::corrupt, "the JSON has " + std::to_string(text.size()) +
+                                        " bytes; at most " + std::to_string(bytes_max) +
+                                        " are read");
+  }
+  bool too_deep = false;
+  const auto guard = [&too_deep](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > kJsonDepthMax;
+    return !too_deep;  // false drops the value, so nothing deep is ever built
+  };
+  json value;
+  try {
+    value = json::parse(text.begin(), text.end(), guard);
+  } catch (const json::exception& error) {
+    return fail(ErrorCode::corrupt, std::string("not complete JSON: ") + error.what());
+  }
+  if (too_deep) {
+    return fail(ErrorCode::corrupt,
+                "the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
+  }
+  if (!value.is_object()) return fail(ErrorCode::corrupt, "the JSON's root is not an object");
+  return value;
+}
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string ObjectReader::path_of(std::string_view name) const {
+  return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+}
+
+tl::unexpected<Error> ObjectReader::wrong(std::string_view name, std::string_view must) const {
+  return fail(ErrorCode::invalid, "member \"" + path_of(name) + "\" " + std::string(must));
+}
+
+const json* ObjectReader::find(std::string_view name) {
+  known_.insert(std::string(name));
+  const auto found = object_.find(name);
+  return found == object_.end() ? nullptr : &*found;
+}
+
+Result<std::int64_t> ObjectReader::integer(std::string_view name, Range range,
+                                           std::optional<std::int64_t> fallback) {
+  const json* value = find(name);
+  if (value == nullptr)
+    return fallback ? Result<std::int64_t>(*fallback) : wrong(name, "is missing");
+  const auto number = whole_number(*value, range);
+  if (!number) return wrong(name, describe(range));
+  return *number;
+}
+
+Result<std::uint64_t> ObjectReader::natural(std::string_view name, std::uint64_t fallback) {
+  const json* value = find(name);
+  if (value == nullptr) return fallback;
+  if (!value->is_number_unsigned()) return wrong(name, "must be a whole number from 0");
+  return value->get<std::uint64_t>();
+}
+
+Result<bool> ObjectReader::boolean(std::string_view name, bool fallback) {
+  const json* value = find(name);
+  if (value == nullptr) return fallback;
+  if (!value->is_boolean()) return wrong(name, "must be true or false");
+  return value->get<bool>();
+}
+
+Result<std::string> ObjectReader::text(std::string_view name, std::size_t bytes_max,
+                                       std::optional<std::string> fallback) {
+  const json* value = find(name);
+  if (value == nullptr)
+    return fallback ? Result<std::string>(*fallback) : wrong(name, "is missing");
+  if (!value->is_string()) return wrong(name, "must be a string");
+  auto spelling = value->get<std::string>();
+  if (spelling.size() > bytes_max) {
+    return wrong(name, "must have at most " + std::to_string(bytes_max) + " bytes");
+  }
+  return spelling;
+}
+
+Result<std::vector<std::int64_t>> ObjectReader::integers(std::string_view name, Range range,
+                                                         std::size_t count_max) {
+  std::vector<std::int64_t> numbers;
+  const json* value = find(name);
+  if (value == nullptr) return numbers;
+  if (!value->is_array() || value->size() > count_max) {
+    return wrong(name, "must be a list of at most " + std::to_string(count_max) + " numbers");
+  }
+  numbers.reserve(value->size());
+  for (const json& element : *value) {
+    const auto number = whole_number(element, range);
+    if (!number) {
+      return wrong(std::string(name) + "[" + std::to_string(numbers.size()) + "]", describe(range));
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+Result<std::map<std::string, std::int64_t>> ObjectReader::integer_map(std::string_view name,
+                                                                      Range range) {
+  std::map<std::string, std::int64_t> numbers;
+  TW_TRY(auto entries, object(name));
+  if (!entries) return numbers;
+  if (entries->object_.size() > kMapEntriesMax) return wrong(name, "has too many members");
+  for (const auto& [key, value] : entries->object_.items()) {
+    TW_TRY(numbers[key], entries->integer(key, range));
+  }
+  return numbers;
+}
+
+Result<std::map<std::string, std::string>> ObjectReader::text_map(std::string_view name) {
+  std::map<std::string, std::string> texts;
+  TW_TRY(auto entries, object(name));
+  if (!entries) return texts;
+  if (entries->object_.size() > kMapEntriesMax) return wrong(name, "has too many members");
+  for (const auto& [key, value] : entries->object_.items()) {
+    TW_TRY(texts[key], entries->text(key, kMapTextBytesMax));
+  }
+  return texts;
+}
+
+Result<std::optional<ObjectReader>> ObjectReader::object(std::string_view name) {
+  const json* value = find(name);
+  if (value == nullptr || value->is_null()) return std::optional<ObjectReader>();
+  if (!value->is_object()) return wrong(name, "must be an object");
+  return std::optional<ObjectReader>(std::in_place, *value, path_of(name));
+}
+
+Status ObjectReader::refuse_unknown() const {
+  for (const auto& [name, value] : object_.items()) {
+    if (known_.contains(name)) continue;
+    std::string allowed;
+    for (const auto& each : known_) allowed += (allowed.empty() ? "" : ", ") + each;
+    return wrong(name, "is not known; allowed: " + allowed);
+  }
+  return {};
+}
+
+}  // namespace torchwatch::protocol

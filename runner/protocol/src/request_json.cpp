@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "json_object.hpp"
+#include "torchwatch/protocol/request.hpp"
+
+namespace torchwatch::protocol {
+namespace {
+
+constexpr std::int64_t kCountMax = 1'000'000;
+constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
+constexpr std::int64_t kMillisecondsMax = 86'400'000;
+constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
+
+Status read_cell(ObjectReader& in, Cell& cell) {
+  TW_TRY(cell.workload, in.text("workload", 200));
+  TW_TRY(cell.configuration.device, in.word("device", parse_device));
+  TW_TRY(cell.configuration.mode, in.word("mode", parse_mode));
+  TW_TRY(cell.variant.precision, in.word("precision", parse_precision, {Precision::fp32}));
+  TW_TRY(cell.variant.backend, in.word("backend", parse_backend, {Backend::eager}));
+  TW_TRY(const auto batch, in.integer("batch", {0, kCountMax}, 0));
+  TW_TRY(const auto threads, in.integer("threads", {0, 4096}, 0));
+  cell.variant.batch = static_cast<int>(batch);
+  cell.variant.threads = static_cast<int>(threads);
+  return {};
+}
+
+Status read_count(ObjectReader& in, std::string_view name, std::int64_t least, int& count) {
+  TW_TRY(const auto number, in.integer(name, {least, kCountMax}, count));
+  count = static_cast<int>(number);
+  return {};
+}
+
+Status read_counts(ObjectReader& in, Request& request) {
+  TW_TRY_VOID(read_count(in, "warmup", 0, request.warmup));
+  TW_TRY_VOID(read_count(in, "iterations", 1, request.iterations));
+  request.iterations_min = std::min(request.iterations_min, request.iterations);
+  TW_TRY_VOID(read_count(in, "iterations_min", 1, request.iterations_min));
+  TW_TRY_VOID(read_count(in, "leak_iterations", 0, request.leak_iterations));
+  if (request.iterations_min > request.iterations) {
+    return in.wrong("iterations_min", "must not exceed \"iterations\"");
+  }
+  const Range duration{0, kNanosecondsMax};
+  TW_TRY(request.enough_ns, in.integer("enough_ns", duration, request.enough_ns));
+  TW_TRY(request.batch_below_ns, in.integer("batch_below_ns", duration, request.batch_below_ns));
+  return {};
+}
+
+Status read_limits(ObjectReader& in, RunLimits& limits) {
+  TW_TRY(auto members, in.object("limits"));
+  if (!members) return {};
+  TW_TRY(limits.time_ms, members->integer("time_ms", {1, kMillisecondsMax}, limits.time_ms));
+  TW_TRY(limits.memory_bytes,
+         members->integer("memory_bytes", {0, kBytesMax}, limits.memory_bytes));
+  return members->refuse_unknown();
+}
+
+}  // namespace
+
+std::string to_json(const Request& request) {
+  const auto& [workload, configuration, variant] = request.cell;
+  return dump(
+      {{"schema", kSchema},
+       {"attempt", request.attempt},
+       {"workload", workload},
+       {"device", to_string(configuration.device)},
+       {"mode", to_string(configuration.mode)},
+       {"precision", to_string(variant.precision)},
+       {"backend", to_string(variant.backend)},
+       {"batch", variant.batch},
+       {"threads", variant.threads},
+       {"pass", to_string(request.pass)},
+       {"preset", to_string(request.preset)},
+       {"warmup", request.warmup},
+       {"iterations", request.iterations},
+       {"iterations_min", request.iterations_min},
+       {"enough_ns", request.enough_ns},
+       {"batch_below_ns", request.batch_below_ns},
+       {"leak_iterations", request.leak_iterations},
+       {"seed", request.seed},
+       {"pin_to_core", request.pin_to_core},
+       {"fixed_heap", request.fixed_heap},
+       {"limits",
+        {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
+}
+
+Result<Request> parse_request(std::string_view json) {
+  TW_TRY(const nlohmann::json root, parse_object(json, kRequestBytesMax));
+  ObjectReader in(root, "");
+  Request request;
+  TW_TRY(const auto schema, in.integer("schema", {kSchema, kSchema}));
+  static_cast<void>(schema);
+  TW_TRY(request.attempt, in.text("attempt", 200));
+  TW_TRY_VOID(read_cell(in, request.cell));
+  TW_TRY(request.pass, in.word("pass", parse_pass, {request.pass}));
+  TW_TRY(request.preset, in.word("preset", parse_preset, {request.preset}));
+  TW_TRY_VOID(read_counts(in, request));
+  TW_TRY(request.seed, in.natural("seed", request.seed));
+  TW_TRY(request.pin_to_core, in.boolean("pin_to_core", request.pin_to_core));
+  TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
+  TW_TRY_VOID(read_limits(in, request.limits));
+  TW_TRY_VOID(in.refuse_unknown());
+  return request;
+}
+
+}  // namespace torchwatch::protocol

@@ -1,0 +1,115 @@
+#include "torchwatch/protocol/request.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::protocol;
+using nlohmann::json;
+
+namespace {
+
+json minimal() {
+  return {{"schema", 1},
+          {"attempt", "a1"},
+          {"workload", "resnet18"},
+          {"device", "cpu"},
+          {"mode", "train"}};
+}
+
+std::string refusal(const json& request) {
+  const auto parsed = parse_request(request.dump());
+  REQUIRE_FALSE(parsed.has_value());
+  REQUIRE(parsed.error().code == ErrorCode::invalid);
+  return parsed.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a request needs only schema, attempt, workload, device and mode") {
+  const auto request = parse_request(minimal().dump()).value();
+  REQUIRE(to_string(request.cell) == "resnet18 cpu-train");
+  REQUIRE(request.pass == Pass::timing);
+  REQUIRE(request.warmup == 5);
+  REQUIRE(request.iterations == 30);
+}
+
+TEST_CASE("a request is read back as it was written") {
+  Request request;
+  request.attempt = "night-7/3";
+  request.cell = {"dlrm", {Device::cuda, Mode::infer}, {Precision::bf16, Backend::eager, 8, 2}};
+  request.pass = Pass::memory;
+  request.preset = Preset::paper;
+  request.warmup = 2;
+  request.iterations = 7;
+  request.iterations_min = 3;
+  request.enough_ns = 1;
+  request.batch_below_ns = 0;
+  request.leak_iterations = 0;
+  request.seed = 18'446'744'073'709'551'615ULL;
+  request.pin_to_core = false;
+  request.fixed_heap = false;
+  request.limits = {1000, 1 << 30};
+  const auto text = to_json(request);
+  const auto again = parse_request(text).value();
+  REQUIRE(to_json(again) == text);
+  REQUIRE(again.cell == request.cell);
+  REQUIRE(again.seed == request.seed);
+  REQUIRE(again.limits.memory_bytes == 1 << 30);
+}
+
+TEST_CASE("a member that is missing is named") {
+  for (const auto* name : {"schema", "attempt", "workload", "device", "mode"}) {
+    auto request = minimal();
+    request.erase(name);
+    REQUIRE(refusal(request) == "member \"" + std::string(name) + "\" is missing");
+  }
+}
+
+TEST_CASE("an unknown member is refused and the known ones are listed") {
+  auto request = minimal();
+  request["warm_up"] = 3;
+  const auto message = refusal(request);
+  REQUIRE(message.find("\"warm_up\" is not known") != std::string::npos);
+  REQUIRE(message.find("warmup") != std::string::npos);
+  request = minimal();
+  request["limits"] = {{"time", 3}};
+  REQUIRE(refusal(request).find("\"limits.time\" is not known") != std::string::npos);
+}
+
+TEST_CASE("a member of the wrong type or out of range is named with what is allowed") {
+  const auto with = [](const char* name, const json& value) {
+    auto request = minimal();
+    request[name] = value;
+    return refusal(request);
+  };
+  REQUIRE(with("iterations", "30") ==
+          "member \"iterations\" must be a whole number from 1 to 1000000");
+  REQUIRE(with("iterations", 0).find("from 1") != std::string::npos);
+  REQUIRE(with("warmup", -1).find("warmup") != std::string::npos);
+  REQUIRE(with("warmup", 1.5).find("warmup") != std::string::npos);
+  REQUIRE(with("enough_ns", 18'446'744'073'709'551'615ULL).find("enough_ns") != std::string::npos);
+  REQUIRE(with("device", "tpu") == "device: device \"tpu\" is not known; allowed: cpu, cuda");
+  REQUIRE(with("device", 1) == "member \"device\" must be a string");
+  REQUIRE(with("pin_to_core", 1) == "member \"pin_to_core\" must be true or false");
+  REQUIRE(with("seed", -1).find("seed") != std::string::npos);
+  REQUIRE(with("limits", json::array()) == "member \"limits\" must be an object");
+  REQUIRE(with("schema", 2).find("schema") != std::string::npos);
+  REQUIRE(with("iterations_min", 31).find("iterations_min") != std::string::npos);
+}
+
+TEST_CASE("fewer iterations than the usual minimum are a valid wish") {
+  auto request = minimal();
+  request["iterations"] = 3;
+  REQUIRE(parse_request(request.dump()).value().iterations_min == 3);
+}
+
+TEST_CASE("what is not JSON is corrupt, with the place") {
+  const auto text = minimal().dump();
+  const auto error = parse_request(text.substr(0, text.size() / 2)).error();
+  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE(error.message.find("column") != std::string::npos);
+  REQUIRE(parse_request("").error().code == ErrorCode::corrupt);
+  REQUIRE(parse_request("[]").error().code == ErrorCode::corrupt);
+  REQUIRE(parse_request(std::string(kRequestBytesMax + 1, ' ')).error().code == ErrorCode::corrupt);
+}

@@ -1,0 +1,166 @@
+#include "torchwatch/protocol/result.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::protocol;
+using nlohmann::json;
+
+namespace {
+
+RunResult timing_result() {
+  RunResult result;
+  result.attempt = "a1";
+  result.samples_ns = {30, 10, 20};
+  result.values[Metric::time] = 20;
+  result.environment.facts["cpu"] = "model \"X\"";
+  result.environment.volatile_facts["minor_faults"] = 7;
+  return result;
+}
+
+RunResult memory_result() {
+  RunResult result;
+  result.attempt = "a1";
+  result.values = {{Metric::cpu_peak, 4096}, {Metric::leak_growth, 64}};
+  result.leak = LeakFigures{64, -8, {1, 2, 3}};
+  return result;
+}
+
+ErrorCode code_of(const json& result) {
+  const auto parsed = parse_result(result.dump(), "a1");
+  REQUIRE_FALSE(parsed.has_value());
+  return parsed.error().code;
+}
+
+std::string refusal(const char* pointer, const json& value) {
+  auto result = json::parse(to_json(timing_result()));
+  result[json::json_pointer(pointer)] = value;
+  const auto parsed = parse_result(result.dump(), "a1");
+  REQUIRE_FALSE(parsed.has_value());
+  REQUIRE(parsed.error().code == ErrorCode::invalid);
+  return parsed.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a result is read back as it was written") {
+  for (const auto& result : {timing_result(), memory_result()}) {
+    const auto text = to_json(result);
+    REQUIRE(to_json(parse_result(text, "a1").value()) == text);
+  }
+}
+
+TEST_CASE("any samples survive the way through JSON") {
+  REQUIRE(rc::check([](const std::vector<std::uint32_t>& drawn, const std::string& fact) {
+    auto result = timing_result();
+    result.samples_ns = {1};
+    for (const auto each : drawn) result.samples_ns.push_back(std::int64_t{each} + 1);
+    result.values[Metric::time] = median(result.samples_ns);
+    result.environment.facts["text"] = fact;
+    const auto again = parse_result(to_json(result), "a1");
+    RC_ASSERT(again.has_value());
+    RC_ASSERT(again->samples_ns == result.samples_ns);
+  }));
+}
+
+TEST_CASE("a result cut off anywhere is corrupt") {
+  const auto text = to_json(timing_result());
+  for (std::size_t length = 0; length + 2 < text.size(); ++length) {
+    REQUIRE(parse_result(text.substr(0, length), "a1").error().code == ErrorCode::corrupt);
+  }
+}
+
+TEST_CASE("another attempt's result is a conflict, also when the rest of it is nonsense") {
+  const auto error = parse_result(to_json(timing_result()), "a2").error();
+  REQUIRE(error.code == ErrorCode::conflict);
+  REQUIRE(error.message == "result of another attempt: \"a1\" instead of \"a2\"");
+}
+
+TEST_CASE("a deeply nested result is refused and costs nothing") {
+  const std::string open(1'000'000, '[');
+  REQUIRE(parse_result("{\"schema\":" + open, "a1").error().code == ErrorCode::corrupt);
+  const std::string close(1'000'000, ']');
+  const auto error = parse_result("{\"schema\":" + open + close + "}", "a1").error();
+  REQUIRE(error.message.find("nested deeper") != std::string::npos);
+}
+
+TEST_CASE("a result larger than the limit is not parsed") {
+  const auto error = parse_result(std::string(kResultBytesMax + 1, ' '), "a1").error();
+  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE(error.message.find("bytes") != std::string::npos);
+}
+
+TEST_CASE("a member out of range is named") {
+  REQUIRE(refusal("/samples_ns/1", -5) ==
+          "member \"samples_ns[1]\" must be a whole number from 1 to 86400000000000");
+  REQUIRE(refusal("/samples_ns/0", 0).find("samples_ns[0]") != std::string::npos);
+  REQUIRE(refusal("/samples_ns/0", 1e9).find("samples_ns[0]") != std::string::npos);
+  REQUIRE(refusal("/samples_ns/0", "1").find("samples_ns[0]") != std::string::npos);
+  REQUIRE(refusal("/samples_ns", "many").find("samples_ns") != std::string::npos);
+  REQUIRE(refusal("/values/time", -1).find("values.time") != std::string::npos);
+  REQUIRE(refusal("/values/speed", 1).find("metric \"speed\" is not known") != std::string::npos);
+  REQUIRE(refusal("/status", "fine").find("status") != std::string::npos);
+  REQUIRE(refusal("/iterations_per_sample", 0).find("iterations_per_sample") != std::string::npos);
+  REQUIRE(refusal("/environment/facts/cpu", 3).find("environment.facts.cpu") != std::string::npos);
+  REQUIRE(refusal("/schema", 2).find("schema") != std::string::npos);
+  REQUIRE(refusal("/breakdown", {{"active_ns", -1}}).find("breakdown.active_ns") !=
+          std::string::npos);
+}
+
+TEST_CASE("a value that is not the median of its samples is refused") {
+  REQUIRE(refusal("/values/time", 21).find("must be the median of its samples, 20") !=
+          std::string::npos);
+  REQUIRE(refusal("/values", {{"cpu_peak", 1}}).find("values.time") != std::string::npos);
+  REQUIRE(refusal("/samples_ns", json::array()).find("values.time") != std::string::npos);
+}
+
+TEST_CASE("an ok result without any figure and a failed one without reason are refused") {
+  REQUIRE(code_of({{"schema", 1}, {"attempt", "a1"}, {"status", "ok"}}) == ErrorCode::invalid);
+  REQUIRE(code_of({{"schema", 1}, {"attempt", "a1"}, {"status", "failed"}}) == ErrorCode::invalid);
+}
+
+TEST_CASE("a failed result is a result") {
+  RunResult result;
+  result.attempt = "a1";
+  result.status = RunStatus::failed;
+  result.reason = "the workload threw: \xff bad bytes";
+  const auto again = parse_result(to_json(result), "a1").value();
+  REQUIRE(again.status == RunStatus::failed);
+  REQUIRE(again.reason.find("the workload threw") == 0);
+}
+
+TEST_CASE("an ok result must answer what its pass was asked") {
+  Request request;
+  request.attempt = "a1";
+  REQUIRE(check_answers(request, timing_result()).has_value());
+  REQUIRE_FALSE(check_answers(request, memory_result()).has_value());
+  request.iterations = 2;
+  REQUIRE_FALSE(check_answers(request, timing_result()).has_value());
+  request.pass = Pass::memory;
+  REQUIRE(check_answers(request, memory_result()).has_value());
+  REQUIRE_FALSE(check_answers(request, timing_result()).has_value());
+  auto lying = memory_result();
+  lying.values[Metric::leak_growth] = 0;
+  REQUIRE_FALSE(check_answers(request, lying).has_value());
+  request.attempt = "a2";
+  REQUIRE(check_answers(request, memory_result()).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("the median lies in the middle of any samples") {
+  REQUIRE(median({3}) == 3);
+  REQUIRE(median({4, 1}) == 2);
+  REQUIRE(median({9, 1, 5}) == 5);
+  REQUIRE(rc::check([](std::vector<std::int32_t> drawn) {
+    RC_PRE(!drawn.empty());
+    std::vector<std::int64_t> samples(drawn.begin(), drawn.end());
+    const auto middle = median(samples);
+    std::sort(samples.begin(), samples.end());
+    const auto half = samples.size() / 2;
+    RC_ASSERT(middle <= samples[half]);
+    RC_ASSERT(middle >= samples[samples.size() % 2 == 1 ? half : half - 1]);
+  }));
+}
