@@ -1,0 +1,289 @@
+#include "key_table.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "units.hpp"
+#include "value_format.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Which values of a type are allowed: in words and as a check.
+template <typename T>
+struct Allowed {
+  std::string words;
+  std::function<bool(const T&)> holds = [](const T&) { return true; };
+};
+
+template <typename T>
+std::string spoken(const T& value) {
+  std::string text = write(value);
+  std::erase(text, '"');
+  return text;
+}
+
+template <typename T>
+Allowed<T> between(T least, T greatest) {
+  return {spoken(least) + " to " + spoken(greatest),
+          [=](const T& value) { return least <= value && value <= greatest; }};
+}
+
+template <typename T>
+Allowed<T> filled() {
+  return {"not empty", [](const T& value) { return !value.empty(); }};
+}
+
+template <typename T>
+Allowed<T> words_of(std::string words) {
+  return {std::move(words), [](const T&) { return true; }};  // reading already refuses others
+}
+
+/// A list in which nothing stands twice: a cell measured twice a night would be stored twice.
+template <typename T>
+Allowed<std::vector<T>> distinct(std::string words) {
+  return {std::move(words), [](const std::vector<T>& list) {
+            std::vector<T> sorted = list;
+            std::sort(sorted.begin(), sorted.end());
+            return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() &&
+                   std::find(sorted.begin(), sorted.end(), T{}) == sorted.end();
+          }};
+}
+
+Allowed<std::string> owner_and_name() {
+  return {"owner/name", [](const std::string& text) {
+            const auto slash = text.find('/');
+            const bool is_pair = slash != 0 && slash != std::string::npos &&
+                                 slash + 1 < text.size() && text.rfind('/') == slash;
+            return text.empty() || (is_pair && text.find_first_of(" \t\n?#%") == std::string::npos);
+          }};
+}
+
+Allowed<std::string> http_address() {
+  return {"an address that begins with https:// or http://", [](const std::string& text) {
+            return text.starts_with("https://") || text.starts_with("http://");
+          }};
+}
+
+bool is_url(std::string_view location) {
+  const auto colon = location.find(':');
+  return location.find("://") != std::string_view::npos ||
+         (colon != std::string_view::npos && colon < location.find('/'));  // git@host:path
+}
+
+void resolve_value(const std::filesystem::path& folder, std::filesystem::path& path) {
+  if (!path.empty()) path = (folder / path).lexically_normal();
+}
+template <typename T>
+void resolve_value(const std::filesystem::path&, T&) {}
+
+void resolve_location(const std::filesystem::path& folder, std::string& location) {
+  if (!location.empty() && !is_url(location)) {
+    location = (folder / location).lexically_normal().string();
+  }
+}
+
+template <typename Section, typename T>
+Key key(std::string table, std::string name, Section Config::* section, T Section::* member,
+        Allowed<T> allowed, std::string meaning) {
+  Key made;
+  made.table = std::move(table);
+  made.name = std::move(name);
+  made.type = type_of(T{});
+  made.allowed = allowed.words;
+  made.meaning = std::move(meaning);
+  made.read = [=](const toml::node& node, Config& config) -> Status {
+    T value{};
+    TW_TRY_VOID(read(node, value));
+    if (!allowed.holds(value)) return fail(ErrorCode::invalid, spoken(value) + " is not allowed");
+    config.*section.*member = std::move(value);
+    return {};
+  };
+  made.write = [=](const Config& config) { return write(config.*section.*member); };
+  made.resolve = [=](const std::filesystem::path& folder, Config& config) {
+    resolve_value(folder, config.*section.*member);
+  };
+  return made;
+}
+
+/// A path or a URL: only a path is relative to the file.
+Key location_key(Key made, std::string Config::Source::* member) {
+  made.resolve = [=](const std::filesystem::path& folder, Config& config) {
+    resolve_location(folder, config.source.*member);
+  };
+  return made;
+}
+
+constexpr seconds kDay{86'400};
+constexpr std::int64_t kKiB = 1 << 10;
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kGiB = 1 << 30;
+
+void add_builds(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(key("storage", "path", &C::storage, &C::Storage::path,
+                      filled<std::filesystem::path>(), "The database; made if it is not there."));
+
+  table.push_back(key("channel", "kind", &C::channel, &C::Channel::kind,
+                      words_of<ChannelKind>("directory, wheel-index"),
+                      "Where nightly builds come from: folders, or wheels fetched through pip."));
+  table.push_back(key("channel", "path", &C::channel, &C::Channel::path,
+                      filled<std::filesystem::path>(),
+                      "Of a directory channel: one folder a build, as in LibTorch's archives."));
+  table.push_back(key("channel", "poll", &C::channel, &C::Channel::poll, between(seconds(1), kDay),
+                      "How often the daemon looks for new builds."));
+
+  table.push_back(location_key(
+      key("source", "repository", &C::source, &C::Source::repository, Allowed<std::string>{},
+          "The git repository whose commits are searched, a path or a URL; empty: no search."),
+      &C::Source::repository));
+  table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
+                      "Its trunk: the first parents of this branch are the candidates."));
+
+  table.push_back(key("build", "recipe", &C::build, &C::Build::recipe,
+                      Allowed<std::filesystem::path>{},
+                      "The executable that builds one commit; empty: no per-commit builds."));
+  table.push_back(key("build", "timeout", &C::build, &C::Build::timeout,
+                      between(seconds(1), 7 * kDay), "The longest that one build may take."));
+  table.push_back(key("build", "jobs", &C::build, &C::Build::jobs, between(0, 1024),
+                      "Parallel jobs of a build; 0: as many as there are cores."));
+  table.push_back(key("build", "cache", &C::build, &C::Build::cache,
+                      filled<std::filesystem::path>(), "Where builds and runner kits are kept."));
+  table.push_back(key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,
+                      between(64 * kMiB, 1024 * 1024 * kGiB),
+                      "The cache's size; what was used least recently goes first."));
+  table.push_back(key("build", "kit_sources", &C::build, &C::Build::kit_sources,
+                      Allowed<std::filesystem::path>{},
+                      "The sources of runner and models; empty: those of this program."));
+  table.push_back(key("build", "output_limit", &C::build, &C::Build::output_limit_bytes,
+                      between(4 * kKiB, kGiB), "How much of a build's output is kept."));
+}
+
+void add_measuring(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(key("suite", "preset", &C::suite, &C::Suite::preset,
+                      words_of<Preset>("paper, small"),
+                      "The paper's sizes, or sizes that a small machine runs quickly."));
+  table.push_back(key("suite", "workloads", &C::suite, &C::Suite::workloads,
+                      distinct<std::string>("names of workloads, each once"),
+                      "The workloads to measure; empty: all."));
+  table.push_back(key("suite", "configurations", &C::suite, &C::Suite::configurations,
+                      Allowed<std::vector<Configuration>>{
+                          "cpu-train, cpu-infer, cuda-train, cuda-infer, each once",
+                          [](const std::vector<Configuration>& list) {
+                            auto sorted = list;
+                            std::sort(sorted.begin(), sorted.end());
+                            return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+                          }},
+                      "The configurations to measure; empty: all that the machine has."));
+
+  table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
+                      "LibTorch's threads in a measured process."));
+  table.push_back(key("measure", "warmup", &C::measure, &C::Measure::warmup, between(0, 10'000),
+                      "Iterations that are run first and not counted."));
+  table.push_back(key("measure", "iterations", &C::measure, &C::Measure::iterations,
+                      between(1, 100'000), "Iterations that are counted, at most."));
+  table.push_back(key("measure", "enough", &C::measure, &C::Measure::enough,
+                      between(milliseconds(0), milliseconds(600'000)),
+                      "A run may stop before its last iteration once this time is measured."));
+  table.push_back(key("measure", "time_limit", &C::measure, &C::Measure::time_limit,
+                      between(seconds(1), kDay), "The longest that one run may take."));
+  table.push_back(key("measure", "memory_limit", &C::measure, &C::Measure::memory_limit_bytes,
+                      between(std::int64_t{0}, 1024 * 1024 * kGiB),
+                      "The memory that one run may use; 0: no limit."));
+  table.push_back(key("measure", "place_libraries", &C::measure, &C::Measure::place_libraries,
+                      Allowed<bool>{},
+                      "Give runs fresh copies of the library files, so that a file's place in "
+                      "memory does not look like a change."));
+}
+
+void add_judging(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(key("detect", "threshold", &C::detect, &C::Detect::threshold, between(0.005, 2.0),
+                      "The size of change that must be found; 0.07 is 7 %."));
+  table.push_back(key("detect", "gate", &C::detect, &C::Detect::gate, between(0.004, 2.0),
+                      "What the estimate must reach; a little below the threshold."));
+  table.push_back(key("detect", "confidence", &C::detect, &C::Detect::confidence,
+                      between(0.8, 0.9999), "Of the intervals that are printed."));
+  table.push_back(key("detect", "false_incidents_per_year", &C::detect,
+                      &C::Detect::false_incidents_per_year, between(0.001, 1000.0),
+                      "How many false incidents a year of nightly runs may bring."));
+
+  table.push_back(key("bisect", "confidence", &C::bisect, &C::Bisect::confidence,
+                      between(0.8, 0.9999),
+                      "How sure a search must be before it names a culprit."));
+  table.push_back(key("bisect", "builds_max", &C::bisect, &C::Bisect::builds_max,
+                      between(1, 10'000), "Builds that one search may make."));
+  table.push_back(key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
+                      "Runs that one search may take."));
+  table.push_back(key("bisect", "time_limit", &C::bisect, &C::Bisect::time_limit,
+                      between(seconds(60), 30 * kDay), "The longest that one search may take."));
+  table.push_back(key("bisect", "cannot_change", &C::bisect, &C::Bisect::cannot_change,
+                      distinct<std::string>("path patterns, each once"),
+                      "Paths that cannot change the library; empty: docs, tests, Markdown, "
+                      ".github."));
+  table.push_back(key("bisect", "verify_by_revert", &C::bisect, &C::Bisect::verify_by_revert,
+                      Allowed<bool>{}, "Also build the last commit with the culprit reverted."));
+}
+
+void add_surroundings(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(key("executor", "machine_lock", &C::executor, &C::Executor::machine_lock,
+                      filled<std::string>(),
+                      "Name of the machine's lock; services with the same name take turns."));
+  table.push_back(key("executor", "scratch", &C::executor, &C::Executor::scratch,
+                      filled<std::filesystem::path>(), "Where runs have their working folders."));
+  table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,
+                      between(4 * kKiB, kGiB), "How much of a run's output is kept."));
+
+  table.push_back(key("web", "address", &C::web, &C::Web::address, filled<std::string>(),
+                      "The address that the daemon listens on."));
+  table.push_back(
+      key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port; 0: any free one."));
+  table.push_back(key("web", "hosts", &C::web, &C::Web::hosts,
+                      distinct<std::string>("host names, each once"),
+                      "Names beside the address that a request's Host header may have."));
+  table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
+                      Allowed<std::filesystem::path>{},
+                      "The file with the token for writing; empty: nothing can be written over "
+                      "HTTP."));
+  table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
+                      between(kKiB, 64 * kMiB), "The largest body that a request may have."));
+  table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,
+                      between(seconds(1), seconds(600)),
+                      "The longest that a request's head may take to arrive."));
+  table.push_back(key("web", "body_time_limit", &C::web, &C::Web::body_time_limit,
+                      between(seconds(1), seconds(600)),
+                      "The longest that a request's body may take to arrive."));
+
+  table.push_back(key("github", "repository", &C::github, &C::Github::repository, owner_and_name(),
+                      "Where issues are filed; empty: they stay in the outbox."));
+  table.push_back(key("github", "token_file", &C::github, &C::Github::token_file,
+                      Allowed<std::filesystem::path>{}, "The file with the token for filing."));
+  table.push_back(key("github", "api", &C::github, &C::Github::api, http_address(),
+                      "The address of GitHub's API."));
+  table.push_back(key("github", "issues_per_night_max", &C::github,
+                      &C::Github::issues_per_night_max, between(0, 1000),
+                      "More incidents than this in one night share one issue."));
+}
+
+std::vector<Key> make_table() {
+  std::vector<Key> table;
+  add_builds(table);
+  add_measuring(table);
+  add_judging(table);
+  add_surroundings(table);
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Key>& key_table() {
+  static const std::vector<Key> table = make_table();
+  return table;
+}
+
+}  // namespace torchwatch::config

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "key_table.hpp"
+#include "suggestion.hpp"
+#include "torchwatch/config/config.hpp"
+#include "value_format.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFileLimitBytes = 1 << 20;
+
+/// Collects what is wrong, so that a person sees every finding at once.
+class Findings {
+ public:
+  explicit Findings(const fs::path& file) : file_(file.string()) {}
+
+  void add(const toml::source_region& where, const std::string& what) {
+    if (count_++ < kShown) text_ += (text_.empty() ? "" : "\n") + place(where) + what;
+  }
+  [[nodiscard]] Status status() const {
+    if (count_ == 0) return {};
+    const auto hidden = count_ > kShown ? count_ - kShown : 0;
+    return fail(ErrorCode::invalid,
+                text_ + (hidden == 0 ? "" : "\nand " + std::to_string(hidden) + " more"));
+  }
+
+ private:
+  static constexpr int kShown = 20;
+  [[nodiscard]] std::string place(const toml::source_region& where) const {
+    return file_ + ":" + std::to_string(where.begin.line) + ": ";
+  }
+
+  std::string file_;
+  std::string text_;
+  int count_ = 0;
+};
+
+/// The file's text; nothing if there is no such file.
+Result<std::optional<std::string>> read_text(const fs::path& file) {
+  std::error_code problem;
+  const auto status = fs::status(file, problem);
+  if (status.type() == fs::file_type::not_found) return std::nullopt;
+  if (status.type() == fs::file_type::directory) {
+    return fail(ErrorCode::invalid,
+                file.string() + " is a folder; name the configuration file itself");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(kFileLimitBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream && !stream.eof()) {
+    return fail(ErrorCode::unavailable,
+                "cannot read configuration " + file.string() + "; check its permissions");
+  }
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kFileLimitBytes) {
+    return fail(ErrorCode::invalid, file.string() + " is larger than 1 MiB; is it the right file?");
+  }
+  return text;
+}
+
+Result<toml::table> parse(const std::string& text, const fs::path& file) {
+  try {
+    return toml::parse(text, file.string());
+  } catch (const toml::parse_error& error) {
+    std::ostringstream message;
+    message << file.string() << ":" << error.source().begin.line << ": " << error.description();
+    return fail(ErrorCode::invalid, message.str());
+  }
+}
+
+std::vector<std::string> tables() {
+  std::vector<std::string> names;
+  for (const auto& key : key_table()) {
+    if (names.empty() || names.back() != key.table) names.push_back(key.table);
+  }
+  return names;
+}
+
+std::vector<std::string> keys_of(std::string_view table) {
+  std::vector<std::string> names;
+  for (const auto& key : key_table()) {
+    if (key.table == table) names.push_back(key.name);
+  }
+  return names;
+}
+
+const Key* find(std::string_view table, std::string_view name) {
+  const auto& known = key_table();
+  const auto at = std::find_if(known.begin(), known.end(), [&](const Key& key) {
+    return key.table == table && key.name == name;
+  });
+  return at == known.end() ? nullptr : &*at;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// A key of that name in another table, as "[table] name"; empty if there is none.
+std::string elsewhere(std::string_view name) {
+  const auto& known = key_table();
+  const auto at =
+      std::find_if(known.begin(), known.end(), [&](const Key& key) { return key.name == name; });
+  return at == known.end() ? "" : "[" + at->table + "] " + at->name;
+}
+
+std::string unknown_key(const std::string& table, const std::string& name) {
+  std::string text = "[" + table + "] " + name + ": unknown key; ";
+  const auto near = nearest(name, keys_of(table));
+  const auto other = elsewhere(name);
+  if (!near.empty()) {
+    text += "did you mean \"" + near + "\"? ";
+  } else if (!other.empty()) {
+    text += "did you mean " + other + "? ";
+  }
+  return text + "keys of [" + table + "]: " + listed(keys_of(table));
+}
+
+std::string unknown_table(const std::string& name, bool is_table) {
+  const auto near = nearest(name, tables());
+  const auto other = is_table ? "" : elsewhere(name);
+  std::string text = is_table ? "[" + name + "]: unknown table; " : name + ": stands in no table; ";
+  if (!other.empty()) {
+    text += "did you mean " + other + "? ";
+  } else if (!near.empty()) {
+    text += "did you mean [" + near + "]? ";
+  }
+  return text + "tables: " + listed(tables());
+}
+
+void apply_key(const Key& key, const toml::node& node, Config& config, Findings& findings) {
+  const auto status = key.read(node, config);
+  if (status) return;
+  const std::string& what = status.error().message;
+  const bool names_allowed = key.allowed.empty() || what.find(key.allowed) != std::string::npos;
+  findings.add(node.source(), "[" + key.table + "] " + key.name + ": " + what +
+                                  (names_allowed ? "" : "; allowed: " + key.allowed));
+}
+
+void apply_table(const std::string& name, const toml::table& content, Config& config,
+                 Findings& findings) {
+  for (const auto& [key_name, node] : content) {
+    const auto* key = find(name, key_name.str());
+    if (key != nullptr) {
+      apply_key(*key, node, config, findings);
+    } else {
+      findings.add(key_name.source(), unknown_key(name, std::string(key_name.str())));
+    }
+  }
+}
+
+void apply(const toml::table& root, Config& config, Findings& findings) {
+  const auto known = tables();
+  for (const auto& [table_name, node] : root) {
+    const std::string name(table_name.str());
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (!is_known) {
+      findings.add(table_name.source(), unknown_table(name, node.is_table()));
+    } else if (!node.is_table()) {
+      findings.add(node.source(), name + ": is a table; write [" + name + "] on a line of its own");
+    } else {
+      apply_table(name, *node.as_table(), config, findings);
+    }
+  }
+}
+
+/// What one key alone cannot know.
+void check_together(const toml::table& root, const Config& config, Findings& findings) {
+  if (config.detect.gate > config.detect.threshold) {
+    const auto* gate = root["detect"]["gate"].node();
+    const auto* node = gate != nullptr ? gate : root["detect"]["threshold"].node();
+    findings.add(node != nullptr ? node->source() : root.source(),
+                 "[detect] gate: " + write(config.detect.gate) + " lies above threshold " +
+                     write(config.detect.threshold) + "; allowed: at most the threshold");
+  }
+}
+
+void resolve(const fs::path& folder, Config& config) {
+  for (const auto& key : key_table()) key.resolve(folder, config);
+}
+
+}  // namespace
+
+Result<Config> load(const fs::path& file, bool required) {
+  TW_TRY(const auto text, read_text(file));
+  if (!text && required) {
+    return fail(ErrorCode::not_found, "no configuration " + file.string() +
+                                          "; check the path, or start from the example file");
+  }
+  Config config;
+  config.folder = fs::absolute(file).lexically_normal().parent_path();
+  if (text) {
+    config.file = fs::absolute(file).lexically_normal();
+    TW_TRY(const auto root, parse(*text, file));
+    Findings findings(file);
+    apply(root, config, findings);
+    check_together(root, config, findings);
+    TW_TRY_VOID(findings.status());
+  }
+  resolve(config.folder, config);
+  return config;
+}
+
+}  // namespace torchwatch::config

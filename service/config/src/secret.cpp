@@ -1,0 +1,96 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <system_error>
+
+#include "torchwatch/config/config.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+constexpr std::size_t kSecretLimitBytes = 4096;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string octal(mode_t mode) {
+  std::string digits;
+  for (int shift = 9; shift >= 0; shift -= 3) {
+    digits += static_cast<char>('0' + ((mode >> shift) & 7U));
+  }
+  return digits;
+}
+
+/// Of the open file, so that nobody can exchange it between the check and the reading.
+Status check_file(int descriptor, const std::string& name) {
+  struct stat facts{};
+  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return fail(ErrorCode::invalid, "secret " + name + " is not a regular file");
+  }
+  const mode_t mode = facts.st_mode & 07777U;
+  if (mode != 0600 && mode != 0400) {
+    return fail(ErrorCode::invalid, "secret " + name + " has mode " + octal(mode) +
+                                        ", others may read it; run: chmod 600 " + name);
+  }
+  return {};
+}
+
+Result<std::string> read_all(int descriptor, const std::string& name) {
+  std::array<char, kSecretLimitBytes + 1> buffer{};
+  std::size_t filled = 0;
+  while (filled < buffer.size()) {
+    const auto got = ::read(descriptor, buffer.data() + filled, buffer.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(ErrorCode::unavailable, "cannot read secret " + name);
+    if (got == 0) return std::string(buffer.data(), filled);
+    filled += static_cast<std::size_t>(got);
+  }
+  return fail(ErrorCode::invalid, "secret " + name + " is longer than 4096 bytes");
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+}  // namespace
+
+Result<std::string> read_secret(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  // Without O_NONBLOCK a pipe put in the file's place would hold the daemon for ever.
+  const FileDescriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number() < 0) {
+    const auto code = errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable;
+    return fail(code, "cannot open secret " + name + ": " +
+                          std::error_code(errno, std::generic_category()).message());
+  }
+  TW_TRY_VOID(check_file(file.number(), name));
+  TW_TRY(const std::string content, read_all(file.number(), name));
+  std::string secret = trimmed(content);
+  if (secret.empty()) return fail(ErrorCode::invalid, "secret " + name + " is empty");
+  // A line break would end the header that carries the secret.
+  const bool is_line = std::none_of(secret.begin(), secret.end(), [](unsigned char character) {
+    return std::iscntrl(character) != 0;
+  });
+  if (!is_line) return fail(ErrorCode::invalid, "secret " + name + " is not one line of text");
+  return secret;
+}
+
+}  // namespace torchwatch::config

@@ -1,0 +1,67 @@
+#include "units.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace torchwatch::config {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::int64_t factor;
+};
+
+// Largest first: formatting takes the first that divides.
+constexpr std::array kDurations{Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
+                                Unit{"ms", 1}};
+constexpr std::array kSizes{Unit{"TiB", std::int64_t{1} << 40}, Unit{"GiB", std::int64_t{1} << 30},
+                            Unit{"MiB", std::int64_t{1} << 20}, Unit{"KiB", std::int64_t{1} << 10},
+                            Unit{"", 1}};
+
+template <typename Units>
+std::optional<std::int64_t> parse(std::string_view text, const Units& units) {
+  std::int64_t count = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, count);
+  if (problem != std::errc{} || count < 0) return std::nullopt;
+  const std::string_view name(rest, static_cast<std::size_t>(end - rest));
+  for (const auto& unit : units) {
+    if (unit.name != name) continue;
+    if (count > std::numeric_limits<std::int64_t>::max() / unit.factor) return std::nullopt;
+    return count * unit.factor;
+  }
+  return std::nullopt;
+}
+
+template <typename Units>
+std::string format(std::int64_t value, const Units& units) {
+  for (const auto& unit : units) {
+    if (value != 0 && value % unit.factor == 0) {
+      return std::to_string(value / unit.factor) + std::string(unit.name);
+    }
+  }
+  return "0";
+}
+
+}  // namespace
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  const auto count = parse(text, kDurations);
+  if (!count) return std::nullopt;
+  return std::chrono::milliseconds(*count);
+}
+
+std::string format_duration(std::chrono::milliseconds duration) {
+  return duration.count() == 0 ? "0s" : format(duration.count(), kDurations);
+}
+
+std::optional<std::int64_t> parse_size(std::string_view text) {
+  return parse(text, kSizes);
+}
+
+std::string format_size(std::int64_t bytes) {
+  return format(bytes, kSizes);
+}
+
+}  // namespace torchwatch::config

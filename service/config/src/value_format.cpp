@@ -1,0 +1,271 @@
+#include "value_format.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <sstream>
+
+#include "units.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+// "3 is an integer" in the words of people who write TOML.
+std::string_view kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "a whole number";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "true or false";
+    case toml::node_type::date:
+      return "a date";
+    case toml::node_type::time:
+      return "a time of day";
+    case toml::node_type::date_time:
+      return "a date and time";
+    case toml::node_type::none:
+      break;
+  }
+  return "nothing";
+}
+
+tl::unexpected<Error> wrong_type(const toml::node& node, std::string_view wanted) {
+  return fail(ErrorCode::invalid,
+              "is " + std::string(kind_of(node)) + "; it must be " + std::string(wanted));
+}
+
+std::string in_quotes(const std::string& text) {
+  std::ostringstream out;
+  const toml::value<std::string> value{text};
+  out << toml::toml_formatter{value, toml::format_flags::none};  // "double", never 'single' quotes
+  return out.str();
+}
+
+Result<std::chrono::milliseconds> read_duration(const toml::node& node) {
+  constexpr std::string_view kWanted = R"(a duration: "4h", "30m", "90s" or "500ms")";
+  const auto text = node.value_exact<std::string>();
+  if (!text) return wrong_type(node, kWanted);
+  const auto duration = parse_duration(*text);
+  if (!duration) {
+    return fail(ErrorCode::invalid, in_quotes(*text) + " is not " + std::string(kWanted));
+  }
+  return *duration;
+}
+
+Result<std::vector<std::string>> read_strings(const toml::node& node, std::string_view wanted) {
+  const auto* array = node.as_array();
+  if (array == nullptr) return wrong_type(node, wanted);
+  std::vector<std::string> strings;
+  for (const auto& element : *array) {
+    const auto text = element.value_exact<std::string>();
+    if (!text) {
+      return fail(ErrorCode::invalid,
+                  "holds " + std::string(kind_of(element)) + "; it must be " + std::string(wanted));
+    }
+    strings.push_back(*text);
+  }
+  return strings;
+}
+
+template <typename List>
+std::string write_list(const List& list) {
+  std::string text;
+  for (const auto& element : list) text += (text.empty() ? "" : ", ") + in_quotes(element);
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+std::string type_of(const std::string&) {
+  return "string";
+}
+std::string type_of(const std::filesystem::path&) {
+  return "path";
+}
+std::string type_of(int) {
+  return "whole number";
+}
+std::string type_of(double) {
+  return "number";
+}
+std::string type_of(bool) {
+  return "true or false";
+}
+std::string type_of(std::int64_t) {
+  return "size";
+}
+std::string type_of(std::chrono::seconds) {
+  return "duration";
+}
+std::string type_of(std::chrono::milliseconds) {
+  return "duration";
+}
+std::string type_of(ChannelKind) {
+  return "word";
+}
+std::string type_of(Preset) {
+  return "word";
+}
+std::string type_of(const std::vector<std::string>&) {
+  return "list of strings";
+}
+std::string type_of(const std::vector<Configuration>&) {
+  return "list of configurations";
+}
+
+Status read(const toml::node& node, std::string& value) {
+  const auto text = node.value_exact<std::string>();
+  if (!text) return wrong_type(node, "a string in quotes");
+  if (text->find('\0') != std::string::npos) return fail(ErrorCode::invalid, "holds a zero byte");
+  value = *text;
+  return {};
+}
+
+Status read(const toml::node& node, std::filesystem::path& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  value = text;
+  return {};
+}
+
+Status read(const toml::node& node, int& value) {
+  const auto number = node.value_exact<std::int64_t>();
+  if (!number) return wrong_type(node, "a whole number");
+  if (*number < std::numeric_limits<int>::min() || *number > std::numeric_limits<int>::max()) {
+    return fail(ErrorCode::invalid, std::to_string(*number) + " is too large");
+  }
+  value = static_cast<int>(*number);
+  return {};
+}
+
+Status read(const toml::node& node, double& value) {
+  if (!node.is_number()) return wrong_type(node, "a number");
+  value = node.value<double>().value_or(std::numeric_limits<double>::quiet_NaN());
+  return {};
+}
+
+Status read(const toml::node& node, bool& value) {
+  const auto flag = node.value_exact<bool>();
+  if (!flag) return wrong_type(node, "true or false");
+  value = *flag;
+  return {};
+}
+
+Status read(const toml::node& node, std::int64_t& value) {
+  constexpr std::string_view kWanted = R"(a size: "40GiB", "512MiB", "64KiB" or whole bytes)";
+  if (const auto bytes = node.value_exact<std::int64_t>()) {
+    value = *bytes;
+    return {};
+  }
+  const auto text = node.value_exact<std::string>();
+  if (!text) return wrong_type(node, kWanted);
+  const auto size = parse_size(*text);
+  if (!size) return fail(ErrorCode::invalid, in_quotes(*text) + " is not " + std::string(kWanted));
+  value = *size;
+  return {};
+}
+
+Status read(const toml::node& node, std::chrono::milliseconds& value) {
+  TW_TRY(value, read_duration(node));
+  return {};
+}
+
+Status read(const toml::node& node, std::chrono::seconds& value) {
+  TW_TRY(const auto duration, read_duration(node));
+  value = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  if (value == duration) return {};
+  return fail(ErrorCode::invalid, "\"" + format_duration(duration) + "\" is no whole second");
+}
+
+Status read(const toml::node& node, ChannelKind& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  for (const auto kind : {ChannelKind::directory, ChannelKind::wheel_index}) {
+    if (write(kind) != in_quotes(text)) continue;
+    value = kind;
+    return {};
+  }
+  return fail(ErrorCode::invalid,
+              in_quotes(text) + " is not a kind of channel; allowed: directory, wheel-index");
+}
+
+Status read(const toml::node& node, Preset& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  TW_TRY(value, parse_preset(text));
+  return {};
+}
+
+Status read(const toml::node& node, std::vector<std::string>& value) {
+  TW_TRY(value, read_strings(node, R"(a list of strings: ["a", "b"])"));
+  return {};
+}
+
+Status read(const toml::node& node, std::vector<Configuration>& value) {
+  TW_TRY(const auto texts,
+         read_strings(node, R"(a list of configurations: ["cpu-train", "cpu-infer"])"));
+  value.clear();
+  for (const auto& text : texts) {
+    TW_TRY(const auto configuration, parse_configuration(text));
+    value.push_back(configuration);
+  }
+  return {};
+}
+
+std::string write(const std::string& value) {
+  return in_quotes(value);
+}
+std::string write(const std::filesystem::path& value) {
+  return in_quotes(value.string());
+}
+std::string write(int value) {
+  return std::to_string(value);
+}
+std::string write(bool value) {
+  return value ? "true" : "false";
+}
+std::string write(std::chrono::seconds value) {
+  return write(std::chrono::duration_cast<std::chrono::milliseconds>(value));
+}
+std::string write(std::chrono::milliseconds value) {
+  return in_quotes(format_duration(value));
+}
+std::string write(Preset value) {
+  return in_quotes(std::string(to_string(value)));
+}
+std::string write(const std::vector<std::string>& value) {
+  return write_list(value);
+}
+
+std::string write(double value) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::string text(buffer.data(), end);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string write(std::int64_t bytes) {
+  const std::string text = format_size(bytes);
+  return text == std::to_string(bytes) ? text : in_quotes(text);
+}
+
+std::string write(ChannelKind value) {
+  return value == ChannelKind::directory ? "\"directory\"" : "\"wheel-index\"";
+}
+
+std::string write(const std::vector<Configuration>& value) {
+  std::vector<std::string> words;
+  for (const auto& configuration : value) words.push_back(to_string(configuration));
+  return write_list(words);
+}
+
+}  // namespace torchwatch::config

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "torchwatch/config/config.hpp"
+
+namespace torchwatch::config {
+
+// How each type of a member is called, read from TOML and written back. Errors say what was found
+// and how it is written; file, line and key are put in front by the caller.
+
+std::string type_of(const std::string&);
+std::string type_of(const std::filesystem::path&);
+std::string type_of(int);
+std::string type_of(double);
+std::string type_of(bool);
+std::string type_of(std::int64_t);  ///< every 64-bit member is a size in bytes
+std::string type_of(std::chrono::seconds);
+std::string type_of(std::chrono::milliseconds);
+std::string type_of(ChannelKind);
+std::string type_of(Preset);
+std::string type_of(const std::vector<std::string>&);
+std::string type_of(const std::vector<Configuration>&);
+
+Status read(const toml::node&, std::string&);
+Status read(const toml::node&, std::filesystem::path&);
+Status read(const toml::node&, int&);
+Status read(const toml::node&, double&);
+Status read(const toml::node&, bool&);
+Status read(const toml::node&, std::int64_t&);
+Status read(const toml::node&, std::chrono::seconds&);
+Status read(const toml::node&, std::chrono::milliseconds&);
+Status read(const toml::node&, ChannelKind&);
+Status read(const toml::node&, Preset&);
+Status read(const toml::node&, std::vector<std::string>&);
+Status read(const toml::node&, std::vector<Configuration>&);
+
+std::string write(const std::string&);
+std::string write(const std::filesystem::path&);
+std::string write(int);
+std::string write(double);
+std::string write(bool);
+std::string write(std::int64_t);
+std::string write(std::chrono::seconds);
+std::string write(std::chrono::milliseconds);
+std::string write(ChannelKind);
+std::string write(Preset);
+std::string write(const std::vector<std::string>&);
+std::string write(const std::vector<Configuration>&);
+
+}  // namespace torchwatch::config

@@ -1,0 +1,227 @@
+#include <catch2/catch.hpp>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/config/config.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::config;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The error of a file with this text, without the folder in front of its name.
+std::string error_of(const std::string& text) {
+  const TemporaryFolder folder;
+  const auto result = load(folder.write("torchwatch.toml", text), true);
+  REQUIRE_FALSE(result.has_value());
+  std::string message = result.error().message;
+  const std::string prefix = folder.path().string() + "/";
+  for (auto at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+    message.erase(at, prefix.size());
+  }
+  return message;
+}
+
+Config loaded(const std::string& text) {
+  const TemporaryFolder folder;
+  const auto result = load(folder.write("torchwatch.toml", text), true);
+  if (!result) FAIL(result.error().message);
+  return *result;
+}
+
+std::string uncommented(const std::string& example) {
+  return std::regex_replace(example, std::regex("(^|\n)#([a-z])"), "$1$2");
+}
+
+}  // namespace
+
+TEST_CASE("a file with every kind of value is read") {
+  const auto config = loaded(R"(
+[channel]
+kind = "wheel-index"
+poll = "90s"
+[build]
+timeout = "4h"
+cache_limit = "1GiB"
+output_limit = 8192
+[suite]
+preset = "paper"
+workloads = ["resnet18", "dlrm"]
+configurations = ["cpu-train", "cpu-infer"]
+[measure]
+enough = "250ms"
+place_libraries = false
+[detect]
+threshold = 0.1
+)");
+  CHECK(config.channel.kind == ChannelKind::wheel_index);
+  CHECK(config.channel.poll == 90s);
+  CHECK(config.build.timeout == 4h);
+  CHECK(config.build.cache_limit_bytes == std::int64_t{1} << 30);
+  CHECK(config.build.output_limit_bytes == 8192);
+  CHECK(config.suite.preset == Preset::paper);
+  CHECK(config.suite.workloads == std::vector<std::string>{"resnet18", "dlrm"});
+  CHECK(config.suite.configurations.size() == 2);
+  CHECK(config.measure.enough == 250ms);
+  CHECK_FALSE(config.measure.place_libraries);
+  CHECK(config.detect.threshold == 0.1);
+}
+
+TEST_CASE("an unknown key names file, line and table, the key probably meant and the known ones") {
+  const auto message = error_of("[build]\n\n  timeot = \"4h\"\n");
+  CHECK(message.starts_with(
+      "torchwatch.toml:3: [build] timeot: unknown key; did you mean \"timeout\"? "
+      "keys of [build]: recipe, timeout, jobs, "));
+}
+
+TEST_CASE("a key in the wrong table names the right one") {
+  CHECK(error_of("[build]\nthreads = 2\n").find("did you mean [measure] threads?") !=
+        std::string::npos);
+  CHECK(error_of("threads = 2\n").find("did you mean [measure] threads?") != std::string::npos);
+}
+
+TEST_CASE("an unknown table is refused") {
+  const auto message = error_of("[bulid]\njobs = 2\n");
+  CHECK(message.starts_with("torchwatch.toml:1: [bulid]: unknown table; did you mean [build]? "));
+}
+
+TEST_CASE("a value of the wrong type says what was found and what is meant") {
+  CHECK(error_of("[web]\nport = \"8420\"\n") ==
+        "torchwatch.toml:2: [web] port: is a string; it must be a whole number; allowed: 0 to "
+        "65535");
+  CHECK(error_of("[suite]\nworkloads = \"dlrm\"\n").find("is a string; it must be a list") !=
+        std::string::npos);
+  CHECK(error_of("[suite]\nworkloads = [\"dlrm\", 3]\n").find("holds a whole number") !=
+        std::string::npos);
+  CHECK(error_of("build = 3\n").find("build: is a table; write [build]") != std::string::npos);
+  CHECK(error_of("[measure]\nplace_libraries = 1\n").find("it must be true or false") !=
+        std::string::npos);
+  CHECK(error_of("[measure]\nthreads = 1.0\n").find("it must be a whole number") !=
+        std::string::npos);
+}
+
+TEST_CASE("a bad duration or size says how one is written") {
+  CHECK(error_of("[build]\ntimeout = \"4 hours\"\n") ==
+        "torchwatch.toml:2: [build] timeout: \"4 hours\" is not a duration: \"4h\", \"30m\", "
+        "\"90s\" or \"500ms\"; allowed: 1s to 168h");
+  CHECK(error_of("[build]\ntimeout = 14400\n").find("it must be a duration") != std::string::npos);
+  CHECK(error_of("[build]\ntimeout = \"1500ms\"\n").find("no whole second") != std::string::npos);
+  CHECK(error_of("[build]\ncache_limit = \"40GB\"\n").find("\"40GB\" is not a size") !=
+        std::string::npos);
+}
+
+TEST_CASE("values outside the limits are refused") {
+  const std::map<std::string, std::string> cases{
+      {"[web]\nport = 65536", "0 to 65535"},
+      {"[web]\nport = 99999999999", "0 to 65535"},
+      {"[measure]\nthreads = 0", "1 to 1024"},
+      {"[detect]\nthreshold = nan", "0.005 to 2.0"},
+      {"[detect]\nconfidence = 1", "0.8 to 0.9999"},
+      {"[build]\ncache_limit = -1", "64MiB to 1024TiB"},
+      {"[storage]\npath = \"\"", "not empty"},
+      {"[channel]\nkind = \"ftp\"", "directory, wheel-index"},
+      {"[suite]\nconfigurations = [\"tpu-train\"]", "cpu, cuda"},
+      {"[suite]\nworkloads = [\"dlrm\", \"dlrm\"]", "each once"},
+      {"[github]\nrepository = \"torch\"", "owner/name"},
+      {"[github]\napi = \"ftp://x\"", "https://"},
+  };
+  for (const auto& [text, allowed] : cases) {
+    CAPTURE(text, allowed);
+    const auto message = error_of(text);
+    CHECK(message.find("torchwatch.toml:2: ") == 0);
+    CHECK(message.find(allowed) != std::string::npos);
+  }
+}
+
+TEST_CASE("a gate above the threshold is refused") {
+  const auto message = error_of("[detect]\nthreshold = 0.05\n");
+  CHECK(message.find("[detect] gate: 0.06 lies above threshold 0.05") != std::string::npos);
+  CHECK(loaded("[detect]\nthreshold = 0.05\ngate = 0.04\n").detect.gate == 0.04);
+}
+
+TEST_CASE("every finding of a file is reported at once") {
+  const auto message = error_of("[web]\nport = -1\nprot = 1\n[measure]\nthreads = 0\n");
+  CHECK(std::count(message.begin(), message.end(), '\n') == 2);
+}
+
+TEST_CASE("what is no TOML names the line") {
+  CHECK(error_of("[web]\nport = \n").starts_with("torchwatch.toml:2: "));
+  CHECK(error_of("[web]\nport = 1\nport = 2\n").starts_with("torchwatch.toml:3: "));
+}
+
+TEST_CASE("a missing file is an error only where it is required") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "torchwatch.toml";
+  CHECK(load(file, true).error().code == ErrorCode::not_found);
+  const auto config = load(file, false);
+  REQUIRE(config.has_value());
+  CHECK(config->file.empty());
+  CHECK(config->folder == folder.path());
+  CHECK(config->storage.path == folder.path() / "state/torchwatch.sqlite");
+}
+
+TEST_CASE("a folder, and a file too large, are no configuration") {
+  const TemporaryFolder folder;
+  CHECK(load(folder.path(), false).error().code == ErrorCode::invalid);
+  const auto large = folder.write("large.toml", "#" + std::string(1 << 20, 'x'));
+  CHECK(load(large, true).error().message.find("larger than 1 MiB") != std::string::npos);
+}
+
+TEST_CASE("relative paths start at the file, absolute ones and URLs stay, empty ones stay empty") {
+  const TemporaryFolder folder;
+  const auto file = folder.write("torchwatch.toml", R"(
+[storage]
+path = "/var/lib/torchwatch.sqlite"
+[channel]
+path = "../nightlies"
+[source]
+repository = "pytorch.git"
+)");
+  const auto config = load(file, true).value();
+  CHECK(config.file == file);
+  CHECK(config.storage.path == "/var/lib/torchwatch.sqlite");
+  CHECK(config.channel.path == folder.path().parent_path() / "nightlies");
+  CHECK(config.source.repository == (folder.path() / "pytorch.git").string());
+  CHECK(config.build.recipe.empty());
+  for (const auto* url : {"https://host/pytorch", "git@host:owner/name.git", "file:///srv/p.git"}) {
+    CHECK(loaded("[source]\nrepository = \"" + std::string(url) + "\"").source.repository == url);
+  }
+}
+
+TEST_CASE("the example, as it is and with every key uncommented, gives the defaults") {
+  const TemporaryFolder folder;
+  const auto defaults = load(folder.path() / "absent.toml", false).value();
+  for (const auto& text : {example(), uncommented(example())}) {
+    const auto read = load(folder.write("torchwatch.toml", text), true);
+    if (!read) FAIL(read.error().message);
+    CHECK(read->storage.path == defaults.storage.path);
+    CHECK(read->build.cache_limit_bytes == defaults.build.cache_limit_bytes);
+    CHECK(read->measure.enough == defaults.measure.enough);
+    CHECK(read->detect.gate == defaults.detect.gate);
+    CHECK(read->bisect.time_limit == defaults.bisect.time_limit);
+    CHECK(read->web.port == defaults.web.port);
+    CHECK(read->github.api == defaults.github.api);
+  }
+}
+
+TEST_CASE("every key of the table stands in the example once, with its default") {
+  const auto text = uncommented(example());
+  std::set<std::string> seen;
+  for (const auto& key : keys()) {
+    CAPTURE(key.table, key.name);
+    CHECK(seen.insert(key.table + "." + key.name).second);
+    CHECK_FALSE(key.meaning.empty());
+    CHECK(text.find("\n" + key.name + " = " + key.default_value + "\n") != std::string::npos);
+  }
+  CHECK(seen.size() > 40);
+}
+
+TEST_CASE("every key alone in a file is accepted with its default") {
+  for (const auto& key : keys()) {
+    loaded("[" + key.table + "]\n" + key.name + " = " + key.default_value + "\n");
+  }
+}
