@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -17,23 +18,35 @@ namespace torchwatch::doors {
 /// A child process: program, arguments (no shell anywhere), whole environment, limits. The limits
 /// are required: nothing runs without them.
 struct ProcessSpec {
-  std::filesystem::path program;
+  std::filesystem::path program;  ///< without a slash: looked up in the environment's PATH
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;  ///< all of it; nothing is inherited
   std::filesystem::path working_folder;
   std::chrono::milliseconds time_limit;
   std::size_t output_limit_bytes;       ///< stdout and stderr together; more ends the child
-  std::int64_t memory_limit_bytes = 0;  ///< resident bytes of the tree; 0: none
-  std::string tag;  ///< set as TORCHWATCH_ATTEMPT, so that a later start finds leftovers
+  std::int64_t memory_limit_bytes = 0;  ///< resident bytes of the tree; 0: none, and no polling
+  std::string tag;        ///< set as TORCHWATCH_ATTEMPT, so that a later start finds leftovers
+  std::vector<int> cpus;  ///< pinned to these; empty: wherever the kernel likes
+  bool raise_priority = false;  ///< ahead of its neighbours, where that is permitted
+  /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
+  std::function<void(std::int64_t pid)> on_started;
 };
 
-struct Exited { int code = 0; };
-struct Signalled { int signal = 0; };
+struct Exited {
+  int code = 0;
+};
+struct Signalled {
+  int signal = 0;
+};
 struct TimedOut {};
 struct OutputLimit {};
-struct MemoryLimit { std::int64_t resident_bytes = 0; };
+struct MemoryLimit {
+  std::int64_t resident_bytes = 0;
+};
 struct Cancelled {};
-struct SpawnFailed { std::string reason; };
+struct SpawnFailed {
+  std::string reason;
+};
 struct Abandoned {};  ///< did not die of SIGKILL (uninterruptible); the machine stays locked
 
 using ProcessEnd = std::variant<Exited, Signalled, TimedOut, OutputLimit, MemoryLimit, Cancelled,
@@ -41,25 +54,27 @@ using ProcessEnd = std::variant<Exited, Signalled, TimedOut, OutputLimit, Memory
 
 struct ProcessOutcome {
   ProcessEnd end;
-  std::string output;          ///< the last `output_limit_bytes` of stdout and stderr, interleaved
-  bool pipe_held = false;      ///< a descendant kept the pipe after the child had ended
+  std::string output;      ///< the last `output_limit_bytes` of stdout and stderr, interleaved
+  bool pipe_held = false;  ///< a descendant kept the pipe after the child had ended
   std::chrono::nanoseconds duration{0};
 };
 
-bool succeeded(const ProcessOutcome&);           ///< exited with 0
-std::string describe(const ProcessEnd&);         ///< "exit status 3", "killed by signal 11 (SIGSEGV)"
+bool succeeded(const ProcessOutcome&);    ///< exited with 0
+std::string describe(const ProcessEnd&);  ///< "exit status 3", "killed by signal 11 (SIGSEGV)"
 
 /// Runs children. One supervisor thread owns them all (PDEATHSIG fires when the thread that
 /// forked ends), kills whole process groups and descendants, and never waits for ever.
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  /// Runs to the end. Thread-safe. `stop` ends the child (SIGTERM, grace, SIGKILL).
+  /// Runs to the end. Thread-safe. `stop` ends the child (SIGTERM, grace, SIGKILL). While a child
+  /// that was Abandoned still lives, every run is SpawnFailed: it would share the machine with it.
   virtual ProcessOutcome run(const ProcessSpec&, std::stop_token stop = {}) = 0;
 };
 
 /// The real thing. At construction it sweeps what an earlier daemon with the same `owner` left
-/// (processes whose environment holds TORCHWATCH_OWNER=owner) before anything is measured.
+/// (processes whose environment holds TORCHWATCH_OWNER=owner and whose daemon is gone) before
+/// anything is measured. Makes this process the subreaper of its descendants.
 std::unique_ptr<ProcessRunner> make_process_runner(std::string owner);
 
 }  // namespace torchwatch::doors
