@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "repository.hpp"
+#include "torchwatch/bisect/commit_history.hpp"
+
+namespace torchwatch::bisect {
+namespace {
+
+bool same(const CommitHandle& a, const CommitHandle& b) {
+  return git_oid_equal(git_commit_id(a.get()), git_commit_id(b.get())) != 0;
+}
+
+/// 1 if `commit` descends from `ancestor`, 0 if not, negative on an error.
+int descends(git_repository* repository, const CommitHandle& commit, const CommitHandle& ancestor) {
+  return git_graph_descendant_of(repository, git_commit_id(commit.get()),
+                                 git_commit_id(ancestor.get()));
+}
+
+/// Asked before the walk: from a wrong branch it would run down thousands of commits.
+Status check_order(git_repository* repository, const CommitHandle& good, const CommitHandle& bad) {
+  if (same(good, bad)) {
+    return fail(ErrorCode::invalid, "nothing to search: good and bad are the same commit, " +
+                                        describe(good) + "; name two different ones");
+  }
+  const int forward = descends(repository, bad, good);
+  if (forward < 0) return fail(git_failure("ancestry of " + describe(bad), forward));
+  if (forward == 1) return {};
+  const int backward = descends(repository, good, bad);
+  if (backward < 0) return fail(git_failure("ancestry of " + describe(good), backward));
+  if (backward == 1) {
+    return fail(ErrorCode::invalid, "the range is reversed: bad " + describe(bad) +
+                                        " is an ancestor of good " + describe(good) +
+                                        "; swap the two");
+  }
+  return fail(ErrorCode::invalid, "good " + describe(good) + " is not an ancestor of bad " +
+                                      describe(bad) +
+                                      ": they are on different branches; name two commits of one "
+                                      "branch");
+}
+
+}  // namespace
+
+Result<std::vector<Commit>> CommitHistory::range(std::string_view good,
+                                                 std::string_view bad) const {
+  TW_TRY(const auto start, repository_->commit(good));
+  TW_TRY(auto commit, repository_->commit(bad));
+  TW_TRY_VOID(check_order(repository_->handle.get(), start, commit));
+  const std::string end = describe(commit);
+  std::vector<Commit> newest_first;
+  while (!same(commit, start)) {
+    TW_TRY(auto facts, repository_->describe_fully(commit));
+    newest_first.push_back(std::move(facts));
+    TW_TRY(commit, repository_->first_parent(commit));
+    if (!commit) {
+      return fail(ErrorCode::invalid, "good " + describe(start) + " came into the branch of bad " +
+                                          end +
+                                          " by a merge, it is not on its first-parent line; name "
+                                          "a commit of the branch itself");
+    }
+  }
+  std::reverse(newest_first.begin(), newest_first.end());
+  return newest_first;
+}
+
+Result<std::int64_t> CommitHistory::position(std::string_view sha, std::string_view branch) const {
+  TW_TRY(const auto wanted, repository_->commit(sha));
+  TW_TRY(auto commit, repository_->commit(branch));
+  std::int64_t after_wanted = -1;  // first-parent ancestors of the wanted commit seen so far
+  while (commit) {
+    if (after_wanted >= 0) ++after_wanted;
+    if (after_wanted < 0 && same(commit, wanted)) after_wanted = 0;
+    TW_TRY(commit, repository_->first_parent(commit));
+  }
+  if (after_wanted >= 0) return after_wanted;
+  return fail(ErrorCode::not_found,
+              "commit " + describe(wanted) + " is not on the first-parent line of \"" +
+                  std::string(branch) + "\" in repository " + repository_->path);
+}
+
+}  // namespace torchwatch::bisect

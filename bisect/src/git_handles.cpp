@@ -1,0 +1,41 @@
+#include "git_handles.hpp"
+
+namespace torchwatch::bisect {
+namespace {
+
+ErrorCode code_of(int git_code) {
+  switch (git_code) {
+    case GIT_ENOTFOUND:
+    case GIT_EAMBIGUOUS:
+      return ErrorCode::not_found;
+    case GIT_EINVALIDSPEC:
+      return ErrorCode::invalid;
+    case GIT_ECONFLICT:
+    case GIT_EMERGECONFLICT:
+    case GIT_ELOCKED:
+    case GIT_EEXISTS:
+      return ErrorCode::conflict;
+    default:
+      return ErrorCode::unavailable;
+  }
+}
+
+}  // namespace
+
+Error git_failure(std::string_view what, int code) {
+  const git_error* last = git_error_last();
+  std::string message(what);
+  message += ": ";
+  message +=
+      last != nullptr && last->message != nullptr ? last->message : "libgit2 gives no reason";
+  message += " (libgit2 " + std::to_string(code) + ")";
+  return Error{code_of(code), std::move(message)};
+}
+
+std::string to_hex(const git_oid& oid) {
+  std::string hex(GIT_OID_HEXSZ, '0');
+  git_oid_fmt(hex.data(), &oid);
+  return hex;
+}
+
+}  // namespace torchwatch::bisect

@@ -1,0 +1,56 @@
+#include "repository.hpp"
+
+namespace torchwatch::bisect {
+
+Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision) const {
+  const std::string spec(revision);
+  int code = 0;
+  const auto object = git_make<ObjectHandle>(
+      code, [&](git_object** out) { return git_revparse_single(out, handle.get(), spec.c_str()); });
+  if (!object) {
+    return fail(git_failure("repository " + path + ": no commit \"" + spec + "\"", code));
+  }
+  auto peeled = git_make<ObjectHandle>(code, [&](git_object** out) {
+    return git_object_peel(out, object.get(), GIT_OBJECT_COMMIT);
+  });
+  if (!peeled) {
+    return fail(ErrorCode::invalid, "repository " + path + ": \"" + spec + "\" is not a commit");
+  }
+  return CommitHandle(reinterpret_cast<git_commit*>(peeled.release()));
+}
+
+Result<CommitHandle> CommitHistory::Repository::first_parent(const CommitHandle& commit) const {
+  if (git_commit_parentcount(commit.get()) == 0) return CommitHandle();
+  int code = 0;
+  auto parent = git_make<CommitHandle>(
+      code, [&](git_commit** out) { return git_commit_parent(out, commit.get(), 0); });
+  if (!parent) {
+    return fail(git_failure("repository " + path + ": no first parent of " + sha_of(commit) +
+                                " (is the clone shallow? fetch its history)",
+                            code));
+  }
+  return parent;
+}
+
+Result<TreeHandle> CommitHistory::Repository::tree(const CommitHandle& commit) const {
+  int code = 0;
+  auto tree = git_make<TreeHandle>(
+      code, [&](git_tree** out) { return git_commit_tree(out, commit.get()); });
+  if (!tree) {
+    return fail(git_failure("repository " + path + ": no files of commit " + sha_of(commit) +
+                                " (a clone with --filter lacks them; make a full one)",
+                            code));
+  }
+  return tree;
+}
+
+std::string sha_of(const CommitHandle& commit) {
+  return to_hex(*git_commit_id(commit.get()));
+}
+
+std::string describe(const CommitHandle& commit) {
+  const char* summary = git_commit_summary(commit.get());
+  return sha_of(commit).substr(0, 12) + " (" + (summary != nullptr ? summary : "") + ")";
+}
+
+}  // namespace torchwatch::bisect

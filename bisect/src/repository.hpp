@@ -1,0 +1,26 @@
+#pragma once
+
+#include "git_handles.hpp"
+#include "torchwatch/bisect/commit_history.hpp"
+
+namespace torchwatch::bisect {
+
+/// What the files behind CommitHistory share: the open repository and look-ups in it.
+struct CommitHistory::Repository {
+  GitLibrary library;  // declared first: it must outlive the handle
+  RepositoryHandle handle;
+  std::string path;  ///< as the caller named it, for messages
+
+  Result<CommitHandle> commit(std::string_view revision) const;
+  /// The commit's first parent; null for a root commit.
+  Result<CommitHandle> first_parent(const CommitHandle&) const;
+  Result<TreeHandle> tree(const CommitHandle&) const;
+  /// What is printed of a commit, changed paths included.
+  Result<Commit> describe_fully(const CommitHandle&) const;
+};
+
+std::string sha_of(const CommitHandle&);
+/// "1234567890ab (the commit's subject)", for messages.
+std::string describe(const CommitHandle&);
+
+}  // namespace torchwatch::bisect
