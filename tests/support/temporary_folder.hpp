@@ -1,35 +1,25 @@
 #pragma once
 
-#include <stdlib.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
-namespace torchwatch::testing {
+namespace torchwatch::test {
 
-/// A new empty folder that is removed, with its contents, at the end of the test.
+/// A fresh folder that is removed at the end of its scope; kept, and named on standard error,
+/// when TORCHWATCH_KEEP is set, for a look after a failure.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "torchwatch-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), name);
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
 
   const std::filesystem::path& path() const { return path_; }
+  /// Writes a file in it (folders in between are made) and gives its path.
+  std::filesystem::path write(const std::string& name, const std::string& text) const;
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace torchwatch::testing
+}  // namespace torchwatch::test
