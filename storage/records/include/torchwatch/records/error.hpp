@@ -48,14 +48,21 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 #define TORCHWATCH_CONCAT_(a, b) a##b
 #define TORCHWATCH_CONCAT(a, b) TORCHWATCH_CONCAT_(a, b)
 
-/// Leaves the function with the error of `expression`, if it has one.
-#define TW_TRY_VOID(expression)                                           \
-  if (auto tw_status = (expression); !tw_status.has_value()) [[unlikely]] \
-  return ::torchwatch::fail(std::move(tw_status).error())
+// __COUNTER__, as these stand inside one another's lambdas, where __LINE__ would repeat.
 
-/// `TW_TRY(value, expression)`: declares `value` from the result or leaves with its error.
-#define TW_TRY(declaration, expression)                                             \
-  auto TORCHWATCH_CONCAT(tw_result_, __LINE__) = (expression);                      \
-  if (!TORCHWATCH_CONCAT(tw_result_, __LINE__).has_value()) [[unlikely]]            \
-    return ::torchwatch::fail(std::move(TORCHWATCH_CONCAT(tw_result_, __LINE__)).error()); \
-  declaration = std::move(*TORCHWATCH_CONCAT(tw_result_, __LINE__))
+/// Leaves the function with the error of the expression, if it has one.
+#define TW_TRY_VOID(...) \
+  TW_TRY_VOID_NAMED_(TORCHWATCH_CONCAT(tw_status_, __COUNTER__), (__VA_ARGS__))
+#define TW_TRY_VOID_NAMED_(name, expression)                    \
+  if (auto name = expression; !name.has_value()) [[unlikely]]   \
+  return ::torchwatch::fail(std::move(name).error())
+
+/// `TW_TRY(const auto value, expression)`: declares (or assigns) the value or leaves with the
+/// error.
+#define TW_TRY(declaration, ...) \
+  TW_TRY_NAMED_(TORCHWATCH_CONCAT(tw_result_, __COUNTER__), declaration, (__VA_ARGS__))
+#define TW_TRY_NAMED_(name, declaration, expression)    \
+  auto name = expression;                               \
+  if (!name.has_value()) [[unlikely]]                   \
+    return ::torchwatch::fail(std::move(name).error()); \
+  declaration = std::move(*name)

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <stop_token>
+
+#include "torchwatch/detect/settings.hpp"
+#include "torchwatch/nightly/workshop.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::nightly {
+
+/// Detection's settings from the configuration's.
+detect::Settings detect_settings(const config::Config&);
+
+/// Carries a night from whatever state it is in to its end, stage by stage, each stored when it is
+/// done. Killed at any moment and called again it ends the same. Errors: unavailable (disk,
+/// network, no process can be started: the night stays and goes on later), cancelled, of storage.
+Result<storage::NightRow> carry_out_night(Workshop&, storage::NightRow, std::stop_token stop);
+
+/// Opens a night of two builds that somebody names. It always measures. `finds_incidents`: with
+/// incidents and a search, as a night has; else verdicts only.
+Result<storage::NightRow> open_explicit_night(Workshop&, storage::Id candidate,
+                                              storage::Id baseline, bool finds_incidents);
+
+}  // namespace torchwatch::nightly

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/nightly/plan.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::nightly {
+
+/// One series whose change is searched, with what is expected of it.
+struct SearchedTarget {
+  Target target;
+  double noise_sd = 0.02;       ///< of one pair's effect, in the effect's unit
+  double minimum_effect = 0.034;
+  bool operator==(const SearchedTarget&) const = default;
+};
+
+/// Everything a search was asked for, stored with it (BisectionRow::request_json), so that it goes
+/// on the same after a restart whatever the configuration says by then.
+struct SearchOrder {
+  std::string good;  ///< trunk shas
+  std::string bad;
+  std::vector<SearchedTarget> targets;
+  Plan plan;  ///< how runs are made; its cells are those of the targets
+  std::vector<std::string> cannot_change;
+  std::string base_folder;  ///< a build that recipes may start from; may be empty
+  double confidence = 0.99;
+  int builds_max = 60;
+  int runs_max = 2000;
+  bool verify_by_revert = true;
+  bool operator==(const SearchOrder&) const = default;
+};
+
+/// Effects are additive: ln(candidate / reference) for times, a difference in bytes otherwise.
+bool is_relative(Metric);
+
+std::string to_json(const SearchOrder&);
+Result<SearchOrder> parse_search_order(std::string_view json);
+
+}  // namespace torchwatch::nightly

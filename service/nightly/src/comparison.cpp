@@ -1,0 +1,74 @@
+#include "torchwatch/nightly/comparison.hpp"
+
+#include <tuple>
+
+#include "course.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+/// FNV-1a: the same order on every machine and in every process, which std::hash is not.
+std::uint64_t order_key(std::uint64_t seed, const std::string& text) {
+  std::uint64_t hash = 14695981039346656037ULL ^ seed;
+  for (const char character : text) {
+    hash ^= static_cast<unsigned char>(character);
+    hash *= 1099511628211ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+Comparison::Comparison(const Plan& plan, const detect::Settings& settings, std::uint64_t seed)
+    : plan_(plan), settings_(settings), seed_(seed) {}
+
+void Comparison::add(const storage::RunRow& run, const std::string& machine) {
+  auto& slot = slots_[run.slot];
+  ++slot.attempts;
+  slot.run = run;
+  slot.machine = machine;
+  ++runs_;
+}
+
+bool Comparison::is_closed(const std::string& name) const {
+  const auto slot = slots_.find(name);
+  if (slot == slots_.end()) return false;
+  return slot->second.run.status != RunStatus::failed || slot->second.attempts >= kAttemptsPerSlot;
+}
+
+std::optional<Block> Comparison::next() const {
+  std::optional<Block> first;
+  const auto rank = [&](const Block& block) {
+    return std::tuple(block.stage, block.index, order_key(seed_, block.slot(0)));
+  };
+  for (const auto& cell : plan_.cells) {
+    for (const auto pass : plan_.passes) {
+      const auto block = Course(*this, cell, pass).next();
+      if (block && (!first || rank(*block) < rank(*first))) first = block;
+    }
+  }
+  return first;
+}
+
+std::vector<Finding> Comparison::findings() const {
+  std::vector<Finding> all;
+  for (const auto& cell : plan_.cells) {
+    for (const auto pass : plan_.passes) {
+      for (auto& finding : Course(*this, cell, pass).findings()) all.push_back(std::move(finding));
+    }
+  }
+  return all;
+}
+
+ComparisonProgress Comparison::progress() const {
+  ComparisonProgress progress{.runs = runs_};
+  for (const auto& cell : plan_.cells) {
+    for (const auto pass : plan_.passes) {
+      ++progress.courses;
+      if (!Course(*this, cell, pass).next()) ++progress.decided;
+    }
+  }
+  return progress;
+}
+
+}  // namespace torchwatch::nightly

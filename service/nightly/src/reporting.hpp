@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "torchwatch/nightly/workshop.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::nightly {
+
+/// What changed, in one line, as far as the verdicts tell.
+Result<std::string> title_of(Workshop&, const storage::NightRow&, const storage::IncidentRow&);
+
+/// Queues the comment on an incident that is open already and was found again by `night`. Call
+/// inside the verdict's transaction.
+Status queue_recurrence(Workshop&, const storage::NightRow& night, const storage::IncidentRow&);
+
+/// bisected -> reported: one message per incident goes into the outbox in the transaction that
+/// ends the night.
+Result<storage::NightRow> report_night(Workshop&, const storage::NightRow&);
+
+}  // namespace torchwatch::nightly
