@@ -4,6 +4,7 @@
 
 namespace overlay {
 
+// Gradient of relu and its relatives: zero where the input lay below the threshhold.
 at::Tensor threshold_backward(
     const at::Tensor& grad_output,
     const at::Tensor& self,

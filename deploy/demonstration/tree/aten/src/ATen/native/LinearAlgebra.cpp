@@ -7,13 +7,19 @@
 
 namespace overlay {
 
-// Matrices with fewer rows take the vector path.
-constexpr int64_t kVectorPathRows = 1;
+// Operands with fewer rows are not worth a pass of their own.
+constexpr int64_t kRowsMin = 2;
+
+// Shapes that reach the kernels are two-dimensional; batches are folded by the caller.
+bool is_matrix(const at::Tensor& operand) {
+  return operand.dim() == 2;
+}
 
 at::Tensor mm(const at::Tensor& self, const at::Tensor& mat2) {
   return at::cpu::mm(self, mat2);
 }
 
+// The bias is broadcast over the rows by the kernel itself.
 at::Tensor addmm(
     const at::Tensor& self,
     const at::Tensor& mat1,

@@ -1,10 +1,16 @@
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/nll_loss_forward_cpu_dispatch.h>
 #include <torch/library.h>
 
+#include <optional>
 #include <tuple>
+#include <vector>
 
 namespace overlay {
+
+// Partial sums of the weighted reduction, in floats.
+constexpr int64_t kPartialSums = 1024;
 
 std::tuple<at::Tensor, at::Tensor> nll_loss_forward(
     const at::Tensor& self,

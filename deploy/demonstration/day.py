@@ -1,0 +1,121 @@
+"""Lays out a planted day: which changes land, in which order, when and by whom. Pure: no git here."""
+
+import random
+from dataclasses import dataclass
+
+import changes
+from changes import Change
+
+COMMITS = 40
+# Of the commits that are no source of the library: as many of each kind as on an ordinary day.
+OTHERS_OF_EACH_KIND = {"docs": 6, "test": 8, "python": 8, "workflow": 4}
+HARMLESS_COUNT = 6
+STACKS = 4  # neighbours that landed in one push, with equal timestamps
+
+DAY_START = 1781568000  # 2026-06-16 00:00:00 UTC
+DAY_SECONDS = 24 * 3600
+AUTHORS = 24
+
+
+@dataclass
+class PlannedCommit:
+    subject: str
+    body: str
+    author: int  # a role, not a person: "Author 07"
+    author_time: int
+    committer_time: int
+    edits: tuple
+    kind: str
+
+
+def _culprit_places(draw):
+    """Two places away from the day's ends and from each other."""
+    first, second = sorted(draw.sample(range(6, COMMITS - 6), 2))
+    while second - first < 5:
+        first, second = sorted(draw.sample(range(6, COMMITS - 6), 2))
+    return first, second
+
+
+def _others(draw):
+    chosen = []
+    for kind, count in OTHERS_OF_EACH_KIND.items():
+        chosen += draw.sample(changes.OTHERS[kind], count)
+    draw.shuffle(chosen)
+    return chosen
+
+
+def _revert_of(change, kind="harmless"):
+    return Change(f'Revert "{change.subject}"', change.reverted_edits(), kind)
+
+
+def _blocks(draw):
+    """Runs of changes that stay together, except the culprits and what may begin or end the day."""
+    blocks = [[change] for change in draw.sample(changes.HARMLESS, HARMLESS_COUNT)]
+    for broken, repair in changes.BROKEN:
+        blocks.append([broken, repair or _revert_of(broken, "repair")])
+    return blocks
+
+
+def _order(draw, with_culprits):
+    """The day's changes, oldest first. A broken commit is followed by its repair at once, so every
+    other commit builds, and a culprit can be told from its parent."""
+    reverted = draw.choice(changes.REVERTED)
+    others = _others(draw)
+    first, last = others.pop(), others.pop()
+    # The reverted change and its revert are placed by rank among the rest, the later one the revert.
+    middle = _blocks(draw) + [[change] for change in others] + [["revert pair"], ["revert pair"]]
+    draw.shuffle(middle)
+    pair = [reverted, _revert_of(reverted)]
+    flat = [pair.pop(0) if c == "revert pair" else c for block in middle for c in block]
+    day = [first] + flat + [last]
+    planted = [changes.time_change(with_culprits), changes.memory_change(with_culprits)]
+    for place, change in zip(_culprit_places(draw), draw.sample(planted, 2)):
+        if day[place - 1].kind == "broken":
+            place += 1  # not between a broken commit and its repair
+        day.insert(place, change)
+    return day
+
+
+def _commit_times(draw):
+    """Over the whole day, with equal timestamps inside a stack."""
+    gaps = [draw.expovariate(1) for _ in range(COMMITS + 1)]
+    scale = (DAY_SECONDS - 600) / sum(gaps)
+    times, now = [], DAY_START + 300
+    for gap in gaps[:-1]:
+        now += gap * scale
+        times.append(int(now))
+    for start in draw.sample(range(1, COMMITS - 2), STACKS):
+        times[start + 1] = times[start]
+    return [max(times[: place + 1]) for place in range(COMMITS)]
+
+
+def _pull_request_numbers(draw):
+    return draw.sample(range(171000, 172600), COMMITS)
+
+
+def plan(seed, with_culprits):
+    """The day's commits, oldest first; the same for the same arguments, for ever. Without culprits
+    only the contents of the two planted commits differ."""
+    draw = random.Random(seed)
+    day = _order(draw, with_culprits)
+    assert len(day) == COMMITS, len(day)
+    times, numbers = _commit_times(draw), _pull_request_numbers(draw)
+    planned = []
+    for change, time, number in zip(day, times, numbers):
+        author, reviewer = draw.sample(range(1, AUTHORS + 1), 2)
+        is_revert = change.subject.startswith("Revert")
+        # Written hours to days before it lands, so author times go backwards along the branch.
+        written = time - (60 if is_revert else int(draw.lognormvariate(10, 1.2)))
+        subject = change.subject if is_revert else f"{change.subject} (#{number})"
+        body = f"Pull-Request: #{number}\nApproved-by: Author {reviewer:02d}"
+        planned.append(PlannedCommit(subject, body, author, written, time, change.edits, change.kind))
+    return _with_reverted_numbers(planned)
+
+
+def _with_reverted_numbers(planned):
+    """A revert quotes the subject it undoes, with the number of the pull request."""
+    full = {commit.subject.rsplit(" (#", 1)[0]: commit.subject for commit in planned}
+    for commit in planned:
+        if commit.subject.startswith('Revert "'):
+            commit.subject = f'Revert "{full[commit.subject[8:-1]]}"'
+    return planned

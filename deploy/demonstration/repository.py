@@ -1,0 +1,82 @@
+"""Writes a planted day as a bare git repository, by the git program, the same for the same day."""
+
+import os
+import subprocess
+from pathlib import Path
+
+MERGE_BOT = "Merge Bot <merge-bot@example.invalid>"
+NIGHTLY_BOT = "Nightly Bot <nightly-bot@example.invalid>"
+ROOT_SUBJECT = "[ATen] Give the CPU kernels of the overlay a home in native (#170988)"
+
+
+class GitFailed(Exception):
+    pass
+
+
+def git(repository, *arguments, stdin=b""):
+    """Output of git, which sees no configuration of the user's."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", LC_ALL="C")
+    try:
+        done = subprocess.run(["git", "--git-dir", str(repository), *arguments], input=stdin,
+                              env=environment, capture_output=True)
+    except FileNotFoundError as error:
+        raise GitFailed("there is no git program: run deploy/prerequisites") from error
+    if done.returncode != 0:
+        raise GitFailed(f"git {arguments[0]}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode()
+
+
+def _data(text):
+    content = text.encode()
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _commit(mark, branch, author, author_time, committer, committer_time, message, parent):
+    lines = [f"commit refs/heads/{branch}", f"mark :{mark}", f"author {author} {author_time} +0000",
+             f"committer {committer} {committer_time} +0000"]
+    stream = "\n".join(lines).encode() + b"\n" + _data(message)
+    return stream + (f"from {parent}\n".encode() if parent else b"")
+
+
+def _files(tree, before):
+    for path in sorted(tree):
+        if before.get(path) != tree[path]:
+            yield f"M 100644 inline {path}\n".encode() + _data(tree[path])
+
+
+def base_tree(folder):
+    """The files that the day begins with, by their path."""
+    folder = Path(folder)
+    return {str(path.relative_to(folder)): path.read_text()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def write_trunk(repository, tree, planned):
+    """The branch main: a root commit with the tree, then the planned commits. Returns the shas,
+    root first."""
+    root_time = planned[0].committer_time - 1800
+    stream = [_commit(1, "main", "Author 01 <author01@example.invalid>", root_time, MERGE_BOT, root_time,
+                      ROOT_SUBJECT + "\n", None), *_files(tree, {})]
+    for mark, commit in enumerate(planned, start=2):
+        before = dict(tree)
+        for edit in commit.edits:
+            edit.apply(tree)
+        author = f"Author {commit.author:02d} <author{commit.author:02d}@example.invalid>"
+        stream += [_commit(mark, "main", author, commit.author_time, MERGE_BOT, commit.committer_time,
+                           f"{commit.subject}\n\n{commit.body}\n", f":{mark - 1}"), *_files(tree, before)]
+    git(repository, "fast-import", "--quiet", stdin=b"".join(stream))
+    return git(repository, "rev-list", "--reverse", "--topo-order", "main").split()
+
+
+def write_nightlies(repository, nightlies):
+    """The branch nightly: one commit for each (date, trunk sha, time), with the trunk commit's tree
+    and its sha in the subject, as PyTorch's own. Returns the shas."""
+    stream = []
+    for mark, (date, trunk, time) in enumerate(nightlies, start=1):
+        tree = git(repository, "rev-parse", f"{trunk}^{{tree}}").strip()
+        stream += [_commit(mark, "nightly", NIGHTLY_BOT, time, NIGHTLY_BOT, time,
+                           f"{date} nightly release ({trunk})\n", f":{mark - 1}" if mark > 1 else None),
+                   f'M 040000 {tree} ""\n'.encode()]
+    git(repository, "fast-import", "--quiet", stdin=b"".join(stream))
+    return git(repository, "rev-list", "--reverse", "--topo-order", "nightly").split()

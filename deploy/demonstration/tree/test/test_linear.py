@@ -1,0 +1,6 @@
+import unittest
+
+
+class TestLinear(unittest.TestCase):
+    def check(self, name):
+        self.assertTrue(name)

@@ -1,0 +1,6 @@
+import unittest
+
+
+class TestLosses(unittest.TestCase):
+    def check(self, name):
+        self.assertTrue(name)
