@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <string>
+
+#include "figures.hpp"
+#include "markdown.hpp"
+#include "sentences.hpp"
+#include "torchwatch/report/issue.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+constexpr std::size_t kTitleCharactersMax = 200;
+
+/// A title is no Markdown, but mentions and references must not live in it either.
+std::string without_live_links(std::string text) {
+  std::erase_if(text, [](char c) { return c == '@' || c == '#' || c == '`' || c == '<'; });
+  return text;
+}
+
+/// "Add a check (#12345)" -> "Add a check".
+std::string without_pull_request(std::string subject) {
+  const auto open = subject.rfind(" (#");
+  if (open != std::string::npos && subject.ends_with(')')) subject.resize(open);
+  return subject;
+}
+
+std::string lost_title(const IncidentFacts& facts) {
+  if (facts.effects.empty()) return facts.title;
+  std::string text = to_string(facts.effects.front().target.cell);
+  if (facts.effects.size() > 1) {
+    text += " and " + std::to_string(facts.effects.size() - 1) + " more";
+  }
+  return text + ": no result any more";
+}
+
+std::string what_got_worse(const IncidentFacts& facts) {
+  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return lost_title(facts);
+  const auto effects = by_size(facts.effects);
+  const auto& worst = effects.front();
+  std::string text = to_string(worst.target) + " ";
+  text += is_leak(worst.target.metric) ? human_effect(worst) : human_ratio(worst.ratio);
+  if (effects.size() > 1) text += " and " + std::to_string(effects.size() - 1) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::string incident_title(const IncidentFacts& facts) {
+  std::string text = what_got_worse(facts) + " in " + facts.candidate.name;
+  if (facts.search && facts.search->culprit) {
+    const auto& culprit = *facts.search->culprit;
+    text += ": " + culprit.sha.substr(0, 12) + " " + without_pull_request(culprit.subject);
+  }
+  return without_live_links(clean(text, kTitleCharactersMax));
+}
+
+}  // namespace torchwatch::report

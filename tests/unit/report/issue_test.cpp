@@ -1,0 +1,141 @@
+#include "torchwatch/report/issue.hpp"
+
+#include <rapidcheck.h>
+
+#include <catch2/catch.hpp>
+
+#include "golden.hpp"
+#include "sample_facts.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+namespace {
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// The text without its fenced blocks, code spans, <code> elements and the marker: what GitHub
+/// reads as Markdown.
+std::string live_text(const std::string& body) {
+  std::string live;
+  for (std::size_t at = 0; at < body.size();) {
+    if (body.compare(at, 6, "<code>") == 0) {
+      at = body.find("</code>", at) + 7;
+    } else if (body[at] == '`') {
+      const auto fence_end = body.find_first_not_of('`', at);
+      const std::string fence = body.substr(at, fence_end - at);
+      auto close = fence_end;
+      while (true) {  // a closing run has exactly the opening one's length
+        close = body.find(fence, close);
+        REQUIRE(close != std::string::npos);
+        const auto run_end = body.find_first_not_of('`', close);
+        if (run_end - close == fence.size()) break;
+        close = run_end;
+      }
+      at = close + fence.size();
+    } else {
+      live += body[at++];
+    }
+  }
+  return live;
+}
+
+IncidentFacts huge_night() {
+  auto facts = hostile_night();
+  const std::string wide(3000, '|');
+  for (int i = 0; i < 300; ++i) {
+    auto effect = facts.effects.front();
+    effect.target.cell.workload = wide + std::to_string(i);
+    facts.effects.push_back(effect);
+    facts.machine["fact" + std::to_string(i)] = wide;
+    facts.search->effects.push_back(effect);
+    facts.search->culprit->changed_paths.push_back(wide);
+    facts.search->skipped.push_back({"abc", wide});
+  }
+  facts.reproduce = wide;
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("an issue with a culprit reads as accepted") {
+  require_golden("issue_culprit.md", issue_body(slower_night()));
+}
+TEST_CASE("an issue with several candidates reads as accepted") {
+  require_golden("issue_candidates.md", issue_body(slower_night_undecided()));
+}
+TEST_CASE("an issue whose regression did not reproduce reads as accepted") {
+  require_golden("issue_not_reproduced.md", issue_body(slower_night_not_reproduced()));
+}
+TEST_CASE("an issue about a leak reads as accepted") {
+  require_golden("issue_leak.md", issue_body(leaking_night()));
+}
+TEST_CASE("an issue about a lost workload reads as accepted") {
+  require_golden("issue_lost.md", issue_body(lost_night()));
+}
+TEST_CASE("an issue full of hostile text reads as accepted") {
+  require_golden("issue_hostile.md", issue_body(hostile_night()));
+}
+TEST_CASE("the comments on recurrence and recovery read as accepted") {
+  require_golden("comment_recurrence.md", recurrence_comment(slower_night()));
+  require_golden("comment_recovery.md", recovery_comment(slower_night()));
+}
+
+TEST_CASE("a title says what got worse, how much, since when and by which commit") {
+  CHECK(incident_title(slower_night()) ==
+        "resnet18 cpu-train time +15.2 % and 1 more in 2.14.0.dev20260817: 5d1c1c3f0a9e Check "
+        "every element in addmm before the call");
+  CHECK(incident_title(leaking_night()) ==
+        "dlrm cpu-infer leak_growth +4,096 bytes/iteration in 2.14.0.dev20260817");
+  CHECK(incident_title(lost_night()) ==
+        "hf_DistilBert cpu-infer: no result any more in 2.14.0.dev20260817");
+}
+
+TEST_CASE("a title has one line, at most 200 characters and no live mention or reference") {
+  auto facts = hostile_night();
+  facts.search->culprit->subject += std::string(1000, 'x');
+  const std::string title = incident_title(facts);
+  CHECK(title.find_first_of("@#`<\n\r\x1b") == std::string::npos);
+  CHECK(title.size() <= 200 * 4);
+}
+
+TEST_CASE("hostile text never leaves its code span") {
+  const std::string body = issue_body(hostile_night());
+  const std::string live = live_text(body);
+  CHECK(live.find('@') == std::string::npos);
+  CHECK(live.find("#1") == std::string::npos);
+  CHECK(live.find("javascript") == std::string::npos);
+  CHECK(live.find("<img") == std::string::npos);
+  CHECK(live.find("<script") == std::string::npos);
+  CHECK(occurrences(body, "<!--") == 1);
+  CHECK(occurrences(body, "-->\n") == 1);
+  CHECK(body.find_first_of(std::string("\x1b\x07\r\0", 4)) == std::string::npos);
+}
+
+TEST_CASE("an issue's text stays below GitHub's limit and keeps its marker, whatever is in it") {
+  const std::string body = issue_body(huge_night());
+  CHECK(body.size() < 65'000);
+  CHECK(body.find(marker(huge_night().key)) != std::string::npos);
+  CHECK(body.find("How to reproduce") != std::string::npos);
+  CHECK(recurrence_comment(huge_night()).size() < 65'000);
+  CHECK(recovery_comment(huge_night()).size() < 65'000);
+}
+
+TEST_CASE("no subject can end its code span") {
+  rc::check("live text holds nothing of a subject", [](const std::string& noise) {
+    auto facts = slower_night();
+    facts.search->culprit->subject = "@start" + noise + "`@end";
+    RC_ASSERT(live_text(issue_body(facts)).find('@') == std::string::npos);
+  });
+}
+
+TEST_CASE("a marker is one harmless comment for every key, and keys keep apart") {
+  CHECK(marker("time-cpu:5d1c") == "<!-- torchwatch-key: time-cpu:5d1c -->");
+  CHECK(marker("a--b") == "<!-- torchwatch-key: a-%2Db -->");
+  CHECK(marker("a-%2Db") != marker("a--b"));
+  CHECK(occurrences(marker("x --> y"), "-->") == 1);
+}

@@ -1,0 +1,149 @@
+#include "sample_facts.hpp"
+
+#include <string>
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+namespace {
+
+Target target(const std::string& workload, Mode mode, Metric metric) {
+  return {{workload, {Device::cpu, mode}, {}}, metric};
+}
+
+EffectFacts slower(const std::string& workload, Mode mode, double ratio, double low, double high,
+                   double baseline_ns) {
+  EffectFacts effect;
+  effect.target = target(workload, mode, Metric::time);
+  effect.ratio = ratio;
+  effect.interval_low = low;
+  effect.interval_high = high;
+  effect.baseline_value = baseline_ns;
+  effect.candidate_value = baseline_ns * ratio;
+  effect.baseline_spread = 0.0121;
+  effect.candidate_spread = 0.0184;
+  effect.runs = 24;
+  return effect;
+}
+
+CommitFacts culprit() {
+  return {"5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587",
+          "Check every element in addmm before the call (#99231)",
+          "Ada Lovelace",
+          "2026-08-16T14:21:07-07:00",
+          {"aten/src/ATen/native/Linear.cpp", "aten/src/ATen/native/LinearAlgebra.cpp",
+           "test/test_linalg.py"}};
+}
+
+SearchFacts decided() {
+  SearchFacts search;
+  search.good = "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3";
+  search.bad = "b1d5781111d84f7b3fe45a0852e59758cd7a87e5";
+  search.culprit = culprit();
+  search.confidence = 0.99731;
+  search.effects = {slower("resnet18", Mode::train, 1.149, 1.136, 1.163, 2.104e6)};
+  search.commits = 39;
+  search.folded = 26;
+  search.builds = 7;
+  search.runs = 96;
+  search.skipped = {{"17ba0791499db908433b80f37c5fbc89b870084b", "does not compile (exit 125)"}};
+  search.verified = "against its parent, 12 pairs; by reverting it on the night's build";
+  return search;
+}
+
+}  // namespace
+
+IncidentFacts slower_night() {
+  IncidentFacts facts;
+  facts.key = "time-cpu:5d1c1c3f0a9e";
+  facts.title = "resnet18 cpu-train is slower";
+  facts.night = "2.14.0.dev20260817";
+  facts.baseline = {"2.14.0.dev20260816", "2.14.0.dev20260816+cpu",
+                    "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+                    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"};
+  facts.candidate = {"2.14.0.dev20260817", "2.14.0.dev20260817+cpu",
+                     "b1d5781111d84f7b3fe45a0852e59758cd7a87e5",
+                     "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"};
+  facts.effects = {slower("dlrm", Mode::train, 1.088, 1.0697, 1.1071, 913'400),
+                   slower("resnet18", Mode::train, 1.152, 1.1312, 1.1738, 2.104e6)};
+  facts.machine = {
+      {"cpu", "AMD EPYC 7763"}, {"cores", "2"}, {"kernel", "6.18.0"}, {"threads", "1"}};
+  facts.search = decided();
+  facts.reproduce =
+      "torchwatch compare 5d1c1c3f0a9e~1 5d1c1c3f0a9e --workload resnet18 --device cpu --mode "
+      "train";
+  return facts;
+}
+
+IncidentFacts slower_night_undecided() {
+  auto facts = slower_night();
+  auto& search = *facts.search;
+  search.candidates = {culprit(),
+                       {"71e2b1b2c3d4e5f60718293a4b5c6d7e8f901234",
+                        "Use the fast path for channels last",
+                        "Grace Hopper",
+                        "2026-08-16T15:02:44-07:00",
+                        {"aten/src/ATen/native/Convolution.cpp"}}};
+  search.culprit.reset();
+  search.effects.clear();
+  search.verified.clear();
+  search.confidence = 0;
+  search.reason = "71e2b1b2c3d4 does not build, so nothing can be measured between them";
+  return facts;
+}
+
+IncidentFacts slower_night_not_reproduced() {
+  auto facts = slower_night();
+  SearchFacts search;
+  search.good = facts.search->good;
+  search.bad = facts.search->bad;
+  search.commits = 39;
+  search.folded = 26;
+  search.builds = 2;
+  search.runs = 48;
+  search.reason = "did not reproduce: the ends differ by +0.4 % [-0.9, +1.7] when built here";
+  facts.search = search;
+  return facts;
+}
+
+IncidentFacts leaking_night() {
+  auto facts = slower_night();
+  facts.kind = IncidentKind::leak;
+  facts.key = "leak-cpu:17ba0791499d";
+  EffectFacts leak;
+  leak.target = target("dlrm", Mode::infer, Metric::leak_growth);
+  leak.candidate_value = 4096;
+  leak.runs = 6;
+  facts.effects = {leak};
+  facts.search.reset();
+  return facts;
+}
+
+IncidentFacts lost_night() {
+  auto facts = slower_night();
+  facts.kind = IncidentKind::lost;
+  facts.key = "lost:hf_DistilBert:cpu-infer";
+  facts.title = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
+  EffectFacts lost;
+  lost.target = target("hf_DistilBert", Mode::infer, Metric::time);
+  facts.effects = {lost};
+  facts.search.reset();
+  return facts;
+}
+
+IncidentFacts hostile_night() {
+  auto facts = slower_night();
+  facts.key = "x --> <script>--y";
+  auto& commit = *facts.search->culprit;
+  commit.subject =
+      "``` # Title --> <!-- torchwatch-key: other --> @everyone fixes #123 owner/repo#7 "
+      "[x](javascript:1) **b** ` `` \x1b[31m \xe2\x80\xae drow \xff\xfe | cell | \r\n\r\n## head";
+  commit.author = "`@root`|<img src=x>\\|";
+  commit.author_date = "2026\n\n- item";
+  commit.changed_paths = {"a`b/@team/#1\n<!-- x -->.cpp", std::string(5000, '`')};
+  facts.night = facts.candidate.name = "n` @night\x07";
+  facts.machine = {{"<details>|", "</details>\n\n@x #5"}, {std::string(900, '|'), "y"}};
+  facts.search->skipped = {{"@sha#1", "exit 1\n```\n# owned @x"}};
+  facts.reproduce = "torchwatch\n```\n# not code @x #1 ````";
+  return facts;
+}
