@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Measures what the planted changes of a day truly do, out of the reach of any service.
+
+    true_effect.py FOLDER --libtorch TREE --runner torchwatch-runner [--pairs 100] [--workload NAME]...
+
+FOLDER is one that planted_day.py made. The slow commit and its parent are built, then measured in
+alternating pairs of fresh processes of the same runner, which is pointed to either build by
+LD_LIBRARY_PATH (their headers are equal). Prints the ratio of the time of a training step with its
+99 % interval, and the bytes that the keeping commit keeps per iteration, which are exact.
+FOLDER/true-effect.json gets the same with every pair. Nothing else should run on the machine.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nightlies
+
+WORKLOADS = ["resnet18", "soft_actor_critic", "tts_angular"]
+RUN_SECONDS_MAX = 600
+
+
+class MeasurementFailed(Exception):
+    pass
+
+
+def student_t_99(degrees):
+    """Two-sided 99 % quantile of Student's t (Cornish-Fisher; within 0.5 % from 9 degrees on)."""
+    z = 2.5758293
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def ratio_with_interval(pairs):
+    """Geometric mean of candidate / reference over pairs, with its 99 % interval."""
+    logs = [math.log(candidate / reference) for reference, candidate in pairs]
+    mean = statistics.fmean(logs)
+    half = 0.0
+    if len(logs) > 1:
+        half = student_t_99(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+    return {"ratio": math.exp(mean), "interval": [math.exp(mean - half), math.exp(mean + half)]}
+
+
+class Runner:
+    """Starts one process for each measurement and reads its result."""
+
+    def __init__(self, program, scratch):
+        self.program = program
+        self.scratch = scratch
+        self.count = 0
+
+    def measure(self, tree, workload, mode, measured_pass):
+        self.count += 1
+        request = {"schema": 1, "attempt": f"true-effect-{self.count}", "workload": workload,
+                   "device": "cpu", "mode": mode, "pass": measured_pass, "preset": "small", "threads": 1}
+        request_file, result_file = self.scratch / "request.json", self.scratch / "result.json"
+        request_file.write_text(json.dumps(request))
+        result_file.unlink(missing_ok=True)
+        done = subprocess.run(
+            [str(self.program), "measure", str(request_file), str(result_file)],
+            env=dict(os.environ, LD_LIBRARY_PATH=str(tree / "lib")), capture_output=True,
+            timeout=RUN_SECONDS_MAX)
+        if done.returncode != 0 or not result_file.exists():
+            raise MeasurementFailed(f"{workload} {mode}: {done.stderr.decode(errors='replace')[-2000:]}")
+        result = json.loads(result_file.read_text())
+        if result["status"] != "ok":
+            raise MeasurementFailed(f"{workload} {mode}: {result.get('reason', result['status'])}")
+        return result["values"]
+
+
+def build(folder, libtorch, commit):
+    tree = folder / "true-effect" / commit
+    if not (tree / "build-hash").exists():
+        if tree.exists():
+            raise MeasurementFailed(f"{tree} is half-made: remove it")
+        if nightlies.build_commit(folder / "pytorch.git", commit, tree, libtorch) != 0:
+            raise MeasurementFailed(f"{commit} could not be built")
+    return tree
+
+
+def time_effect(runner, parent, culprit, workload, mode, count):
+    pairs = []
+    for number in range(count):
+        # A B, then B A: a drift of the machine hits both alike.
+        order = (parent, culprit) if number % 2 == 0 else (culprit, parent)
+        times = {tree: runner.measure(tree, workload, mode, "timing")["time"] for tree in order}
+        pairs.append((times[parent], times[culprit]))
+        show_progress(f"{workload} cpu-{mode}", number + 1, count)
+    return {"workload": workload, "mode": mode, **ratio_with_interval(pairs), "pairs": pairs}
+
+
+def leak_effect(runner, parent, culprit, workload):
+    growth = [runner.measure(tree, workload, "train", "memory")["leak_growth"] for tree in (parent, culprit)]
+    return {"workload": workload, "mode": "train", "bytes_per_iteration": growth[1] - growth[0]}
+
+
+def show_progress(what, done, count):
+    if sys.stderr.isatty():
+        print(f"\r{what}: {done} of {count} pairs ", end="" if done < count else "\n", file=sys.stderr)
+
+
+def report(effect):
+    low, high = effect["interval"]
+    print(f"{effect['workload']} cpu-{effect['mode']}: time x {effect['ratio']:.4f} "
+          f"(99 % interval {low:.4f} to {high:.4f}, {len(effect['pairs'])} pairs)", flush=True)
+
+
+def measure(options):
+    truth = json.loads((options.folder / "truth.json").read_text())
+    slow, keeping = truth["culprits"]["time"], truth["culprits"]["memory"]
+    if not slow or not keeping:
+        raise MeasurementFailed("this day has no culprits")
+    libtorch = options.libtorch.absolute()
+    trees = {sha: build(options.folder.absolute(), libtorch, sha)
+             for sha in (slow["parent"], slow["sha"], keeping["parent"], keeping["sha"])}
+    found = {"seed": truth["seed"], "time": [], "leak": []}
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = Runner(options.runner.absolute(), Path(scratch))
+        for workload in options.workload or WORKLOADS:
+            leak = leak_effect(runner, trees[keeping["parent"]], trees[keeping["sha"]], workload)
+            found["leak"].append(leak)
+            print(f"{workload} cpu-train: {leak['bytes_per_iteration']} bytes kept per iteration", flush=True)
+            for mode in ("train", "infer"):
+                effect = time_effect(runner, trees[slow["parent"]], trees[slow["sha"]], workload, mode,
+                                     options.pairs)
+                found["time"].append(effect)
+                report(effect)
+    (options.folder / "true-effect.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--libtorch", type=Path, required=True)
+    parser.add_argument("--runner", type=Path, required=True, help="torchwatch-runner, compiled for that tree")
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--workload", action="append", help=f"repeatable; default: {', '.join(WORKLOADS)}")
+    try:
+        measure(parser.parse_args())
+    except (MeasurementFailed, OSError, subprocess.SubprocessError) as error:
+        sys.exit(f"true_effect.py: {error}")
+
+
+if __name__ == "__main__":
+    main()
