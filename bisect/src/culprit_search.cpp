@@ -1,0 +1,128 @@
+#include "torchwatch/bisect/culprit_search.hpp"
+
+#include <cmath>
+
+#include "search_plan.hpp"
+#include "search_record.hpp"
+
+namespace torchwatch::bisect {
+namespace {
+
+Status check(const SearchSettings& settings) {
+  const auto refuse = [](const char* what) { return fail(ErrorCode::invalid, what); };
+  if (!(settings.confidence > 0.5 && settings.confidence < 1)) {
+    return refuse("search confidence must lie between 0.5 and 1");
+  }
+  if (!(settings.build_cost >= 0)) return refuse("search build_cost must not be negative");
+  if (settings.builds_max < 0) return refuse("search builds_max must not be negative");
+  if (settings.runs_max < 1) return refuse("search runs_max must be at least 1");
+  if (settings.verify_pairs < 1) return refuse("search verify_pairs must be at least 1");
+  if (settings.culprits_max < 1) return refuse("search culprits_max must be at least 1");
+  return {};
+}
+
+Status check(const SearchTarget& target) {
+  const auto refuse = [](const char* what) { return fail(ErrorCode::invalid, what); };
+  if (!(target.noise_sd >= 0) || std::isinf(target.noise_sd)) {
+    return refuse("search target: noise_sd must be a number from 0 on");
+  }
+  if (!(target.noise_weight >= 1)) return refuse("search target: noise_weight must be at least 1");
+  if (!(target.minimum_effect > 0)) return refuse("search target: minimum_effect must be positive");
+  return {};
+}
+
+}  // namespace
+
+class CulpritSearch::State {
+ public:
+  explicit State(SearchRecord record) : record_(std::move(record)) {
+    action_ = plan_.decide(record_);
+  }
+
+  Status apply(const SearchEvent& event) {
+    TW_TRY_VOID(record_.take(event));
+    action_ = plan_.decide(record_);
+    return {};
+  }
+  const Action& action() const { return action_; }
+  std::vector<double> posterior() const { return plan_.posterior(record_); }
+
+ private:
+  SearchRecord record_;
+  SearchPlan plan_;
+  Action action_;
+};
+
+const char* to_string(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::verify_ends:
+      return "verify_ends";
+    case Purpose::probe:
+      return "probe";
+    case Purpose::verify_culprit:
+      return "verify_culprit";
+    case Purpose::look_for_more:
+      return "look_for_more";
+  }
+  return "probe";
+}
+
+const char* to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::found:
+      return "found";
+    case Outcome::partly_found:
+      return "partly_found";
+    case Outcome::not_told_apart:
+      return "not_told_apart";
+    case Outcome::did_not_reproduce:
+      return "did_not_reproduce";
+    case Outcome::nothing_to_search:
+      return "nothing_to_search";
+  }
+  return "found";
+}
+
+CulpritSearch::CulpritSearch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CulpritSearch::CulpritSearch(const CulpritSearch& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
+CulpritSearch& CulpritSearch::operator=(const CulpritSearch& other) {
+  state_ = std::make_unique<State>(*other.state_);
+  return *this;
+}
+CulpritSearch::CulpritSearch(CulpritSearch&&) noexcept = default;
+CulpritSearch& CulpritSearch::operator=(CulpritSearch&&) noexcept = default;
+CulpritSearch::~CulpritSearch() = default;
+
+Result<CulpritSearch> CulpritSearch::create(SearchSettings settings,
+                                            std::vector<SearchTarget> targets, std::size_t classes,
+                                            std::vector<double> prior) {
+  TW_TRY_VOID(check(settings));
+  for (const auto& target : targets) TW_TRY_VOID(check(target));
+  if (targets.empty()) return fail(ErrorCode::invalid, "a search needs at least one target");
+  if (prior.empty()) prior.assign(classes, 1.0);
+  if (prior.size() != classes) {
+    return fail(ErrorCode::invalid, "a search needs one prior weight a class");
+  }
+  for (const double weight : prior) {
+    if (!(weight > 0) || std::isinf(weight)) {
+      return fail(ErrorCode::invalid, "prior weights of a search must be positive numbers");
+    }
+  }
+  SearchRecord record(settings, targets, std::move(prior));
+  return CulpritSearch(std::make_unique<State>(std::move(record)));
+}
+
+Action CulpritSearch::next() const {
+  return state_->action();
+}
+
+Status CulpritSearch::apply(const SearchEvent& event) {
+  return state_->apply(event);
+}
+
+std::vector<double> CulpritSearch::posterior() const {
+  return state_->posterior();
+}
+
+}  // namespace torchwatch::bisect

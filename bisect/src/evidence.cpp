@@ -1,0 +1,27 @@
+#include "evidence.hpp"
+
+namespace torchwatch::bisect {
+
+Evidence::Evidence(const SearchTarget& target)
+    : target_(target), scale_(scale_of_sd(target.noise_sd)), freedom_(target.noise_weight) {}
+
+void Evidence::add(Span span, const std::vector<double>& effects) {
+  const bool turned = span.from > span.to;
+  auto& known = samples_[turned ? Span{span.to, span.from} : span];
+  for (const double effect : effects) known.push_back(turned ? -effect : effect);
+
+  std::vector<const std::vector<double>*> groups;
+  for (const auto& [at, samples] : samples_) groups.push_back(&samples);
+  scale_ = pooled_scale(groups, scale_of_sd(target_.noise_sd), target_.noise_weight, freedom_);
+}
+
+Estimate Evidence::direct(Span span) const {
+  const auto known = samples_.find(span);
+  return known == samples_.end() ? Estimate{} : centre_of(known->second, scale_);
+}
+
+double Evidence::half_width(const Estimate& estimate) const {
+  return estimate.error * interval_factor(freedom_);
+}
+
+}  // namespace torchwatch::bisect

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "evidence.hpp"
+
+namespace torchwatch::bisect {
+
+/// A rule by which a direct comparison of two builds counts: far enough from nothing in standard
+/// errors, and large enough. It is looked at after every batch of pairs.
+struct Gate {
+  double floor = 0;         ///< smallest change that counts
+  double errors_over = 0;   ///< standard errors above zero that show a change
+  double errors_under = 0;  ///< standard errors below the floor that rule one out
+  int pairs_min = 0;
+  int pairs_max = 0;  ///< what is still open then counts as nothing
+};
+
+/// The ends differ: a whole search rests on it.
+Gate ends_gate(const SearchTarget&);
+
+/// The culprit differs from its parent by a good part of the change that is searched.
+Gate culprit_gate(const Evidence&, double change, int verify_pairs);
+
+/// A span beside a found culprit holds a change that is worth a name as well.
+Gate rest_gate(const SearchTarget&);
+
+enum class Finding { open, shows, nothing };
+Finding judge(const Estimate&, const Gate&);
+
+/// Pairs to measure next while the finding is open.
+int next_pairs(const Estimate&, const Gate&);
+
+}  // namespace torchwatch::bisect

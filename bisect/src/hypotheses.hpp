@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "search_record.hpp"
+
+namespace torchwatch::bisect {
+
+/// A culprit that is already found: what it explains is taken out of the readings that span it.
+struct Step {
+  Place at = 0;
+  std::map<std::size_t, Estimate> sizes;  ///< by target
+};
+
+/// A change that is known to lie in a span and whose culprit is looked for.
+struct Change {
+  std::size_t target = 0;
+  double size = 0;
+};
+struct Problem {
+  Span span;
+  std::vector<Change> changes;  ///< the clearest first: it decides, the others support it
+};
+
+/// Classes that measuring cannot tell apart: some that do not build, and the next one that does.
+struct Group {
+  Place first = 0;
+  Place last = 0;
+  Place parent = kGoodEnd;  ///< the nearest earlier build
+  double mass = 0;
+};
+
+/// Logarithms of weights that are added to those of the prior, by class.
+using Penalties = std::map<Place, double>;
+
+/// The probability of each class of the problem's span to be its culprit, given everything
+/// measured; element 0 is class span.from + 1. All zero if no class is possible.
+std::vector<double> posterior_of(const Problem&, const SearchRecord&, const std::vector<Step>&,
+                                 const Penalties&);
+
+/// The span's classes as groups, oldest first.
+std::vector<Group> groups_of(Span, const SearchRecord&, const std::vector<double>& posterior);
+
+/// Spread of one pair of the target in terms of a change, for the likelihood of exact targets too.
+double likelihood_scale(const Evidence&, double size);
+
+}  // namespace torchwatch::bisect

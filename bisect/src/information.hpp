@@ -1,0 +1,10 @@
+#pragma once
+
+namespace torchwatch::bisect {
+
+/// What a noisy answer to a yes-no question tells, in bits: the mutual information of a question
+/// answered "yes" with probability `probability` and a normal reading whose mean differs by
+/// `separation` standard deviations between yes and no.
+double information(double probability, double separation);
+
+}  // namespace torchwatch::bisect

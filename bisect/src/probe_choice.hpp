@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hypotheses.hpp"
+
+namespace torchwatch::bisect {
+
+/// The measurement that tells most about the problem's culprit per cost: which class, how many
+/// targets (the clearest first), how many pairs. A class that is built already costs only its runs.
+/// None if nothing is left to learn within the budgets.
+std::optional<Measure> choose_probe(const Problem&, const SearchRecord&,
+                                    const std::vector<Group>& groups);
+
+/// Builds that the measurement needs first.
+int builds_needed(const Measure&, const SearchRecord&);
+
+/// Whether the budgets allow the measurement.
+bool is_affordable(const Measure&, const SearchRecord&);
+
+}  // namespace torchwatch::bisect

@@ -1,0 +1,143 @@
+#include "search_answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gates.hpp"
+
+namespace torchwatch::bisect {
+namespace {
+
+Effect effect_of(const Evidence& evidence, std::size_t target, Span span, const Gate& gate) {
+  const Estimate estimate = evidence.direct(span);
+  const double half = evidence.half_width(estimate);
+  return {target,
+          estimate.centre,
+          estimate.centre - half,
+          estimate.centre + half,
+          estimate.count,
+          judge(estimate, gate) == Finding::shows};
+}
+
+Culprit culprit_of(const SearchRecord& record, const Group& group) {
+  Culprit culprit{{}, reference_of(group.parent), group.mass, {}};
+  for (Place place = group.first; place <= group.last; ++place) {
+    if (record.prior(place) > 0) culprit.classes.push_back(static_cast<std::size_t>(place));
+  }
+  const Span span{group.parent, group.last};
+  for (const auto& change : reproduced(record)) {
+    const Evidence& evidence = record.evidence(change.target);
+    if (evidence.direct(span).count == 0) continue;
+    const Gate gate = culprit_gate(evidence, change.size, 1);
+    culprit.effects.push_back(effect_of(evidence, change.target, span, gate));
+  }
+  return culprit;
+}
+
+/// The largest part that the culprit has in the change of any target.
+double share_of(const Culprit& culprit, const SearchRecord& record) {
+  double share = 0;
+  for (const auto& effect : culprit.effects) {
+    const double whole = record.evidence(effect.target).direct(record.whole()).centre;
+    share = std::max(share, effect.effect / whole);
+  }
+  return share;
+}
+
+/// Whether a reproduced change has no culprit in which it shows.
+bool is_unexplained(const Change& change, const std::vector<Culprit>& culprits) {
+  return std::none_of(culprits.begin(), culprits.end(), [&](const Culprit& culprit) {
+    return std::any_of(culprit.effects.begin(), culprit.effects.end(), [&](const Effect& effect) {
+      return effect.target == change.target && effect.shows;
+    });
+  });
+}
+
+Outcome outcome_of(const SearchRecord& record, const Answer& answer, bool is_limited) {
+  if (record.last() < 0) return Outcome::nothing_to_search;
+  const auto changes = reproduced(record);
+  if (changes.empty() && !is_limited) return Outcome::did_not_reproduce;
+  if (answer.culprits.empty()) return Outcome::not_told_apart;
+  const bool is_left = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return is_unexplained(change, answer.culprits);
+  });
+  return is_limited || is_left || !answer.suspects.empty() ? Outcome::partly_found : Outcome::found;
+}
+
+std::string reason_of(const Answer& answer, const std::string& limit) {
+  switch (answer.outcome) {
+    case Outcome::nothing_to_search:
+      return "No commit of the range can change the library.";
+    case Outcome::did_not_reproduce:
+      return "Measured again side by side, the two ends do not differ.";
+    case Outcome::found:
+      return "Each culprit was measured directly against its parent.";
+    case Outcome::partly_found:
+      return limit.empty() ? "A part of the change could not be traced to a commit." : limit;
+    case Outcome::not_told_apart:
+      return limit;
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::vector<Change> reproduced(const SearchRecord& record) {
+  std::vector<Change> changes;
+  for (std::size_t target = 0; target < record.targets(); ++target) {
+    const Evidence& evidence = record.evidence(target);
+    const Estimate whole = evidence.direct(record.whole());
+    if (record.lost(target)) continue;
+    if (judge(whole, ends_gate(evidence.target())) == Finding::shows) {
+      changes.push_back({target, whole.centre});
+    }
+  }
+  return changes;
+}
+
+std::vector<Step> steps_of(const std::vector<Group>& found, const SearchRecord& record) {
+  constexpr double kClear = 2.5;
+  std::vector<Step> steps;
+  for (const auto& group : found) {
+    Step step{group.last, {}};
+    for (std::size_t target = 0; target < record.targets(); ++target) {
+      Estimate size = record.evidence(target).direct({group.parent, group.last});
+      if (size.count == 0) continue;
+      if (std::abs(size.centre) < kClear * size.error) size.centre = 0;
+      step.sizes.emplace(target, size);
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
+                 const std::vector<GivenUp>& given_up, std::string limit) {
+  Answer answer;
+  for (const auto& group : found) answer.culprits.push_back(culprit_of(record, group));
+  std::stable_sort(answer.culprits.begin(), answer.culprits.end(),
+                   [&](const Culprit& a, const Culprit& b) {
+                     return share_of(a, record) > share_of(b, record);
+                   });
+  if (!given_up.empty()) {
+    answer.suspects = given_up.front().suspects;
+    answer.suspects_confidence = given_up.front().confidence;
+    if (limit.empty()) limit = given_up.front().reason;
+  }
+  for (std::size_t target = 0; target < record.targets(); ++target) {
+    const Evidence& evidence = record.evidence(target);
+    if (record.last() < 0 || evidence.direct(record.whole()).count == 0) continue;
+    answer.ends.push_back(
+        effect_of(evidence, target, record.whole(), ends_gate(evidence.target())));
+  }
+  answer.builds = record.builds();
+  answer.runs = record.runs();
+  for (const Place place : record.broken()) {
+    answer.skipped.push_back(static_cast<std::size_t>(place));
+  }
+  answer.outcome = outcome_of(record, answer, !limit.empty());
+  answer.reason = reason_of(answer, limit);
+  return answer;
+}
+
+}  // namespace torchwatch::bisect

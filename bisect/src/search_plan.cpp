@@ -1,0 +1,249 @@
+#include "search_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gates.hpp"
+#include "probe_choice.hpp"
+#include "search_answer.hpp"
+
+namespace torchwatch::bisect {
+namespace {
+
+/// A class that its verification has rejected gets this much less likely (e^-8), once each time it
+/// comes up again; the third time the evidence contradicts itself.
+constexpr double kRejection = -8;
+constexpr double kContradiction = 3 * kRejection;
+
+/// Standard errors by which a rest must stay below what is worth a name to be left alone.
+constexpr double kRestErrors = 1.5;
+
+std::optional<Measure> verify_ends(const SearchRecord& record) {
+  const Span whole = record.whole();
+  Measure measure{static_cast<std::size_t>(record.last()), {}, {}, 0, Purpose::verify_ends};
+  for (std::size_t target = 0; target < record.targets(); ++target) {
+    const Evidence& evidence = record.evidence(target);
+    const Gate gate = ends_gate(evidence.target());
+    if (record.lost(target) || judge(evidence.direct(whole), gate) != Finding::open) continue;
+    const int pairs = next_pairs(evidence.direct(whole), gate);
+    if (measure.targets.empty()) measure.pairs = pairs;
+    if (measure.pairs == pairs) measure.targets.push_back(target);
+  }
+  return measure.targets.empty() ? std::nullopt : std::optional(measure);
+}
+
+/// The lead until it is decided; every other target often enough to state its effect.
+std::optional<Measure> verify_culprit(const SearchRecord& record, const Problem& problem,
+                                      const Group& group) {
+  const Span span{group.parent, group.last};
+  Measure measure{static_cast<std::size_t>(group.last),
+                  reference_of(group.parent),
+                  {},
+                  0,
+                  Purpose::verify_culprit};
+  const auto want = [&](const Change& change, bool until_decided) {
+    const Evidence& evidence = record.evidence(change.target);
+    const Estimate known = evidence.direct(span);
+    const Gate gate = culprit_gate(evidence, change.size, record.settings().verify_pairs);
+    const bool enough = known.count >= gate.pairs_min;
+    if (enough && (!until_decided || judge(known, gate) != Finding::open)) return;
+    const int pairs = next_pairs(known, gate);
+    if (measure.targets.empty()) measure.pairs = pairs;
+    if (measure.pairs == pairs) measure.targets.push_back(change.target);
+  };
+  const Change& lead = problem.changes.front();
+  want(lead, true);
+  const Evidence& evidence = record.evidence(lead.target);
+  const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
+  if (judge(evidence.direct(span), gate) != Finding::nothing) {
+    for (const auto& change : reproduced(record)) {
+      if (change.target != lead.target) want(change, false);
+    }
+  }
+  return measure.targets.empty() ? std::nullopt : std::optional(measure);
+}
+
+const Group& likeliest(const std::vector<Group>& groups) {
+  return *std::max_element(groups.begin(), groups.end(),
+                           [](const Group& a, const Group& b) { return a.mass < b.mass; });
+}
+
+/// The smallest set of groups that holds the culprit with the confidence asked for.
+GivenUp suspects_of(std::vector<Group> groups, Span span, const std::vector<double>& posterior,
+                    double confidence) {
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.mass > b.mass; });
+  GivenUp result;
+  for (const auto& group : groups) {
+    if (result.confidence >= confidence || group.mass <= 0) break;
+    result.confidence += group.mass;
+    for (Place place = group.first; place <= group.last; ++place) {
+      if (posterior[static_cast<std::size_t>(place - span.from - 1)] > 0) {
+        result.suspects.push_back(static_cast<std::size_t>(place));
+      }
+    }
+  }
+  std::sort(result.suspects.begin(), result.suspects.end());
+  return result;
+}
+
+std::string out_of_budget(const SearchRecord& record) {
+  return "The budget of " + std::to_string(record.settings().builds_max) + " builds and " +
+         std::to_string(record.settings().runs_max) + " runs ended the search.";
+}
+
+}  // namespace
+
+Action SearchPlan::decide(const SearchRecord& record) {
+  problem_.reset();
+  const auto result = [&](std::string limit) {
+    return answer_of(record, found_, given_up_, std::move(limit));
+  };
+  if (record.last() < 0) return result({});
+  if (auto ends = verify_ends(record)) {
+    if (is_affordable(*ends, record)) return *ends;
+    return result(out_of_budget(record));
+  }
+  while (true) {
+    if (auto rest = choose_problem(record)) {
+      if (is_affordable(*rest, record)) return *rest;
+      return result(out_of_budget(record));
+    }
+    if (!problem_) return result({});
+    if (auto measure = search(record)) return *measure;
+  }
+}
+
+std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
+  problem_.reset();
+  if (static_cast<int>(found_.size()) >= record.settings().culprits_max) return {};
+  for (const Span span : segments(record)) {
+    Problem problem{span, {}};
+    for (const auto& change : reproduced(record)) {
+      if (closed_.contains({change.target, span})) continue;
+      if (span == record.whole()) {
+        problem.changes.push_back(change);
+        continue;
+      }
+      if (!has_rest(record, change.target)) continue;
+      const Evidence& evidence = record.evidence(change.target);
+      const Estimate rest = evidence.direct(span);
+      const Gate gate = rest_gate(evidence.target());
+      const Finding finding = judge(rest, gate);
+      if (finding == Finding::shows) problem.changes.push_back({change.target, rest.centre});
+      if (finding == Finding::open) {
+        return Measure{static_cast<std::size_t>(span.to),
+                       reference_of(span.from),
+                       {change.target},
+                       next_pairs(rest, gate),
+                       Purpose::look_for_more};
+      }
+    }
+    if (problem.changes.empty()) continue;
+    const auto clarity = [&](const Change& change) {
+      return change.size / likelihood_scale(record.evidence(change.target), change.size);
+    };
+    std::stable_sort(problem.changes.begin(), problem.changes.end(),
+                     [&](const Change& a, const Change& b) { return clarity(a) > clarity(b); });
+    problem_ = std::move(problem);
+    return {};
+  }
+  return {};
+}
+
+std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
+  const auto groups = groups_of(problem_->span, record, problem_posterior(record));
+  const Group& top = likeliest(groups);
+  if (top.mass <= 0) {
+    give_up(record, "Every build between the ends of the search has the same library.");
+    return {};
+  }
+  if (top.mass < record.settings().confidence) {
+    auto probe = choose_probe(*problem_, record, groups);
+    if (!probe) give_up(record, out_of_budget(record));
+    return probe;
+  }
+  auto verification = verify_culprit(record, *problem_, top);
+  if (!verification) {
+    conclude(record, top);
+  } else if (!is_affordable(*verification, record)) {
+    give_up(record, out_of_budget(record));
+    verification.reset();
+  }
+  return verification;
+}
+
+void SearchPlan::conclude(const SearchRecord& record, const Group& group) {
+  const Change& lead = problem_->changes.front();
+  const Evidence& evidence = record.evidence(lead.target);
+  const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
+  if (judge(evidence.direct({group.parent, group.last}), gate) == Finding::shows) {
+    found_.push_back(group);
+    return;
+  }
+  Penalties& penalties = penalties_[{lead.target, problem_->span}];
+  for (Place place = group.first; place <= group.last; ++place) penalties[place] += kRejection;
+  if (penalties[group.last] <= kContradiction) {
+    give_up(record,
+            "The likeliest culprit does not differ from its parent when measured directly.");
+  }
+}
+
+void SearchPlan::give_up(const SearchRecord& record, std::string reason) {
+  const auto posterior = problem_posterior(record);
+  const auto groups = groups_of(problem_->span, record, posterior);
+  given_up_.push_back(suspects_of(groups, problem_->span, posterior, record.settings().confidence));
+  given_up_.back().reason = std::move(reason);
+  for (const auto& change : problem_->changes) closed_.insert({change.target, problem_->span});
+}
+
+std::vector<Span> SearchPlan::segments(const SearchRecord& record) const {
+  auto sorted = found_;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Group& a, const Group& b) { return a.last < b.last; });
+  std::vector<Span> spans;
+  Place from = kGoodEnd;
+  for (const auto& group : sorted) {
+    spans.push_back({from, group.parent});
+    from = group.last;
+  }
+  spans.push_back({from, record.last()});
+  std::erase_if(spans, [&](Span span) {
+    for (Place place = span.from + 1; place <= span.to; ++place) {
+      if (record.prior(place) > 0) return false;
+    }
+    return true;
+  });
+  return spans;
+}
+
+bool SearchPlan::has_rest(const SearchRecord& record, std::size_t target) const {
+  const Evidence& evidence = record.evidence(target);
+  Estimate rest = evidence.direct(record.whole());
+  for (const auto& step : steps_of(found_, record)) {
+    const auto size = step.sizes.find(target);
+    if (size == step.sizes.end()) continue;
+    rest.centre -= size->second.centre;
+    rest.error = std::hypot(rest.error, size->second.error);
+  }
+  for (const auto& [closed, span] : closed_) {
+    if (closed == target) rest.centre -= evidence.direct(span).centre;
+  }
+  return rest.centre + kRestErrors * rest.error >= evidence.target().minimum_effect;
+}
+
+std::vector<double> SearchPlan::problem_posterior(const SearchRecord& record) const {
+  const auto known = penalties_.find({problem_->changes.front().target, problem_->span});
+  return posterior_of(*problem_, record, steps_of(found_, record),
+                      known == penalties_.end() ? Penalties() : known->second);
+}
+
+std::vector<double> SearchPlan::posterior(const SearchRecord& record) const {
+  std::vector<double> result(static_cast<std::size_t>(record.last() + 1), 0.0);
+  if (!problem_) return result;
+  const auto inside = problem_posterior(record);
+  std::copy(inside.begin(), inside.end(), result.begin() + problem_->span.from + 1);
+  return result;
+}
+
+}  // namespace torchwatch::bisect

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hypotheses.hpp"
+#include "search_record.hpp"
+
+namespace torchwatch::bisect {
+
+/// A search for one culprit that ended without it.
+struct GivenUp {
+  std::vector<std::size_t> suspects;
+  double confidence = 0;
+  std::string reason;
+};
+
+/// Decides what to do next. It remembers what the record does not say: the culprits accepted, the
+/// classes rejected, the changes given up. All of it follows from the order of the events.
+class SearchPlan {
+ public:
+  /// Draws the conclusions that the record allows now. To be called once after every event.
+  Action decide(const SearchRecord&);
+
+  /// Of the culprit now looked for, by class; zeros if none is.
+  std::vector<double> posterior(const SearchRecord&) const;
+
+ private:
+  using Key = std::pair<std::size_t, Span>;  ///< a target's change in a span
+
+  /// Measures the rest beside found culprits, or sets `problem_` to the next change to search.
+  std::optional<Measure> choose_problem(const SearchRecord&);
+  /// One step towards the problem's culprit; none if the search of it has come to an end.
+  std::optional<Measure> search(const SearchRecord&);
+  /// Accepts or rejects a group whose verification is decided.
+  void conclude(const SearchRecord&, const Group&);
+  void give_up(const SearchRecord&, std::string reason);
+
+  std::vector<Span> segments(const SearchRecord&) const;
+  bool has_rest(const SearchRecord&, std::size_t target) const;
+  std::vector<double> problem_posterior(const SearchRecord&) const;
+
+  std::optional<Problem> problem_;
+  std::vector<Group> found_;
+  std::map<Key, Penalties> penalties_;
+  std::set<Key> closed_;
+  std::vector<GivenUp> given_up_;
+};
+
+}  // namespace torchwatch::bisect
