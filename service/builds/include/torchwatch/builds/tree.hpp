@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "torchwatch/records/error.hpp"
@@ -15,6 +16,8 @@ struct Tree {
   std::string embedded_commit;  ///< build-hash
   std::string content_hash;     ///< SHA-256 over names and contents of lib/*.so*, behind links
   bool has_cuda = false;        ///< its libtorch.so needs libtorch_cuda.so
+  /// While any copy of it lives, CommitBuilder does not evict the build. Empty for other trees.
+  std::shared_ptr<const void> lease = nullptr;
 };
 
 /// Reads and checks a tree. Errors: not_found (no folder), invalid (not complete, no

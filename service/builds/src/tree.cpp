@@ -1,0 +1,132 @@
+#include "torchwatch/builds/tree.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "file_hashes.hpp"
+#include "torchwatch/builds/elf_file.hpp"
+#include "torchwatch/builds/sha256.hpp"
+#include "torchwatch/doors/publish.hpp"
+
+namespace torchwatch::builds {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLineBytesMax = 4096;
+constexpr std::array kDemandedLibraries{"libtorch.so", "libtorch_cpu.so", "libc10.so"};
+
+/// The first line of a small file such as build-version.
+Result<std::string> read_line(const fs::path& path) {
+  TW_TRY(const std::string text, doors::read_file(path, kLineBytesMax));
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+Result<std::string> read_mark(const fs::path& folder, const char* name) {
+  auto line = read_line(folder / name);
+  if (!line && line.error().code == ErrorCode::not_found) {
+    return fail(ErrorCode::invalid, folder.string() + " is not complete: it has no " + name +
+                                        " (written last; is it still being made?)");
+  }
+  if (line && line->empty()) {
+    return fail(ErrorCode::invalid, (folder / name).string() + " is empty: make this build again");
+  }
+  return line;
+}
+
+bool is_library_name(const std::string& name) {
+  return name.ends_with(".so") || name.find(".so.") != std::string::npos;
+}
+
+/// The libraries in lib/, by name. A folder of such a name is none.
+Result<std::vector<fs::path>> libraries_of(const fs::path& folder) {
+  std::vector<fs::path> libraries;
+  std::error_code error;
+  fs::directory_iterator entry(folder / "lib", error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code broken_link;
+    if (!is_library_name(entry->path().filename().string())) continue;
+    if (!entry->is_directory(broken_link)) libraries.push_back(entry->path());
+  }
+  if (error) {
+    return fail(
+        ErrorCode::invalid,
+        folder.string() + " is no LibTorch tree: cannot list its lib/ (" + error.message() + ")");
+  }
+  std::ranges::sort(libraries);
+  return libraries;
+}
+
+/// An entry counts as there when it is a link that leads nowhere: that gets an error of its own.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+Status check_demanded(const fs::path& folder) {
+  for (const char* name : kDemandedLibraries) {
+    if (!is_there(folder / "lib" / name)) {
+      return fail(ErrorCode::invalid, folder.string() + " is no LibTorch tree: it has no lib/" +
+                                          name + "; name the folder that holds lib/ and include/");
+    }
+  }
+  std::error_code ignored;
+  if (!fs::is_directory(folder / "include", ignored)) {
+    return fail(ErrorCode::invalid, folder.string() + " has no folder include/ (or a link to one " +
+                                        "that is gone): runner kits need its headers");
+  }
+  return {};
+}
+
+Status check_library(const fs::path& path, const ElfHeader& own) {
+  const auto header = read_elf_header(path);
+  if (!header && header.error().code == ErrorCode::unavailable) return fail(header.error());
+  if (!header) return fail(ErrorCode::invalid, header.error().message);
+  if (header->machine != own.machine || header->file_class != own.file_class) {
+    return fail(ErrorCode::invalid, path.string() + " is made for " +
+                                        machine_name(header->machine) + ", this machine is " +
+                                        machine_name(own.machine) + ": take the build for " +
+                                        machine_name(own.machine));
+  }
+  if (header->type != ET_DYN) {
+    return fail(ErrorCode::invalid, path.string() + " is an ELF file but no shared library");
+  }
+  return {};
+}
+
+Result<std::string> content_hash_of(const std::vector<fs::path>& libraries) {
+  Sha256 hash;
+  for (const auto& path : libraries) {
+    TW_TRY(const std::string file_hash, process_file_hashes().of(path));
+    hash.add_field(path.filename().string());
+    hash.add_field(file_hash);
+  }
+  return hash.hex();
+}
+
+}  // namespace
+
+Result<Tree> inspect(const fs::path& folder) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(folder, error).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  if (error || !fs::is_directory(absolute, error)) {
+    return fail(ErrorCode::not_found, "there is no folder " + folder.string());
+  }
+  Tree tree{.folder = absolute, .version = {}, .embedded_commit = {}, .content_hash = {}};
+  TW_TRY_VOID(check_demanded(absolute));
+  TW_TRY(tree.embedded_commit, read_mark(absolute, "build-hash"));
+  TW_TRY(tree.version, read_mark(absolute, "build-version"));
+  TW_TRY(const auto libraries, libraries_of(absolute));
+  TW_TRY(const ElfHeader own, own_elf_header());
+  for (const auto& path : libraries) TW_TRY_VOID(check_library(path, own));
+  TW_TRY(const ElfDynamic dynamic, read_elf_dynamic(absolute / "lib" / "libtorch.so"));
+  tree.has_cuda = std::ranges::find(dynamic.needed, "libtorch_cuda.so") != dynamic.needed.end();
+  TW_TRY(tree.content_hash, content_hash_of(libraries));
+  return tree;
+}
+
+}  // namespace torchwatch::builds
