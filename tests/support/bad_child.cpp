@@ -1,6 +1,7 @@
 // A tiny child that does, in order, what its arguments say; for the tests of the process door.
 //
 //   print TEXT | error TEXT     to stdout | stderr, with a newline
+//   cat PATH | descriptors      prints a file | the number of its open descriptors
 //   env NAME | cwd             prints the variable's value | the working folder
 //   exit N | signal N           ends like that
 //   hang                        sleeps for ever
@@ -15,7 +16,7 @@
 //   stdout and stderr become /dev/null clean                      executes itself anew for the rest
 //   of the line, with no environment pid-file PATH              writes its pid, renamed into place
 //   wait-file PATH             waits until the file is there
-//   late-print TEXT            waits until its parent has ended, then prints
+//   late-print TEXT            waits until the first process has ended, then prints
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -23,12 +24,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace {
+
+const pid_t first_process = getpid();
 
 void nap() {
   usleep(1000);
@@ -78,15 +83,26 @@ void wait_file(const char* path) {
   while (access(path, F_OK) != 0) nap();
 }
 
-void late_print(const char* text) {
-  const pid_t parent = getppid();
-  while (getppid() == parent) nap();
+void late_print(const std::string& text) {
+  while (getppid() == first_process) nap();
   say(STDOUT_FILENO, text);
 }
 
 void print_environment(const char* name) {
   const char* const value = std::getenv(name);
   say(STDOUT_FILENO, value == nullptr ? "(unset)" : value);
+}
+
+void print_file(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) say(STDOUT_FILENO, line);
+}
+
+void count_descriptors() {
+  const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
+  const auto count = std::distance(begin(entries), end(entries));
+  say(STDOUT_FILENO, std::to_string(count - 1));  // without the folder that is being read
 }
 
 void print_folder() {
@@ -100,6 +116,7 @@ using Operand = const std::string&;
 
 const std::map<std::string, std::function<void()>> kPlainVerbs = {
     {"cwd", print_folder},
+    {"descriptors", count_descriptors},
     {"hang", hang},
     {"spin", spin},
     {"ignore-term", [] { signal(SIGTERM, SIG_IGN); }},
@@ -113,12 +130,13 @@ const std::map<std::string, std::function<void(Operand)>> kVerbs = {
     {"print", [](Operand text) { say(STDOUT_FILENO, text); }},
     {"error", [](Operand text) { say(STDERR_FILENO, text); }},
     {"env", [](Operand name) { print_environment(name.c_str()); }},
+    {"cat", print_file},
     {"exit", [](Operand code) { _exit(std::stoi(code)); }},
     {"signal", [](Operand number) { raise(std::stoi(number)); }},
     {"allocate", [](Operand mib) { allocate(std::stoul(mib)); }},
     {"pid-file", write_pid},
     {"wait-file", [](Operand path) { wait_file(path.c_str()); }},
-    {"late-print", [](Operand text) { late_print(text.c_str()); }},
+    {"late-print", late_print},
 };
 
 void perform(const Words& words);
@@ -147,10 +165,20 @@ void clean(Words words) {
   _exit(96);
 }
 
+/// The "--" that belongs to the fork at `word`: parts may be nested.
+Words::const_iterator end_of_part(Words::const_iterator word, Words::const_iterator end) {
+  int depth = 0;
+  for (; word != end; ++word) {
+    if (*word == "fork" || *word == "daemonise") ++depth;
+    if (*word == "--" && --depth == 0) return word;
+  }
+  return end;
+}
+
 void perform(const Words& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (*word == "fork" || *word == "daemonise") {
-      const auto end = std::find(word, words.end(), "--");
+      const auto end = end_of_part(word, words.end());
       const Words part(word + 1, end);
       *word == "fork" ? by_child(part) : by_orphan(part);
       word = end == words.end() ? end - 1 : end;

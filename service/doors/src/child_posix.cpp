@@ -14,7 +14,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kCleanEvery{5};
-constexpr std::chrono::milliseconds kKillEvery{1000};
 
 /// How the child ended, read without reaping it: as long as it is a zombie, its group's number
 /// cannot be given to anybody else.
@@ -102,7 +101,7 @@ void Child::kill_now(ProcessEnd why) {
   phase_ = Phase::killing;
   const auto now = SteadyClock::now();
   give_up_at_ = now + settings_.give_up;
-  due_ = now + kKillEvery;
+  due_ = now + settings_.kill_every;
   kill_tree();
 }
 
@@ -129,7 +128,7 @@ void Child::tick(TimePoint now, const std::set<pid_t>& leaders) {
       break;
     case Phase::killing:
       if (now < due_) break;
-      due_ = now + kKillEvery;
+      due_ = now + settings_.kill_every;
       kill_tree();
       break;
     case Phase::draining:
@@ -179,7 +178,7 @@ void Child::clean(TimePoint now, const std::set<pid_t>& leaders) {
   }
   reap_adopted(table, leaders);
   if (!is_clean) {
-    due_ = now + (deliver_ ? kCleanEvery : kKillEvery);
+    due_ = now + (deliver_ ? kCleanEvery : settings_.kill_every);
     return;
   }
   waitpid(pid_, nullptr, WNOHANG);

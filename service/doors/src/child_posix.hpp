@@ -19,6 +19,7 @@ struct SupervisorSettings {
   std::chrono::milliseconds grace{500};         ///< between SIGTERM and SIGKILL
   std::chrono::milliseconds drain{200};         ///< for output after the child has ended
   std::chrono::milliseconds give_up{30'000};    ///< after SIGKILL
+  std::chrono::milliseconds kill_every{1000};   ///< again, until it is gone
   std::chrono::milliseconds sample_every{100};  ///< memory of the tree
   std::function<void(pid_t group, int signal)> signal_group;  ///< default: kill(-group, signal)
 };

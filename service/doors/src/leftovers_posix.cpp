@@ -1,7 +1,6 @@
 #include "leftovers_posix.hpp"
 
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,9 +8,9 @@
 #include <chrono>
 #include <set>
 
+#include "pidfd_posix.hpp"
 #include "process_table_posix.hpp"
 #include "run_mark.hpp"
-#include "unique_fd.hpp"
 
 namespace torchwatch::doors {
 namespace {
@@ -41,7 +40,7 @@ std::set<pid_t> own_line() {
 }
 
 void wait_until_gone(const ProcessEntry& entry, SteadyClock::time_point limit) {
-  const UniqueFd process(pidfd_open(entry.pid, 0));
+  const UniqueFd process = open_process(entry.pid);
   if (!process.is_open()) return;
   pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
   const auto left =

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include <memory>
 #include <sstream>
 
+#include "pidfd_posix.hpp"
 #include "unique_fd.hpp"
 
 namespace torchwatch::doors {
@@ -135,11 +135,11 @@ std::int64_t proportional_bytes(pid_t pid) {
 }
 
 void kill_exactly(const ProcessEntry& entry) {
-  const UniqueFd process(pidfd_open(entry.pid, 0));
+  const UniqueFd process = open_process(entry.pid);
   if (!process.is_open()) return;
   const auto now = read_process(entry.pid);
   if (!now || now->start_ticks != entry.start_ticks) return;
-  pidfd_send_signal(process.get(), SIGKILL, nullptr, 0);
+  signal_process(process, SIGKILL);
 }
 
 }  // namespace torchwatch::doors

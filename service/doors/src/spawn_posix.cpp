@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+
+#include "pidfd_posix.hpp"
 
 namespace torchwatch::doors {
 namespace {
@@ -236,7 +237,7 @@ tl::expected<SpawnedChild, std::string> spawn(const ProcessSpec& spec, const std
   report.write_end.reset();
   std::string failure = wait_for_exec(report.read_end, plan.program);
   SpawnedChild child{
-      .pid = pid, .process = UniqueFd(pidfd_open(pid, 0)), .output = std::move(output.read_end)};
+      .pid = pid, .process = open_process(pid), .output = std::move(output.read_end)};
   if (failure.empty() && !child.process.is_open()) {
     failure = std::string("pidfd: ") + std::strerror(errno);
   }
