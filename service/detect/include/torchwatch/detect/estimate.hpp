@@ -15,11 +15,13 @@ struct Estimate {
   int pairs = 0;
 };
 
-/// Hodges-Lehmann centre of paired log-ratios with the exact interval of the signed-rank test.
+/// Hodges-Lehmann centre of paired log-ratios with the interval of the signed-rank test: exact for
+/// noise that is symmetric, as a difference of two like runs is, however heavy its tails.
 Estimate estimate(std::span<const double> log_ratios, double confidence);
 
 /// ln(candidate / baseline) of the pairs of a block A B B A: (A1, B1) and (B2, A2).
-/// `values` are the runs' values in order, four a block.
+/// `values` are the runs' values in order, four a block; a half block at the end counts as one
+/// pair. A run without a value (not finite, or not above 0) takes its pair with it.
 std::vector<double> abba_log_ratios(std::span<const double> values);
 
 }  // namespace torchwatch::detect

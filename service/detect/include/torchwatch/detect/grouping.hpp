@@ -20,7 +20,8 @@ struct Group {
 };
 
 /// The night's regressions by what changed together, as far as one night can tell: times, peaks
-/// and leaks apart, devices apart. A search may split a group later.
+/// and leaks apart, devices apart. A search may split a group later. Changes for the better (effect
+/// not above 0) are in no group.
 std::vector<Group> group(std::span<const Change> changes);
 
 }  // namespace torchwatch::detect

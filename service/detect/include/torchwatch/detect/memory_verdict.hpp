@@ -13,9 +13,9 @@ struct MemoryDecision {
   bool suspect = false;  ///< of a screen: confirm with `memory_runs` fresh runs a side
   Verdict verdict = Verdict::inconclusive;
   double ratio = 0;
-  double low = 0;   ///< least and greatest candidate / baseline over the runs
+  double low = 0;  ///< least and greatest candidate / baseline over the runs
   double high = 0;
-  std::int64_t baseline_value = 0;   ///< medians
+  std::int64_t baseline_value = 0;  ///< medians
   std::int64_t candidate_value = 0;
   std::string reason;
 };

@@ -16,6 +16,8 @@ struct ScreenDecision {
   ScreenStep step = ScreenStep::measure_more;
   Estimate estimate;
   std::string reason;
+  int pairs_next = 0;     ///< with measure_more: ask again when there are so many pairs in all
+  double detectable = 0;  ///< of too_noisy: the least ratio - 1 that would have been found
 };
 
 /// Screening: cheap for healthy series, drops out as soon as a change of `threshold` is excluded
@@ -26,10 +28,16 @@ struct ConfirmDecision {
   bool measure_more = true;
   Verdict verdict = Verdict::inconclusive;  ///< once measure_more is false
   Estimate estimate;                        ///< from these fresh pairs alone
-  std::string reason;  ///< "+15.2 % [13.1, 17.4] at 99 %, 24 pairs"; never claims more than it holds
+  std::string
+      reason;  ///< "+15.2 % [13.1, 17.4] at 99 %, 24 pairs"; never claims more than it holds
+  int pairs_next = 0;     ///< with measure_more: ask again when there are so many pairs in all
+  double detectable = 0;  ///< of inconclusive: the least ratio - 1 that would have been found
 };
 
 /// Confirmation on fresh pairs only; the pairs that raised the suspicion take no part.
+/// Looks at fixed numbers of pairs, each with its share of the errors allowed, and decides at the
+/// first that can; pairs beyond that look are not used. So the interval holds at the confidence
+/// stated in spite of the looking. The rule and its measured errors are in the room's README.
 ConfirmDecision confirm(std::span<const double> log_ratios, const Settings&);
 
 }  // namespace torchwatch::detect

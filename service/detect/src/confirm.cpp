@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "signed_rank.hpp"
+#include "torchwatch/detect/time_verdict.hpp"
+#include "trimmed_mean.hpp"
+#include "wording.hpp"
+
+namespace torchwatch::detect {
+namespace {
+
+// Chance, over all looks, of confirming a change of only half the threshold (exact).
+constexpr double kHalfThresholdTail = 0.004;
+// Chance, at each look, of calling a change of the gate's size unchanged (exact).
+constexpr double kOverlookTail = 0.02;
+
+/// Numbers of pairs at which a decision may fall, each twice the one before, in whole A B B A
+/// blocks. Few, because each look gets only its share of the errors allowed.
+std::vector<int> looks_of(const Settings& settings) {
+  const int least = std::max(2, settings.confirm_pairs_min + settings.confirm_pairs_min % 2);
+  const int most = std::max(least, settings.confirm_pairs_max + settings.confirm_pairs_max % 2);
+  std::vector<int> looks;
+  for (int pairs = least; pairs < most; pairs *= 2) looks.push_back(pairs);
+  looks.push_back(most);
+  return looks;
+}
+
+/// The pairs of one look, and the share of every allowed error that falls to it.
+struct Look {
+  std::span<const double> log_ratios;
+  double share;
+  bool is_last;
+
+  [[nodiscard]] int pairs() const { return static_cast<int>(log_ratios.size()); }
+};
+
+/// The interval that holds at the stated confidence although several looks were taken.
+Estimate estimate_at(const Look& look, const Settings& settings) {
+  Estimate result = estimate(look.log_ratios, 1 - (1 - settings.confidence) * look.share);
+  result.confidence = settings.confidence;
+  return result;
+}
+
+/// All three conditions for a change upwards. The signed-rank bound holds for any symmetric noise
+/// but cannot speak of chances below 2^-pairs; what is left to alpha, the t statistic supplies.
+bool is_increase(const Look& look, double centre, const RankInterval& surely_over_half,
+                 const Settings& settings) {
+  if (centre < std::log1p(settings.gate)) return false;
+  if (surely_over_half.low <= std::log1p(settings.threshold / 2)) return false;
+  const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
+  return trimmed.mean > 0 && one_sided_p(trimmed) <= settings.alpha * look.share;
+}
+
+bool excludes(const RankInterval& interval, double log_change) {
+  return interval.high < log_change && interval.low > -log_change;
+}
+
+/// The least change that would have been confirmed at this look nine times in ten.
+double detectable(const Look& look, const Settings& settings) {
+  constexpr double kMissed = 0.1;
+  const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
+  const double over_none =
+      t_beyond(trimmed.degrees_of_freedom, settings.alpha * look.share) * trimmed.error;
+  const double over_half =
+      std::log1p(settings.threshold / 2) +
+      t_beyond(trimmed.degrees_of_freedom, kHalfThresholdTail * look.share) * trimmed.error;
+  const double needed = std::max({over_none, over_half, std::log1p(settings.gate)});
+  return std::expm1(needed + normal_beyond(kMissed) * trimmed.error);
+}
+
+ConfirmDecision decided(Verdict verdict, Estimate estimate, const std::string& remark) {
+  ConfirmDecision decision;
+  decision.measure_more = false;
+  decision.verdict = verdict;
+  decision.reason = in_words(estimate) + remark;
+  decision.estimate = estimate;
+  return decision;
+}
+
+/// The last look has to answer; "cannot tell" is an answer, with what could have been told.
+ConfirmDecision last_word(const Look& look, const Estimate& estimate, double centre,
+                          const RankInterval& plausible, const Settings& settings) {
+  if (std::abs(centre) < std::log1p(settings.gate) &&
+      excludes(plausible, std::log1p(settings.threshold))) {
+    return decided(Verdict::unchanged, estimate,
+                   ": below the gate of " + in_percent(1 + settings.gate));
+  }
+  const double least = detectable(look, settings);
+  auto decision = decided(Verdict::inconclusive, estimate,
+                          ": too noisy to tell; a change from " + in_percent(1 + least) +
+                              " on would have been confirmed");
+  decision.detectable = least;
+  return decision;
+}
+
+ConfirmDecision decide(const Look& look, const Settings& settings) {
+  const auto averages = walsh_averages(look.log_ratios);
+  const double centre = middle_of_sorted(averages);
+  const auto surely = rank_interval(averages, look.pairs(), kHalfThresholdTail * look.share);
+  const auto plausible = rank_interval(averages, look.pairs(), kOverlookTail);
+  const Estimate estimate = estimate_at(look, settings);
+
+  if (is_increase(look, centre, surely, settings)) {
+    return decided(Verdict::regressed, estimate, "");
+  }
+  std::vector<double> mirrored(look.log_ratios.begin(), look.log_ratios.end());
+  for (double& value : mirrored) value = -value;
+  const Look mirror{mirrored, look.share, look.is_last};
+  if (is_increase(mirror, -centre, {-surely.high, -surely.low}, settings)) {
+    return decided(Verdict::improved, estimate, "");
+  }
+  if (excludes(plausible, std::log1p(settings.gate))) {
+    return decided(Verdict::unchanged, estimate,
+                   ": below the gate of " + in_percent(1 + settings.gate));
+  }
+  if (look.is_last) return last_word(look, estimate, centre, plausible, settings);
+  ConfirmDecision undecided;
+  undecided.estimate = estimate;
+  undecided.reason = in_words(estimate) + ": undecided";
+  return undecided;
+}
+
+}  // namespace
+
+ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& settings) {
+  const auto looks = looks_of(settings);
+  const double share = 1.0 / static_cast<double>(looks.size());
+  ConfirmDecision decision;
+  decision.estimate = estimate(log_ratios, settings.confidence);
+  decision.reason = in_words(decision.estimate);
+  for (const int pairs : looks) {
+    decision.pairs_next = pairs;
+    const auto needed = static_cast<std::size_t>(pairs);
+    if (log_ratios.size() < needed) return decision;
+    decision = decide(Look{log_ratios.first(needed), share, pairs == looks.back()}, settings);
+    if (!decision.measure_more) return decision;
+  }
+  return decision;  // not reached: the last look decides
+}
+
+}  // namespace torchwatch::detect

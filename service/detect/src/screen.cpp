@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <cmath>
+
+#include "signed_rank.hpp"
+#include "torchwatch/detect/time_verdict.hpp"
+#include "trimmed_mean.hpp"
+#include "wording.hpp"
+
+namespace torchwatch::detect {
+namespace {
+
+// Chosen on recorded noise (see the README): a healthy series leaves after four pairs on average,
+// fewer than one in two hundred series that are 10 % slower leave unnoticed.
+constexpr double kDropTail = 0.025;           // chance of overlooking a change of the threshold
+constexpr double kSuspectTail = 0.01;         // chance of suspecting without cause, per look
+constexpr double kSuspectShareOfGate = 0.75;  // a suspect's estimate reaches this much of the gate
+constexpr int kSuspectPairs = 4;              // two pairs can still be one disturbance
+// How many pairs the prior spread counts for. Two or four pairs alone say next to nothing about
+// the noise; series differ in it about as much as four pairs of one series do.
+constexpr double kPriorPairs = 4;
+
+struct Centre {
+  double mean;
+  double error;
+  double degrees_of_freedom;
+};
+
+/// Robust centre; spread from all pairs, wild ones too, so that they make it measure more.
+Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
+  const double n = static_cast<double>(log_ratios.size());
+  double mean = 0;
+  for (const double value : log_ratios) mean += value / n;
+  double squares = kPriorPairs * settings.prior_pair_sd * settings.prior_pair_sd;
+  for (const double value : log_ratios) squares += (value - mean) * (value - mean);
+  const double degrees = kPriorPairs + n - 1;
+  const double sd = std::max(std::sqrt(squares / degrees), settings.noise_floor);
+  return {middle_of_sorted(walsh_averages(log_ratios)), sd / std::sqrt(n), degrees};
+}
+
+/// The least change that would have been suspected with this error, nine times in ten.
+double detectable(const Centre& centre, const Settings& settings) {
+  constexpr double kMissed = 0.1;
+  const double reached = t_beyond(centre.degrees_of_freedom, kSuspectTail) * centre.error;
+  const double needed = std::max(reached, kSuspectShareOfGate * std::log1p(settings.gate));
+  return std::expm1(needed + normal_beyond(kMissed) * centre.error);
+}
+
+bool excludes_threshold(const Centre& centre, const Settings& settings) {
+  const double reach = t_beyond(centre.degrees_of_freedom, kDropTail) * centre.error;
+  return std::abs(centre.mean) + reach < std::log1p(settings.threshold);
+}
+
+bool suggests_change(const Centre& centre, const Settings& settings) {
+  const double reach = t_beyond(centre.degrees_of_freedom, kSuspectTail) * centre.error;
+  return std::abs(centre.mean) >= kSuspectShareOfGate * std::log1p(settings.gate) &&
+         std::abs(centre.mean) > reach;
+}
+
+}  // namespace
+
+ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
+  ScreenDecision decision;
+  decision.estimate = estimate(log_ratios, settings.confidence);
+  decision.reason = in_words(decision.estimate);
+  const int pairs = decision.estimate.pairs;
+  if (pairs < std::max(2, settings.screen_pairs_min)) {
+    decision.pairs_next = std::max(2, settings.screen_pairs_min);
+    return decision;
+  }
+  const Centre centre = centre_of(log_ratios, settings);
+  if (excludes_threshold(centre, settings)) {
+    decision.step = ScreenStep::unchanged;
+  } else if (pairs >= kSuspectPairs && suggests_change(centre, settings)) {
+    decision.step = ScreenStep::suspect;
+    decision.reason += ": to be confirmed";
+  } else if (pairs >= settings.screen_pairs_max) {
+    decision.step = ScreenStep::too_noisy;
+    decision.detectable = detectable(centre, settings);
+    decision.reason += ": too noisy; a change from " + in_percent(1 + decision.detectable) +
+                       " on would have been noticed";
+  } else {
+    decision.pairs_next = std::min(pairs + 2, settings.screen_pairs_max);
+  }
+  return decision;
+}
+
+}  // namespace torchwatch::detect

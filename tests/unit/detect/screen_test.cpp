@@ -1,0 +1,64 @@
+#include <rapidcheck.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "torchwatch/detect/time_verdict.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::detect;
+
+TEST_CASE("fewer than two pairs say nothing, whatever their size") {
+  CHECK(screen({}, Settings{}).step == ScreenStep::measure_more);
+  CHECK(screen(std::vector{0.0}, Settings{}).step == ScreenStep::measure_more);
+  const auto decision = screen(std::vector{2.0}, Settings{});
+  CHECK(decision.step == ScreenStep::measure_more);
+  CHECK(decision.pairs_next == 2);
+}
+
+TEST_CASE("two quiet pairs end a healthy series") {
+  const auto decision = screen(std::vector{0.004, -0.003}, Settings{});
+  CHECK(decision.step == ScreenStep::unchanged);
+  CHECK(decision.reason == "+0.1 %, 2 pairs, too few for an interval");
+}
+
+TEST_CASE("two pairs never make a suspect") {
+  CHECK(screen(std::vector{0.5, 0.5}, Settings{}).step == ScreenStep::measure_more);
+}
+
+TEST_CASE("a clear change is suspected after four pairs, for the worse and for the better") {
+  CHECK(screen(std::vector{0.14, 0.15, 0.13, 0.14}, Settings{}).step == ScreenStep::suspect);
+  CHECK(screen(std::vector{-0.14, -0.15, -0.13, -0.14}, Settings{}).step == ScreenStep::suspect);
+}
+
+TEST_CASE("one disturbed pair neither ends a series nor makes it a suspect") {
+  CHECK(screen(std::vector{0.0, 0.3}, Settings{}).step == ScreenStep::measure_more);
+  CHECK(screen(std::vector{0.0, 0.01, 0.3, -0.01}, Settings{}).step != ScreenStep::suspect);
+}
+
+TEST_CASE("a series too noisy to tell says from what change on it could") {
+  std::vector<double> log_ratios;
+  for (int i = 0; i < 24; ++i) log_ratios.push_back((i % 2 == 0 ? 0.4 : -0.4) + 0.001 * i);
+  const auto decision = screen(log_ratios, Settings{});
+  CHECK(decision.step == ScreenStep::too_noisy);
+  CHECK(decision.detectable > 0.07);
+  CHECK(decision.reason.find("a change from +") != std::string::npos);
+}
+
+TEST_CASE("screening always ends, and says the same of the mirrored pairs") {
+  REQUIRE(rc::check([](const std::vector<int>& drawn) {
+    std::vector<double> log_ratios;
+    for (const int value : drawn) log_ratios.push_back(value % 300 / 1000.0);
+    const auto decision = screen(log_ratios, Settings{});
+    const auto pairs = static_cast<int>(log_ratios.size());
+    if (decision.step == ScreenStep::measure_more) {
+      RC_ASSERT(decision.pairs_next > pairs);
+      RC_ASSERT(decision.pairs_next <= Settings{}.screen_pairs_max);
+    } else {
+      RC_ASSERT(pairs >= 2);
+    }
+    for (double& value : log_ratios) value = -value;
+    RC_ASSERT(screen(log_ratios, Settings{}).step == decision.step);
+  }));
+}
