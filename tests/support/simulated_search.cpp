@@ -1,0 +1,58 @@
+#include "simulated_search.hpp"
+
+#include <optional>
+#include <stdexcept>
+
+namespace torchwatch::testing {
+
+using namespace torchwatch::bisect;
+
+double SimulatedRuns::level(std::size_t target, const Reference& at) const {
+  double sum = 0;
+  for (const auto& [from, effect] : day_.steps[target]) {
+    if (at && *at >= from) sum += effect;
+  }
+  return sum;
+}
+
+double SimulatedRuns::run() {
+  if (day_.noise.run_sd <= 0) return 0;
+  double value = std::normal_distribution<double>(0, day_.noise.run_sd)(random_);
+  if (std::bernoulli_distribution(day_.noise.spike_chance)(random_)) {
+    value += std::exponential_distribution<double>(1 / day_.noise.spike_mean)(random_);
+  }
+  return value;
+}
+
+SearchEvent SimulatedRuns::carry_out(const Measure& measure) {
+  for (const auto& place : {measure.reference, Reference(measure.candidate)}) {
+    if (place && day_.unbuildable.contains(*place)) return Unbuildable{*place};
+  }
+  Measured measured{measure.candidate, measure.reference, {}};
+  for (const auto target : measure.targets) {
+    const double change = level(target, measure.candidate) - level(target, measure.reference);
+    for (int i = 0; i < measure.pairs; ++i) {
+      const double noise = run() - run();
+      measured.effects[target].push_back(change + noise);
+    }
+  }
+  return measured;
+}
+
+SimulatedSearch run_to_end(CulpritSearch& search, SimulatedRuns& runs) {
+  SimulatedSearch result;
+  for (int step = 0; step < 10'000; ++step) {
+    const Action action = search.next();
+    if (const auto* answer = std::get_if<Answer>(&action)) {
+      result.answer = *answer;
+      return result;
+    }
+    result.measures.push_back(std::get<Measure>(action));
+    result.events.push_back(runs.carry_out(result.measures.back()));
+    const auto status = search.apply(result.events.back());
+    if (!status) throw std::runtime_error(status.error().message);
+  }
+  throw std::runtime_error("the search does not end");
+}
+
+}  // namespace torchwatch::testing

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "torchwatch/bisect/culprit_search.hpp"
+
+namespace torchwatch::testing {
+
+/// How one run's logarithmic time scatters: normally, now and then with a disturbance on top. What
+/// a whole session shares cancels in interleaved pairs and is not simulated.
+struct SimulatedNoise {
+  double run_sd = 0;
+  double spike_chance = 0;
+  double spike_mean = 0.12;
+};
+
+/// A day of commits as a search sees it.
+struct SimulatedDay {
+  std::size_t classes = 1;
+  std::vector<std::map<std::size_t, double>> steps;  ///< by target: class -> effect from it on
+  std::set<std::size_t> unbuildable;
+  SimulatedNoise noise;
+};
+
+/// What a finished search did.
+struct SimulatedSearch {
+  bisect::Answer answer;
+  std::vector<bisect::SearchEvent> events;
+  std::vector<bisect::Measure> measures;
+};
+
+/// The effects of every pair that the search asks for, from a seeded generator.
+class SimulatedRuns {
+ public:
+  SimulatedRuns(SimulatedDay day, std::uint64_t seed) : day_(std::move(day)), random_(seed) {}
+
+  /// Answers one order: a measurement, or that something does not build.
+  bisect::SearchEvent carry_out(const bisect::Measure&);
+  const SimulatedDay& day() const { return day_; }
+
+ private:
+  double level(std::size_t target, const bisect::Reference& at) const;
+  double run();
+
+  SimulatedDay day_;
+  std::mt19937_64 random_;
+};
+
+/// Runs a search to its end. Throws if it refuses an event or does not end within 10,000 steps.
+SimulatedSearch run_to_end(bisect::CulpritSearch&, SimulatedRuns&);
+
+}  // namespace torchwatch::testing
