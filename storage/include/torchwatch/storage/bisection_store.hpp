@@ -11,7 +11,7 @@ class BisectionStore {
   explicit BisectionStore(Database& database) : database_(database) {}
 
   Result<BisectionRow> opened(const BisectionRow&);
-  /// Appends an event; `ordinal` must be the next one (conflict otherwise).
+  /// Appends an event; `ordinal` counts from 0 and must be the next one (conflict otherwise).
   Status happened(Id bisection, const BisectionEventRow&);
   Result<std::vector<BisectionEventRow>> events_of(Id bisection);
   Status ended(const BisectionRow&, const std::string& answer_json, WallMillis now);

@@ -24,7 +24,9 @@ class IncidentStore {
   /// Queues a message; the same key again changes nothing. Call inside the transaction of the
   /// state change that causes it.
   Status queued(const OutboxRow&);
-  /// The oldest message that is due; messages of one incident keep their order.
+  /// The oldest message that is due; messages of one incident keep their order, and behind a dead
+  /// `open` none is due. One found in state `sending` was left by a process that died: whether it
+  /// was sent is unknown, so look its marker up, then call sent or send_failed (not sending).
   Result<std::optional<OutboxRow>> next_due(WallMillis now);
   /// pending -> sending (committed before the request leaves). conflict when somebody else did.
   Result<OutboxRow> sending(const std::string& key);

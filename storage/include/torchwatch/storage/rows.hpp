@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/records/run_result.hpp"
@@ -119,7 +120,7 @@ struct IncidentTargetRow {
 struct IncidentRow {
   Id id = 0;
   Id night = 0;  ///< the night that found it
-  std::string key;  ///< unique; from what changed, never from a date
+  std::string key;  ///< unique among those not closed; from what changed, never from a date
   IncidentKind kind = IncidentKind::regression;
   IncidentState state = IncidentState::open;
   std::string title;
@@ -182,5 +183,18 @@ struct RequestRow {
   std::string result_json;
   WallMillis created_at = 0;
 };
+
+// The one spelling of each word, the same in SQL, JSON and pages.
+std::string_view to_string(BuildOrigin);
+std::string_view to_string(BuildState);
+std::string_view to_string(NightKind);
+std::string_view to_string(NightState);
+std::string_view to_string(AttemptState);
+std::string_view to_string(IncidentState);
+std::string_view to_string(BisectionState);
+std::string_view to_string(OutboxKind);
+std::string_view to_string(OutboxState);
+std::string_view to_string(RequestKind);
+std::string_view to_string(RequestState);
 
 }  // namespace torchwatch::storage

@@ -18,7 +18,8 @@ class RunStore {
  public:
   explicit RunStore(Database& database) : database_(database) {}
 
-  /// Commits the attempt before its process starts. `token` is unique.
+  /// Commits the attempt before its process starts. `token` is unique, and a slot has at most one
+  /// attempt that is issued or done (conflict otherwise).
   Result<Id> issued(const AttemptOrder&, const std::string& token, WallMillis now);
   /// The process stated a result (also one with status failed). One transaction: result, samples
   /// (with their SHA-256), environment, values; attempt -> done. Errors: conflict when the token
@@ -27,6 +28,8 @@ class RunStore {
   /// The process left no usable result: attempt -> failed with the reason and the output's end.
   Status failed(const std::string& token, const std::string& reason, const std::string& output,
                 WallMillis now);
+  /// The run did not take place, or was stopped: attempt -> abandoned, its slot is free again.
+  Status abandoned(const std::string& token, const std::string& reason, WallMillis now);
   /// At start: attempts of an earlier process that are still issued become abandoned.
   Result<int> abandoned_leftovers(WallMillis now);
 
@@ -37,7 +40,10 @@ class RunStore {
 
   /// Every sample of one run, checked against its digest. Errors: corrupt.
   Result<std::vector<std::int64_t>> samples_of(Id attempt);
+  /// All that the runner stated, checked likewise. Errors: not_found, corrupt.
+  Result<RunResult> result_of(Id attempt);
   Result<Environment> environment(const std::string& digest);
+  /// The newest `limit` values of a series (nights' and bisections' runs alike), oldest first.
   Result<std::vector<SampleHistory>> history(const Target&, int limit);
 
  private:

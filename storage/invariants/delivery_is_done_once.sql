@@ -1,0 +1,1 @@
+SELECT 'delivery ' || delivery FROM request GROUP BY delivery HAVING count(*) > 1;

@@ -1,0 +1,2 @@
+SELECT 'build ' || id || ' (' || name || ')'
+FROM build WHERE state = 'ready' AND (content_hash = '' OR folder = '');

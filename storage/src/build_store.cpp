@@ -1,0 +1,105 @@
+#include "torchwatch/storage/build_store.hpp"
+
+#include "query.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+const std::string kSelect =
+    "SELECT id, origin, name, version, embedded_commit, trunk_commit, content_hash, folder, state, "
+    "reason FROM build ";
+
+BuildRow row_of(Query& row) {
+  return BuildRow{.id = row.take<Id>(),
+                  .origin = row.take<BuildOrigin>(),
+                  .name = row.take<std::string>(),
+                  .version = row.take<std::string>(),
+                  .embedded_commit = row.take<std::string>(),
+                  .trunk_commit = row.take<std::string>(),
+                  .content_hash = row.take<std::string>(),
+                  .folder = row.take<std::string>(),
+                  .state = row.take<BuildState>(),
+                  .reason = row.take<std::string>()};
+}
+
+Result<BuildRow> build_of(Connection& connection, Id id) {
+  return one_row(Query(connection, kSelect + "WHERE id = ?", id), row_of,
+                 "build " + std::to_string(id));
+}
+
+/// The newest build of that name: a re-published file follows the one before.
+Result<std::optional<BuildRow>> newest(Connection& connection, BuildOrigin origin,
+                                       const std::string& name) {
+  return first_row(
+      Query(connection, kSelect + "WHERE origin = ? AND name = ? ORDER BY id DESC LIMIT 1", origin,
+            name),
+      row_of);
+}
+
+/// The row that the tree now lying there belongs to: one of that very content, else the row that
+/// was discovered or rejected, else (ready with other content) none.
+Result<std::optional<Id>> row_for_content(Connection& connection, const BuildRow& tree) {
+  Query same(connection, "SELECT id FROM build WHERE origin = ? AND name = ? AND content_hash = ?",
+             tree.origin, tree.name, tree.content_hash);
+  if (same.next()) return same.take<Id>();
+  TW_TRY(const auto stored, build_of(connection, tree.id));
+  if (stored.state == BuildState::ready) return std::nullopt;
+  return stored.id;
+}
+
+Id insert_discovered(Connection& connection, BuildOrigin origin, const std::string& name,
+                     const std::string& content_hash) {
+  execute(connection, "INSERT INTO build (origin, name, content_hash, state) VALUES (?, ?, ?, ?)",
+          origin, name, content_hash, BuildState::discovered);
+  return last_id(connection);
+}
+
+}  // namespace
+
+Result<BuildRow> BuildStore::discovered(BuildOrigin origin, const std::string& name) {
+  return write(database_, [&](Connection& connection) -> Result<BuildRow> {
+    TW_TRY(auto known, newest(connection, origin, name));
+    if (known) return *std::move(known);
+    return build_of(connection, insert_discovered(connection, origin, name, ""));
+  });
+}
+
+Result<BuildRow> BuildStore::became_ready(const BuildRow& tree) {
+  return write(database_, [&](Connection& connection) -> Result<BuildRow> {
+    TW_TRY(const auto existing, row_for_content(connection, tree));
+    const Id id = existing
+                      ? *existing
+                      : insert_discovered(connection, tree.origin, tree.name, tree.content_hash);
+    execute(connection,
+            "UPDATE build SET version = ?, embedded_commit = ?, trunk_commit = ?, "
+            "content_hash = ?, folder = ?, state = ?, reason = '' WHERE id = ?",
+            tree.version, tree.embedded_commit, tree.trunk_commit, tree.content_hash, tree.folder,
+            BuildState::ready, id);
+    return build_of(connection, id);
+  });
+}
+
+Result<BuildRow> BuildStore::was_rejected(Id id, const std::string& reason) {
+  return write(database_, [&](Connection& connection) -> Result<BuildRow> {
+    const int changed =
+        execute(connection, "UPDATE build SET state = ?, reason = ? WHERE id = ? AND state <> ?",
+                BuildState::rejected, reason, id, BuildState::ready);
+    TW_TRY(auto row, build_of(connection, id));
+    if (changed == 1) return row;
+    return fail(ErrorCode::conflict, "build " + row.name + " is ready and cannot be rejected: " +
+                                         "a damaged tree is a new content hash");
+  });
+}
+
+Result<BuildRow> BuildStore::get(Id id) {
+  return read(database_, [&](Connection& connection) { return build_of(connection, id); });
+}
+
+Result<std::vector<BuildRow>> BuildStore::list() {
+  return read(database_, [](Connection& connection) {
+    return all_rows(Query(connection, kSelect + "ORDER BY id"), row_of);
+  });
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,78 @@
+#include "file_system.hpp"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "descriptor.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+struct NetworkFileSystem {
+  std::int64_t type;
+  std::string_view name;
+};
+
+// statfs(2) and linux/magic.h. FUSE is not among them: containers run on it locally.
+constexpr std::array kNetworkFileSystems{
+    NetworkFileSystem{0x6969, "NFS"},        NetworkFileSystem{0xFF534D42, "CIFS"},
+    NetworkFileSystem{0xFE534D42, "SMB2"},   NetworkFileSystem{0x517B, "SMB"},
+    NetworkFileSystem{0x01021997, "9P"},     NetworkFileSystem{0x00C36400, "Ceph"},
+    NetworkFileSystem{0x0BD00BD0, "Lustre"}, NetworkFileSystem{0x47504653, "GPFS"},
+    NetworkFileSystem{0x5346414F, "AFS"},    NetworkFileSystem{0x73757245, "Coda"},
+    NetworkFileSystem{0x7461636F, "OCFS2"},  NetworkFileSystem{0x01161970, "GFS2"}};
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+std::string network_file_system(std::int64_t statfs_type) {
+  // f_type is signed on some machines: compare the low 32 bits.
+  const auto type = statfs_type & 0xFFFFFFFF;
+  for (const auto& known : kNetworkFileSystems) {
+    if (known.type == type) return std::string(known.name);
+  }
+  return "";
+}
+
+Status prepare_folder_of(const std::filesystem::path& file) {
+  const auto folder = folder_of(file);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return fail(ErrorCode::unavailable, "folder " + folder.string() +
+                                            " cannot be made: " + error.message() +
+                                            "; make it, or choose another [storage] path");
+  }
+  struct statfs facts{};
+  if (::statfs(folder.c_str(), &facts) != 0) return {};  // opening will say what is wrong
+  const auto network = network_file_system(facts.f_type);
+  if (network.empty()) return {};
+  return fail(ErrorCode::invalid, file.string() + " is on a network file system (" + network +
+                                      "), where SQLite's WAL mode is not safe; choose a [storage] "
+                                      "path on a local disk");
+}
+
+std::string free_space_note(const std::filesystem::path& file) {
+  struct statvfs facts{};
+  if (::statvfs(folder_of(file).c_str(), &facts) != 0) return "";
+  const auto mebibytes = static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize >> 20U;
+  return std::to_string(mebibytes) + " MiB free on its file system";
+}
+
+Status sync_to_disk(const std::filesystem::path& path) {
+  const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened && ::fsync(opened.get()) == 0) return {};
+  return fail(ErrorCode::unavailable,
+              path.string() + " cannot be brought to the disk: " + std::strerror(errno));
+}
+
+}  // namespace torchwatch::storage

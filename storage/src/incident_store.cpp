@@ -1,0 +1,169 @@
+#include "torchwatch/storage/incident_store.hpp"
+
+#include "cells.hpp"
+#include "transaction.hpp"
+
+// The outbox's half of the store is in outbox.cpp.
+
+namespace torchwatch::storage {
+namespace {
+
+const std::string kSelect =
+    "SELECT id, night_id, key, kind, state, title, bisection_id, issue_number, opened_at, "
+    "closed_at FROM incident ";
+
+IncidentRow row_of(Query& row) {
+  return IncidentRow{.id = row.take<Id>(),
+                     .night = row.take<Id>(),
+                     .key = row.take<std::string>(),
+                     .kind = row.take<IncidentKind>(),
+                     .state = row.take<IncidentState>(),
+                     .title = row.take<std::string>(),
+                     .targets = {},
+                     .bisection = row.take<std::optional<Id>>(),
+                     .issue_number = row.take<std::optional<std::int64_t>>(),
+                     .opened_at = row.take<WallMillis>(),
+                     .closed_at = row.take<std::optional<WallMillis>>().value_or(0)};
+}
+
+IncidentTargetRow target_of(Query& row) {
+  IncidentTargetRow target;
+  target.target.cell = take_cell(row);
+  target.target.metric = row.take<Metric>();
+  target.ratio = row.take<double>();
+  target.interval_low = row.take<double>();
+  target.interval_high = row.take<double>();
+  target.baseline_value = row.take<double>();
+  target.candidate_value = row.take<double>();
+  return target;
+}
+
+std::string name_of(Id incident) {
+  return "incident " + std::to_string(incident);
+}
+
+Result<std::vector<IncidentTargetRow>> targets_of(Connection& connection, Id incident) {
+  return all_rows(Query(connection,
+                        std::string("SELECT ") + kCellColumns +
+                            ", metric, ratio, interval_low, interval_high, baseline_value, "
+                            "candidate_value FROM incident_target JOIN cell ON cell.id = cell_id "
+                            "WHERE incident_id = ? ORDER BY ordinal",
+                        incident),
+                  target_of);
+}
+
+Result<std::vector<IncidentRow>> with_targets(Connection& connection, Query query) {
+  TW_TRY(auto rows, all_rows(std::move(query), row_of));
+  for (auto& row : rows) {
+    TW_TRY(row.targets, targets_of(connection, row.id));
+  }
+  return rows;
+}
+
+Result<IncidentRow> incident_of(Connection& connection, Id id) {
+  TW_TRY(auto rows, with_targets(connection, Query(connection, kSelect + "WHERE id = ?", id)));
+  if (!rows.empty()) return std::move(rows.front());
+  return fail(ErrorCode::not_found, name_of(id) + " is not stored");
+}
+
+Id insert_incident(Connection& connection, const IncidentRow& row) {
+  execute(connection,
+          "INSERT INTO incident (night_id, key, kind, state, title, bisection_id, issue_number, "
+          "opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+          row.night, row.key, row.kind, IncidentState::open, row.title, row.bisection,
+          row.issue_number, row.opened_at);
+  return last_id(connection);
+}
+
+void insert_targets(Connection& connection, Id incident,
+                    const std::vector<IncidentTargetRow>& targets) {
+  int ordinal = 0;
+  for (const auto& target : targets) {
+    execute(connection,
+            "INSERT INTO incident_target (incident_id, ordinal, cell_id, metric, ratio, "
+            "interval_low, interval_high, baseline_value, candidate_value) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            incident, ordinal++, cell_id(connection, target.target.cell), target.target.metric,
+            target.ratio, target.interval_low, target.interval_high, target.baseline_value,
+            target.candidate_value);
+  }
+}
+
+/// After an update that was guarded by the incident's state.
+Status require_one(Connection& connection, int changed, Id incident, std::string_view action) {
+  if (changed == 1) return {};
+  TW_TRY(const auto row, incident_of(connection, incident));
+  return fail(ErrorCode::conflict, name_of(incident) + " is " + std::string(to_string(row.state)) +
+                                       " and cannot be " + std::string(action));
+}
+
+}  // namespace
+
+Result<IncidentRow> IncidentStore::opened(const IncidentRow& row) {
+  auto stored = write(database_, [&](Connection& connection) -> Result<IncidentRow> {
+    const Id id = insert_incident(connection, row);
+    insert_targets(connection, id, row.targets);
+    return incident_of(connection, id);
+  });
+  if (stored) return stored;
+  return fail(stored.error().within("incident with key " + row.key));
+}
+
+Result<std::optional<IncidentRow>> IncidentStore::find_open(const std::string& key) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<IncidentRow>> {
+    TW_TRY(auto rows,
+           with_targets(connection,
+                        Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", key)));
+    if (rows.empty()) return std::nullopt;
+    return std::move(rows.front());
+  });
+}
+
+Status IncidentStore::attached(Id incident, Id bisection) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const int changed = execute(
+        connection, "UPDATE incident SET bisection_id = ? WHERE id = ? AND state <> 'closed'",
+        bisection, incident);
+    return require_one(connection, changed, incident, "given a bisection");
+  });
+}
+
+Status IncidentStore::acknowledged(Id incident) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const int changed = execute(
+        connection, "UPDATE incident SET state = 'acknowledged' WHERE id = ? AND state = 'open'",
+        incident);
+    return require_one(connection, changed, incident, "acknowledged");
+  });
+}
+
+Status IncidentStore::closed(Id incident, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const int changed = execute(connection,
+                                "UPDATE incident SET state = 'closed', closed_at = ? "
+                                "WHERE id = ? AND state <> 'closed'",
+                                now, incident);
+    return require_one(connection, changed, incident, "closed");
+  });
+}
+
+Result<IncidentRow> IncidentStore::get(Id id) {
+  return read(database_, [&](Connection& connection) { return incident_of(connection, id); });
+}
+
+Result<std::vector<IncidentRow>> IncidentStore::list(int limit, Id before) {
+  return read(database_, [&](Connection& connection) {
+    return with_targets(
+        connection,
+        Query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit));
+  });
+}
+
+Result<std::vector<IncidentRow>> IncidentStore::of_night(Id night) {
+  return read(database_, [&](Connection& connection) {
+    return with_targets(connection,
+                        Query(connection, kSelect + "WHERE night_id = ? ORDER BY id", night));
+  });
+}
+
+}  // namespace torchwatch::storage

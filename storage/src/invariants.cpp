@@ -1,0 +1,48 @@
+#include "embedded_sql.hpp"
+#include "query.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+constexpr int kRowsShown = 5;
+
+/// The first column of the first rows; empty when there are none.
+std::string first_rows(Query query) {
+  std::string text;
+  int shown = 0;
+  for (; shown < kRowsShown && query.next(); ++shown) {
+    text += (shown == 0 ? "" : "; ") + query.take<std::string>();
+  }
+  if (shown == kRowsShown && query.next()) text += "; ...";
+  return text;
+}
+
+void add_breach(std::vector<InvariantBreach>& breaches, std::string_view name, std::string rows) {
+  if (!rows.empty()) breaches.push_back({std::string(name), std::move(rows)});
+}
+
+std::string dangling_references(Connection& connection) {
+  return first_rows(
+      Query(connection,
+            "SELECT \"table\" || ' row ' || ifnull(rowid, '?') || ' names a missing ' "
+            "|| parent FROM pragma_foreign_key_check"));
+}
+
+}  // namespace
+
+Result<std::vector<InvariantBreach>> Database::check_invariants() {
+  return read(*this, [](Connection& connection) -> Result<std::vector<InvariantBreach>> {
+    std::vector<InvariantBreach> breaches;
+    auto integrity = first_rows(Query(connection, "PRAGMA integrity_check(10)"));
+    if (integrity != "ok") add_breach(breaches, "integrity_check", std::move(integrity));
+    add_breach(breaches, "foreign_key_check", dangling_references(connection));
+    for (const auto& invariant : embedded_invariants()) {
+      add_breach(breaches, invariant.name,
+                 first_rows(Query(connection, std::string(invariant.sql))));
+    }
+    return breaches;
+  });
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,123 @@
+#include <sqlite3.h>
+
+#include "connection.hpp"
+#include "file_system.hpp"
+#include "migrations.hpp"
+#include "query.hpp"
+#include "sha256.hpp"
+#include "sqlite_errors.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+constexpr int kBusyTimeoutMs = 5000;
+
+/// Symbolic links are followed, so that two names of one database have one lock file.
+std::filesystem::path true_path(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto resolved = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? path : resolved;
+}
+
+Status require_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return {};
+  return fail(ErrorCode::not_found, "there is no database " + path.string() +
+                                        " yet; run torchwatch serve or nightly first, or correct "
+                                        "[storage] path");
+}
+
+/// sha256(data) in SQL, for the invariants.
+void add_sha256(SQLite::Database& sqlite) {
+  const auto function = [](sqlite3_context* context, int, sqlite3_value** arguments) {
+    const auto* bytes = static_cast<const char*>(sqlite3_value_blob(arguments[0]));
+    const auto size = static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]));
+    const auto digest = sha256({bytes, bytes == nullptr ? 0 : size});
+    sqlite3_result_text(context, digest.data(), static_cast<int>(digest.size()), SQLITE_TRANSIENT);
+  };
+  sqlite.createFunction("sha256", 1, true, nullptr, function, nullptr, nullptr, nullptr);
+}
+
+void apply_settings(SQLite::Database& sqlite) {
+  sqlite.exec("PRAGMA foreign_keys = ON");
+  sqlite.exec("PRAGMA trusted_schema = OFF");
+  sqlite.exec("PRAGMA cell_size_check = ON");
+  add_sha256(sqlite);
+}
+
+Result<std::unique_ptr<Connection>> connect(const OpenOptions& options,
+                                            const std::filesystem::path& path, WriterLock lock) {
+  const int flags =
+      options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  SQLite::Database sqlite(path.string(), flags, kBusyTimeoutMs, options.vfs);
+  apply_settings(sqlite);
+  auto connection = std::make_unique<Connection>(path, std::move(lock), std::move(sqlite));
+  connection->vfs = options.vfs;
+  connection->read_only = options.read_only;
+  return connection;
+}
+
+/// EXTRA until the file is in WAL mode: else the journal of the switch itself can come back after
+/// a power cut, where the removal of a directory entry is not ordered by a later fsync.
+Status switch_to_wal(Connection& connection) {
+  auto& sqlite = connection.sqlite;
+  sqlite.exec("PRAGMA synchronous = EXTRA");
+  const std::string mode = sqlite.execAndGet("PRAGMA journal_mode = WAL").getString();
+  if (mode != "wal") {
+    return fail(ErrorCode::unavailable, "database " + connection.path.string() +
+                                            " cannot be switched to WAL mode (it stays in " + mode +
+                                            "); choose a [storage] path on a local disk");
+  }
+  sqlite.exec("PRAGMA synchronous = FULL");
+  sqlite.exec("PRAGMA journal_size_limit = 67108864");
+  return {};
+}
+
+void raise_fence(Connection& connection) {
+  execute(connection, "UPDATE writer SET fence = fence + 1, holder = ?", name_of_this_process());
+  Query query(connection, "SELECT fence FROM writer");
+  if (query.next()) connection.fence = query.take<std::int64_t>();
+}
+
+Status ready_for_writing(Connection& connection) {
+  TW_TRY_VOID(check_version(connection, embedded_migrations()));
+  TW_TRY_VOID(switch_to_wal(connection));
+  TW_TRY_VOID(migrate(connection, embedded_migrations()));
+  raise_fence(connection);
+  return {};
+}
+
+Status ready_for_reading(Connection& connection) {
+  connection.sqlite.exec("PRAGMA query_only = ON");
+  return require_current(connection, embedded_migrations());
+}
+
+Result<std::unique_ptr<Connection>> open_reader(const OpenOptions& options,
+                                                const std::filesystem::path& path) {
+  TW_TRY_VOID(require_file(path));
+  TW_TRY(auto connection, connect(options, path, WriterLock()));
+  TW_TRY_VOID(ready_for_reading(*connection));
+  connection->version = user_version(*connection);
+  return connection;
+}
+
+Result<std::unique_ptr<Connection>> open_writer(const OpenOptions& options,
+                                                const std::filesystem::path& path) {
+  TW_TRY_VOID(prepare_folder_of(path));
+  TW_TRY(auto lock, WriterLock::acquire(path));
+  TW_TRY(auto connection, connect(options, path, std::move(lock)));
+  TW_TRY_VOID(ready_for_writing(*connection));
+  connection->version = user_version(*connection);
+  return connection;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> open_connection(const OpenOptions& options) {
+  const auto path = true_path(options.path);
+  return guarded(path, [&] {
+    return options.read_only ? open_reader(options, path) : open_writer(options, path);
+  });
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,136 @@
+#include "query.hpp"
+#include "sha256.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+const std::string kSelect =
+    "SELECT key, incident_id, kind, title, body, digest, state, tries, not_before, issue_number, "
+    "last_error FROM outbox ";
+
+OutboxRow row_of(Query& row) {
+  return OutboxRow{.key = row.take<std::string>(),
+                   .incident = row.take<Id>(),
+                   .kind = row.take<OutboxKind>(),
+                   .title = row.take<std::string>(),
+                   .body = row.take<std::string>(),
+                   .digest = row.take<std::string>(),
+                   .state = row.take<OutboxState>(),
+                   .tries = row.take<int>(),
+                   .not_before = row.take<WallMillis>(),
+                   .issue_number = row.take<std::optional<std::int64_t>>(),
+                   .last_error = row.take<std::string>()};
+}
+
+std::string digest_of(const OutboxRow& row) {
+  return sha256(row.title + "\n" + row.body);
+}
+
+Status check_digest(const OutboxRow& row) {
+  if (digest_of(row) == row.digest) return {};
+  return fail(ErrorCode::corrupt, "message " + row.key +
+                                      " does not match its digest: the stored text is damaged; "
+                                      "restore a backup");
+}
+
+Result<std::vector<OutboxRow>> checked_rows(Query query) {
+  TW_TRY(auto rows, all_rows(std::move(query), row_of));
+  for (const auto& row : rows) TW_TRY_VOID(check_digest(row));
+  return rows;
+}
+
+Result<OutboxRow> message_of(Connection& connection, const std::string& key) {
+  TW_TRY(auto rows, checked_rows(Query(connection, kSelect + "WHERE key = ?", key)));
+  if (!rows.empty()) return std::move(rows.front());
+  return fail(ErrorCode::not_found, "message " + key + " is not in the outbox");
+}
+
+/// After an update that was guarded by the message's state.
+Result<OutboxRow> moved(Connection& connection, const std::string& key, int changed,
+                        OutboxState expected) {
+  TW_TRY(auto row, message_of(connection, key));
+  if (changed == 1) return row;
+  return fail(ErrorCode::conflict, "message " + key + " is " + std::string(to_string(row.state)) +
+                                       ", not " + std::string(to_string(expected)) +
+                                       ": another sender moved it on");
+}
+
+}  // namespace
+
+Status IncidentStore::queued(const OutboxRow& row) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection,
+            "INSERT INTO outbox (key, incident_id, kind, title, body, digest, state, not_before) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+            row.key, row.incident, row.kind, row.title, row.body, digest_of(row),
+            OutboxState::pending, row.not_before);
+    return {};
+  });
+}
+
+Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
+    // A message waits for the earlier ones of its incident; behind an `open` that is dead there
+    // is no issue to say it in.
+    TW_TRY(auto rows,
+           checked_rows(Query(
+               connection,
+               kSelect +
+                   "AS o WHERE state IN ('pending', 'sending') "
+                   "AND (state = 'sending' OR not_before <= ?) AND NOT EXISTS ("
+                   "SELECT 1 FROM outbox AS e WHERE e.incident_id = o.incident_id AND e.id < o.id "
+                   "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
+                   "'open'))) ORDER BY id LIMIT 1",
+               now)));
+    if (rows.empty()) return std::nullopt;
+    return std::move(rows.front());
+  });
+}
+
+Result<OutboxRow> IncidentStore::sending(const std::string& key) {
+  return write(database_, [&](Connection& connection) {
+    const int changed = execute(connection,
+                                "UPDATE outbox SET state = 'sending', tries = tries + 1 "
+                                "WHERE key = ? AND state = 'pending'",
+                                key);
+    return moved(connection, key, changed, OutboxState::pending);
+  });
+}
+
+Status IncidentStore::sent(const std::string& key, std::int64_t issue_number) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const int changed = execute(connection,
+                                "UPDATE outbox SET state = 'sent', issue_number = ?, "
+                                "last_error = '' WHERE key = ? AND state = 'sending'",
+                                issue_number, key);
+    TW_TRY(const auto row, moved(connection, key, changed, OutboxState::sending));
+    if (row.kind == OutboxKind::open) {
+      execute(connection, "UPDATE incident SET issue_number = ? WHERE id = ?", issue_number,
+              row.incident);
+    }
+    return {};
+  });
+}
+
+Status IncidentStore::send_failed(const std::string& key, const std::string& error,
+                                  WallMillis not_before, bool give_up) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const auto state = give_up ? OutboxState::dead : OutboxState::pending;
+    const int changed = execute(connection,
+                                "UPDATE outbox SET state = ?, last_error = ?, not_before = ? "
+                                "WHERE key = ? AND state = 'sending'",
+                                state, error, not_before, key);
+    TW_TRY_VOID(moved(connection, key, changed, OutboxState::sending));
+    return {};
+  });
+}
+
+Result<std::vector<OutboxRow>> IncidentStore::outbox_of(Id incident) {
+  return read(database_, [&](Connection& connection) {
+    return checked_rows(Query(connection, kSelect + "WHERE incident_id = ? ORDER BY id", incident));
+  });
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,16 @@
+#include "query.hpp"
+
+namespace torchwatch::storage {
+
+void Query::note_damage(std::string_view word) {
+  if (damage_) return;
+  damage_ = Error{ErrorCode::corrupt, "stored word \"" + std::string(word) +
+                                          "\" is none of those allowed in its column (" +
+                                          statement_.getQuery() + "); restore a backup"};
+}
+
+Id last_id(Connection& connection) {
+  return connection.sqlite.getLastInsertRowid();
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "connection.hpp"
+#include "words.hpp"
+
+namespace torchwatch::storage {
+
+/// Bytes to bind as a BLOB.
+struct Blob {
+  std::string_view bytes;
+};
+
+/// One statement with its parameters bound, and its rows read column by column from the left.
+/// Throws SQLite::Exception: used inside `guarded` only.
+class Query {
+ public:
+  template <typename... Values>
+  Query(Connection& connection, const std::string& sql, const Values&... values)
+      : statement_(connection.sqlite, sql) {
+    int index = 0;
+    (bind(++index, values), ...);
+  }
+
+  /// The same statement again with other values.
+  template <typename... Values>
+  void rebind(const Values&... values) {
+    statement_.reset();
+    int index = 0;
+    (bind(++index, values), ...);
+  }
+
+  bool next() {
+    column_ = 0;
+    return statement_.executeStep();
+  }
+  /// Runs a statement without rows; says how many rows it changed.
+  int run() { return statement_.exec(); }
+
+  /// The next column of the row. Enumerations are read from their word; a word that is not known
+  /// is remembered as damage.
+  template <typename T>
+  T take();
+
+  /// What in the rows so far could not be understood.
+  const std::optional<Error>& damage() const { return damage_; }
+
+ private:
+  void bind(int index, std::int64_t value) { statement_.bind(index, value); }
+  void bind(int index, int value) { statement_.bind(index, value); }
+  void bind(int index, double value) { statement_.bind(index, value); }
+  void bind(int index, const std::string& value) { statement_.bind(index, value); }
+  void bind(int index, const char* value) { statement_.bind(index, value); }
+  void bind(int index, std::string_view value) { statement_.bind(index, std::string(value)); }
+  void bind(int index, Blob blob) {
+    statement_.bind(index, blob.bytes.data(), static_cast<int>(blob.bytes.size()));
+  }
+  template <typename Word>
+    requires std::is_enum_v<Word>
+  void bind(int index, Word value) {
+    bind(index, to_string(value));
+  }
+  template <typename T>
+  void bind(int index, const std::optional<T>& value) {
+    if (value) {
+      bind(index, *value);
+    } else {
+      statement_.bind(index);
+    }
+  }
+
+  void note_damage(std::string_view word);
+  SQLite::Column next_column() { return statement_.getColumn(column_++); }
+
+  SQLite::Statement statement_;
+  int column_ = 0;
+  std::optional<Error> damage_;
+};
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <typename T>
+T Query::take() {
+  if constexpr (IsOptional<T>::value) {
+    if (!statement_.isColumnNull(column_)) return take<typename T::value_type>();
+    ++column_;
+    return std::nullopt;
+  } else if constexpr (std::same_as<T, std::string>) {
+    return next_column().getString();
+  } else if constexpr (std::same_as<T, double>) {
+    return next_column().getDouble();
+  } else if constexpr (std::integral<T>) {
+    return static_cast<T>(next_column().getInt64());
+  } else {
+    const auto word = next_column().getString();
+    T value{};
+    if (!parse(word, value)) note_damage(word);
+    return value;
+  }
+}
+
+/// Runs one statement without rows; says how many rows it changed.
+template <typename... Values>
+int execute(Connection& connection, const std::string& sql, const Values&... values) {
+  return Query(connection, sql, values...).run();
+}
+
+/// Every row, as `row_of` reads it.
+template <typename Row>
+Result<std::vector<Row>> all_rows(Query query, Row (*row_of)(Query&)) {
+  std::vector<Row> rows;
+  while (query.next()) rows.push_back(row_of(query));
+  if (query.damage()) return fail(*query.damage());
+  return rows;
+}
+
+/// The first row, if there is one.
+template <typename Row>
+Result<std::optional<Row>> first_row(Query query, Row (*row_of)(Query&)) {
+  if (!query.next()) return std::nullopt;
+  std::optional<Row> row = row_of(query);
+  if (query.damage()) return fail(*query.damage());
+  return row;
+}
+
+/// The one row that must be there; `what` names it in the error ("night 7").
+template <typename Row>
+Result<Row> one_row(Query query, Row (*row_of)(Query&), const std::string& what) {
+  TW_TRY(auto row, first_row(std::move(query), row_of));
+  if (!row) return fail(ErrorCode::not_found, what + " is not stored");
+  return *std::move(row);
+}
+
+Id last_id(Connection&);
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,209 @@
+#include "torchwatch/storage/run_store.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "cells.hpp"
+#include "environments.hpp"
+#include "results.hpp"
+#include "samples.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+std::string owner_column(OwnerKind kind) {
+  return kind == OwnerKind::night ? "night_id" : "bisection_id";
+}
+
+struct Attempt {
+  Id id = 0;
+  Id cell = 0;
+  AttemptState state = AttemptState::issued;
+};
+
+Attempt attempt_of(Query& row) {
+  return Attempt{row.take<Id>(), row.take<Id>(), row.take<AttemptState>()};
+}
+
+Result<Attempt> find_attempt(Connection& connection, const std::string& token) {
+  return one_row(Query(connection, "SELECT id, cell_id, state FROM attempt WHERE token = ?", token),
+                 attempt_of, "attempt " + token);
+}
+
+struct Ending {
+  AttemptState state = AttemptState::done;
+  std::string reason;
+  std::string output;
+};
+
+/// issued -> its end, once: whoever comes later (a twin, a swept process) changes nothing.
+Result<Attempt> end_attempt(Connection& connection, const std::string& token, const Ending& ending,
+                            WallMillis now) {
+  const int changed = execute(connection,
+                              "UPDATE attempt SET state = ?, reason = ?, output = ?, ended_at = ? "
+                              "WHERE token = ? AND state = 'issued'",
+                              ending.state, ending.reason, ending.output, now, token);
+  TW_TRY(auto attempt, find_attempt(connection, token));
+  if (changed == 1) return attempt;
+  return fail(ErrorCode::conflict, "attempt " + token + " is " +
+                                       std::string(to_string(attempt.state)) +
+                                       " already: what came late was not stored");
+}
+
+RunRow run_of(Query& row) {
+  RunRow run;
+  run.attempt = row.take<Id>();
+  run.slot = row.take<std::string>();
+  run.build = row.take<Id>();
+  run.cell = take_cell(row);
+  run.pass = row.take<Pass>();
+  // An attempt without a result is a failed run with the attempt's reason.
+  run.status = row.take<std::optional<RunStatus>>().value_or(RunStatus::failed);
+  run.reason = row.take<std::string>();
+  run.environment_digest = row.take<std::string>();
+  return run;
+}
+
+Result<std::vector<RunRow>> ended_runs(Connection& connection, Owner owner) {
+  return all_rows(
+      Query(connection,
+            std::string("SELECT attempt.id, slot, build_id, ") + kCellColumns +
+                ", pass, status, ifnull(result.reason, attempt.reason), ifnull(digest, '') "
+                "FROM attempt JOIN cell ON cell.id = cell_id "
+                "LEFT JOIN result ON result.attempt_id = attempt.id "
+                "LEFT JOIN environment ON environment.id = environment_id WHERE " +
+                owner_column(owner.kind) +
+                " = ? AND attempt.state IN ('done', 'failed') ORDER BY attempt.id",
+            owner.id),
+      run_of);
+}
+
+Status add_values(Connection& connection, Owner owner, std::vector<RunRow>& runs) {
+  std::unordered_map<Id, RunRow*> by_attempt;
+  for (auto& run : runs) by_attempt.emplace(run.attempt, &run);
+  Query query(connection,
+              "SELECT attempt_id, metric, value FROM attempt "
+              "JOIN value ON value.attempt_id = attempt.id WHERE " +
+                  owner_column(owner.kind) + " = ?",
+              owner.id);
+  while (query.next()) {
+    const auto run = by_attempt.find(query.take<Id>());
+    const auto metric = query.take<Metric>();
+    if (run != by_attempt.end()) run->second->values[metric] = query.take<std::int64_t>();
+  }
+  if (query.damage()) return fail(*query.damage());
+  return {};
+}
+
+SampleHistory history_of(Query& row) {
+  return SampleHistory{row.take<Id>(), row.take<Id>(), row.take<WallMillis>(),
+                       row.take<std::int64_t>()};
+}
+
+}  // namespace
+
+Result<Id> RunStore::issued(const AttemptOrder& order, const std::string& token, WallMillis now) {
+  auto stored = write(database_, [&](Connection& connection) -> Result<Id> {
+    execute(connection,
+            "INSERT INTO attempt (token, fence, " + owner_column(order.owner.kind) +
+                ", slot, build_id, cell_id, pass, state, issued_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            token, connection.fence, order.owner.id, order.slot, order.build,
+            cell_id(connection, order.cell), order.pass, AttemptState::issued, now);
+    return last_id(connection);
+  });
+  if (stored) return stored;
+  return fail(stored.error().within("attempt " + token + " of slot " + order.slot));
+}
+
+Status RunStore::finished(const std::string& token, const RunResult& result, WallMillis now) {
+  if (result.attempt != token) {
+    return fail(ErrorCode::conflict, "a result of attempt \"" + result.attempt +
+                                         "\" was handed in for attempt " + token +
+                                         ": it was not stored");
+  }
+  return write(database_, [&](Connection& connection) -> Status {
+    TW_TRY(const auto attempt, end_attempt(connection, token, {}, now));
+    store_result(connection, attempt.id, attempt.cell, token, result);
+    return {};
+  });
+}
+
+Status RunStore::failed(const std::string& token, const std::string& reason,
+                        const std::string& output, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    TW_TRY_VOID(end_attempt(connection, token, {AttemptState::failed, reason, output}, now));
+    return {};
+  });
+}
+
+Status RunStore::abandoned(const std::string& token, const std::string& reason, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    TW_TRY_VOID(end_attempt(connection, token, {AttemptState::abandoned, reason, ""}, now));
+    return {};
+  });
+}
+
+Result<int> RunStore::abandoned_leftovers(WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Result<int> {
+    return execute(connection,
+                   "UPDATE attempt SET state = 'abandoned', ended_at = ?, "
+                   "reason = 'its process ended with the service' WHERE state = 'issued'",
+                   now);
+  });
+}
+
+Result<std::vector<RunRow>> RunStore::runs_of(Owner owner) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<RunRow>> {
+    TW_TRY(auto runs, ended_runs(connection, owner));
+    TW_TRY_VOID(add_values(connection, owner, runs));
+    return runs;
+  });
+}
+
+Result<int> RunStore::attempts_of_slot(Owner owner, const std::string& slot) {
+  return read(database_, [&](Connection& connection) -> Result<int> {
+    Query query(
+        connection,
+        "SELECT count(*) FROM attempt WHERE " + owner_column(owner.kind) + " = ? AND slot = ?",
+        owner.id, slot);
+    return query.next() ? query.take<int>() : 0;
+  });
+}
+
+Result<std::vector<std::int64_t>> RunStore::samples_of(Id attempt) {
+  return read(database_, [&](Connection& connection) {
+    return load_samples(connection, attempt, kWallSamples);
+  });
+}
+
+Result<RunResult> RunStore::result_of(Id attempt) {
+  return read(database_, [&](Connection& connection) { return load_result(connection, attempt); });
+}
+
+Result<Environment> RunStore::environment(const std::string& digest) {
+  return read(database_, [&](Connection& connection) -> Result<Environment> {
+    TW_TRY(auto facts, facts_of(connection, digest));
+    return Environment{std::move(facts), {}};
+  });
+}
+
+Result<std::vector<SampleHistory>> RunStore::history(const Target& target, int limit) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<SampleHistory>> {
+    TW_TRY(auto newest_first,
+           all_rows(Query(connection,
+                          "SELECT value.attempt_id, build_id, attempt.ended_at, value.value "
+                          "FROM cell JOIN value ON value.cell_id = cell.id "
+                          "JOIN attempt ON attempt.id = value.attempt_id "
+                          "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? "
+                          "ORDER BY value.attempt_id DESC LIMIT ?",
+                          target.cell.workload, to_string(target.cell.configuration),
+                          to_string(target.cell.variant), target.metric, limit),
+                    history_of));
+    std::reverse(newest_first.begin(), newest_first.end());
+    return newest_first;
+  });
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,66 @@
+#include "writer_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace torchwatch::storage {
+namespace {
+
+constexpr std::size_t kHolderBytesMax = 200;
+
+std::string read_holder(int fd) {
+  std::array<char, kHolderBytesMax> text{};
+  const auto size = ::pread(fd, text.data(), text.size(), 0);
+  std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  return holder.empty() ? "of another user" : holder;
+}
+
+/// Only for the message of a second writer, so a full disk does not hinder the first.
+void write_holder(int fd) {
+  const auto holder = name_of_this_process() + "\n";
+  if (::ftruncate(fd, 0) != 0) return;
+  if (::pwrite(fd, holder.data(), holder.size(), 0) < 0) return;
+}
+
+Error cannot_lock(const std::filesystem::path& path) {
+  return Error{ErrorCode::unavailable, "lock file " + path.string() +
+                                           " cannot be used: " + std::strerror(errno) +
+                                           "; check the folder's owner and free space"};
+}
+
+}  // namespace
+
+std::string name_of_this_process() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string command;
+  std::getline(file, command);
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  for (char& c : command) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  const auto pid = std::to_string(::getpid());
+  return (pid + " (" + command).substr(0, kHolderBytesMax - 2) + ")";
+}
+
+Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
+  const std::filesystem::path path = database.string() + ".lock";
+  // O_CLOEXEC: a runner that inherited the descriptor would hold the lock after our death.
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file) return fail(cannot_lock(path));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return fail(cannot_lock(path));
+    return fail(ErrorCode::conflict, "database " + database.string() + " is written by process " +
+                                         read_holder(file.get()) +
+                                         "; stop that one, or use another [storage] path");
+  }
+  write_holder(file.get());
+  return WriterLock(std::move(file));
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <memory>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/night_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::storage {
+
+/// A writer on one database file with every store on it.
+struct Stores {
+  explicit Stores(const std::filesystem::path& path, const std::string& vfs = "")
+      : database(Database::open({path, vfs, false}).value()) {}
+
+  std::unique_ptr<Database> database;
+  BuildStore builds{*database};
+  NightStore nights{*database};
+  RunStore runs{*database};
+  IncidentStore incidents{*database};
+  BisectionStore bisections{*database};
+  RequestStore requests{*database};
+};
+
+/// The same on a file of its own.
+struct FreshStores {
+  test::TemporaryFolder folder;
+  std::filesystem::path path = folder.path() / "torchwatch.sqlite";
+  Stores stores{path};
+};
+
+inline const Cell kCell{"resnet18", {Device::cpu, Mode::train}, {}};
+inline const Target kTime{kCell, Metric::time};
+
+inline BuildRow ready_build(BuildStore& builds, const std::string& name,
+                            const std::string& content_hash) {
+  auto row = builds.discovered(BuildOrigin::nightly, name).value();
+  row.version = "2.13.0";
+  row.trunk_commit = "c0ffee";
+  row.content_hash = content_hash;
+  row.folder = "/builds/" + name;
+  return builds.became_ready(row).value();
+}
+
+inline NightRow night_of_two(Stores& stores) {
+  const auto baseline = ready_build(stores.builds, "n1", "h1");
+  const auto candidate = ready_build(stores.builds, "n2", "h2");
+  return stores.nights.opened(NightKind::nightly, candidate.id, baseline.id, 1000).value();
+}
+
+inline AttemptOrder order_of(const NightRow& night, const std::string& slot) {
+  return {{OwnerKind::night, night.id}, slot, night.candidate, kCell, Pass::timing};
+}
+
+/// A result with something in every member.
+inline RunResult full_result(const std::string& attempt) {
+  RunResult result;
+  result.attempt = attempt;
+  result.samples_ns = {1, -2, INT64_MAX, INT64_MIN, 300};
+  result.device_samples_ns = {7, 8};
+  result.iterations_per_sample = 4;
+  result.values = {{Metric::time, 100}, {Metric::cpu_peak, 5 << 20}};
+  result.leak = LeakFigures{64, -1, {10, 20, 30}};
+  result.breakdown = Breakdown{5, 6, 7};
+  result.breakdown_reason = "as \"quoted\"";
+  result.operators = {{"aten::add", 3}, {"aten::mm", 9}};
+  result.environment.facts = {{"cpu", "Model X"}, {"threads", "2"}};
+  result.environment.volatile_facts = {{"load", 12}, {"major_faults", 0}};
+  return result;
+}
+
+inline IncidentRow incident_of(const NightRow& night, const std::string& key) {
+  IncidentRow row;
+  row.night = night.id;
+  row.key = key;
+  row.title = "resnet18 is slower";
+  row.targets = {{kTime, 1.15, 1.12, 1.18, 100, 115}, {{kCell, Metric::cpu_peak}, 1, 1, 1, 5, 5}};
+  row.opened_at = 2000;
+  return row;
+}
+
+inline OutboxRow message_of(const IncidentRow& incident, const std::string& key, OutboxKind kind) {
+  OutboxRow row;
+  row.key = key;
+  row.incident = incident.id;
+  row.kind = kind;
+  row.title = "title of " + key;
+  row.body = "body of " + key;
+  return row;
+}
+
+}  // namespace torchwatch::storage
