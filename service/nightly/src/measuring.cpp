@@ -48,6 +48,7 @@ Result<Sides> Sides::of(Workshop& workshop, const storage::NightRow& night, std:
   TW_TRY(sides.plan, parse_plan(night.plan_json));
   TW_TRY(sides.baseline, subject(workshop, night.baseline.value_or(0), sides.plan, stop));
   TW_TRY(sides.candidate, subject(workshop, night.candidate, sides.plan, stop));
+  TW_TRY_VOID(decide_placement(workshop.config, sides.baseline, sides.candidate));
   return sides;
 }
 

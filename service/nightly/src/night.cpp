@@ -29,14 +29,6 @@ std::vector<Configuration> configurations_of(const config::Config& config) {
   return here;
 }
 
-Result<Plan> plan_for(Workshop& workshop) {
-  auto workloads = workshop.config.suite.workloads;
-  if (workloads.empty()) {
-    TW_TRY(workloads, workshop.runners.workloads());
-  }
-  return make_plan(workshop.config, workloads, configurations_of(workshop.config));
-}
-
 /// Each stage takes the night in one state and returns it in a later one.
 class Stages {
  public:
@@ -63,8 +55,11 @@ class Stages {
   }
 
   Result<NightRow> prepare(NightRow night) {
+    if (!night.baseline) {
+      return advance(night, NightState::accepted, "measured alone, and interrupted");
+    }
     TW_TRY(const auto candidate, builds_.get(night.candidate));
-    TW_TRY(const auto baseline, builds_.get(night.baseline.value_or(0)));
+    TW_TRY(const auto baseline, builds_.get(*night.baseline));
     for (const auto* build : {&baseline, &candidate}) {
       if (auto tree = builds::inspect(build->folder); !tree) {
         return advance(night, NightState::refused, "build " + build->name + ": " +
@@ -77,7 +72,7 @@ class Stages {
                      "the same libraries as " + baseline.name + ": nothing to measure");
     }
     if (night.plan_json.empty()) {
-      TW_TRY(const auto plan, plan_for(workshop_));
+      TW_TRY(const auto plan, plan_of_config(workshop_));
       TW_TRY(night, nights_.planned(night, to_json(plan)));
     }
     workshop_.progress.began("preparing runners for " + candidate.name);
@@ -122,6 +117,14 @@ bool is_over(NightState state) {
 
 }  // namespace
 
+Result<Plan> plan_of_config(Workshop& workshop) {
+  auto workloads = workshop.config.suite.workloads;
+  if (workloads.empty()) {
+    TW_TRY(workloads, workshop.runners.workloads());
+  }
+  return make_plan(workshop.config, workloads, configurations_of(workshop.config));
+}
+
 detect::Settings detect_settings(const config::Config& config) {
   detect::Settings settings;
   settings.threshold = config.detect.threshold;
@@ -142,7 +145,7 @@ Result<NightRow> carry_out_night(Workshop& workshop, NightRow night, std::stop_t
 Result<NightRow> open_explicit_night(Workshop& workshop, storage::Id candidate,
                                      storage::Id baseline, bool finds_incidents) {
   storage::NightStore nights(workshop.database);
-  TW_TRY(auto plan, plan_for(workshop));
+  TW_TRY(auto plan, plan_of_config(workshop));
   plan.finds_incidents = finds_incidents;
   TW_TRY(const auto night, nights.opened(storage::NightKind::compare, candidate, baseline,
                                          workshop.clock.wall_now()));

@@ -66,8 +66,9 @@ Status PairMeasuring::add_effects(const Group& group, const MachineRun& candidat
 }
 
 Result<std::variant<PairEffects, SideFailed>> PairMeasuring::measure(
-    const std::string& name, const Subject& candidate, const Subject& reference,
+    const std::string& name, Subject candidate, Subject reference,
     const std::vector<std::size_t>& targets, int pairs, std::stop_token stop) {
+  TW_TRY_VOID(decide_placement(config_, candidate, reference));
   PairEffects effects;
   const auto all = groups(targets);
   for (int pair = 0; pair < pairs; ++pair) {

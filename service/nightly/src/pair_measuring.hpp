@@ -26,14 +26,16 @@ struct SideFailed {
 class PairMeasuring {
  public:
   PairMeasuring(Workshop& workshop, storage::Owner owner, const SearchOrder& order)
-      : maker_(workshop, owner), order_(order), progress_(workshop.progress) {}
+      : config_(workshop.config),
+        maker_(workshop, owner),
+        order_(order),
+        progress_(workshop.progress) {}
 
   Status load_past_runs();
 
   /// `name` is unique to this measurement within the search.
   Result<std::variant<PairEffects, SideFailed>> measure(const std::string& name,
-                                                        const Subject& candidate,
-                                                        const Subject& reference,
+                                                        Subject candidate, Subject reference,
                                                         const std::vector<std::size_t>& targets,
                                                         int pairs, std::stop_token stop);
 
@@ -49,6 +51,7 @@ class PairMeasuring {
   Status add_effects(const Group&, const MachineRun& candidate, const MachineRun& reference,
                      PairEffects&) const;
 
+  const config::Config& config_;
   RunMaker maker_;
   const SearchOrder& order_;
   Progress& progress_;

@@ -1,6 +1,9 @@
 #include "torchwatch/nightly/run_maker.hpp"
 
+#include <optional>
+
 #include "torchwatch/doors/failpoint.hpp"
+#include "torchwatch/executor/library_placement.hpp"
 
 namespace torchwatch::nightly {
 
@@ -10,6 +13,15 @@ std::string machine_of(const Environment& environment) {
     if (!name.starts_with("build.")) lines += name + ": " + value + "\n";
   }
   return lines;
+}
+
+Status decide_placement(const config::Config& config, Subject& a, Subject& b) {
+  a.place_libraries = b.place_libraries = false;
+  if (!config.measure.place_libraries) return {};
+  TW_TRY(const bool differ,
+         executor::needs_placement(a.tree.folder / "lib", b.tree.folder / "lib"));
+  a.place_libraries = b.place_libraries = differ;
+  return {};
 }
 
 Result<std::string> RunMaker::machine(const std::string& environment_digest) {
@@ -42,6 +54,11 @@ Result<MachineRun> RunMaker::make(const std::string& slot, const Subject& subjec
   run.request.attempt = token;
   run.runner = subject.kit.runner;
   run.libraries = subject.tree.folder / "lib";
+  std::optional<executor::PlacedLibraries> placed;
+  if (subject.place_libraries) {
+    TW_TRY(placed, executor::place(run.libraries, workshop_.config.executor.scratch));
+    run.libraries = placed->folder();
+  }
   TW_TRY(const auto id, workshop_.executor.submit(run));
   TW_TRY(const auto outcome, workshop_.executor.wait(id, stop));
 

@@ -13,23 +13,10 @@
 namespace torchwatch::nightly {
 namespace {
 
-/// The smallest effect that is worth a culprit's name: half of what detection must find.
-double minimum_effect(const Target& target, double baseline_value,
-                      const detect::Settings& settings) {
-  if (is_relative(target.metric)) return std::log1p(settings.threshold) / 2;
-  if (target.metric == Metric::leak_growth) {
-    return static_cast<double>(settings.growth_floor_bytes) / 2;
-  }
-  if (target.metric == Metric::leak_retained) {
-    return static_cast<double>(settings.retained_floor_bytes) / 2;
-  }
-  return settings.threshold * baseline_value / 2;
-}
-
 SearchedTarget searched(const storage::VerdictRow& verdict, const detect::Settings& settings) {
   SearchedTarget target;
   target.target = verdict.target;
-  target.minimum_effect = minimum_effect(verdict.target, verdict.baseline_value, settings);
+  target.minimum_effect = minimum_effect(verdict.target.metric, verdict.baseline_value, settings);
   const double pair_spread = std::hypot(verdict.baseline_spread, verdict.candidate_spread);
   target.noise_sd = is_relative(verdict.target.metric)
                         ? std::max(pair_spread, settings.noise_floor)

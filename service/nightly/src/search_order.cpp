@@ -1,5 +1,7 @@
 #include "torchwatch/nightly/search_order.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cell_json.hpp"
@@ -8,7 +10,27 @@ namespace torchwatch::nightly {
 
 using nlohmann::json;
 
+namespace {
+
+std::int64_t floor_bytes(Metric metric, const detect::Settings& settings) {
+  switch (metric) {
+    case Metric::leak_growth: return settings.growth_floor_bytes;
+    case Metric::leak_retained: return settings.retained_floor_bytes;
+    case Metric::cpu_peak_resident: return settings.resident_floor_bytes;
+    default: return settings.memory_floor_bytes;
+  }
+}
+
+}  // namespace
+
 bool is_relative(Metric metric) { return pass_of(metric) == Pass::timing; }
+
+double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
+  if (is_relative(metric)) return std::log1p(settings.threshold) / 2;
+  const bool leak = metric == Metric::leak_growth || metric == Metric::leak_retained;
+  const double of_value = leak ? 0 : settings.threshold * baseline_value;
+  return std::max(of_value, static_cast<double>(floor_bytes(metric, settings))) / 2;
+}
 
 std::string to_json(const SearchOrder& order) {
   json targets = json::array();

@@ -3,6 +3,7 @@
 #include <stop_token>
 
 #include "torchwatch/detect/settings.hpp"
+#include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/workshop.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -10,6 +11,10 @@ namespace torchwatch::nightly {
 
 /// Detection's settings from the configuration's.
 detect::Settings detect_settings(const config::Config&);
+
+/// The plan that the configuration and this machine make: [suite], all workloads where it names
+/// none, the CUDA configurations where a driver is.
+Result<Plan> plan_of_config(Workshop&);
 
 /// Carries a night from whatever state it is in to its end, stage by stage, each stored when it is
 /// done. Killed at any moment and called again it ends the same. Errors: unavailable (disk,

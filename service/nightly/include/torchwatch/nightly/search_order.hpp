@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torchwatch/detect/settings.hpp"
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
@@ -36,6 +37,10 @@ struct SearchOrder {
 
 /// Effects are additive: ln(candidate / reference) for times, a difference in bytes otherwise.
 bool is_relative(Metric);
+
+/// The smallest effect that is worth a culprit's name: half of what detection must find.
+/// `baseline_value`: 0 where it is not known.
+double minimum_effect(Metric, double baseline_value, const detect::Settings&);
 
 std::string to_json(const SearchOrder&);
 Result<SearchOrder> parse_search_order(std::string_view json);

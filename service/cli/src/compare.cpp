@@ -1,0 +1,56 @@
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "commands.hpp"
+#include "night_output.hpp"
+#include "session_command.hpp"
+#include "suite_options.hpp"
+#include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/nightly/night.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+struct Options {
+  std::string baseline;
+  std::string candidate;
+  SuiteOptions suite;
+};
+
+Outcome run_compare(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY_VOID(options.suite.apply(config));
+  TW_TRY(auto opened, open_session(invocation, std::move(config)));
+  auto& workshop = opened.workshop();
+  TW_TRY_VOID(opened.session->lock_machine());
+  TW_TRY(const auto baseline,
+         daemon::resolve_build(*opened.session, options.baseline, invocation.stop));
+  TW_TRY(const auto candidate,
+         daemon::resolve_build(*opened.session, options.candidate, invocation.stop));
+  TW_TRY(const auto night,
+         nightly::open_explicit_night(workshop, candidate.id, baseline.id, false));
+  TW_TRY(const auto ended, nightly::carry_out_night(workshop, night, invocation.stop));
+  TW_TRY(const auto output, gather(workshop.database, ended));
+  if (invocation.json) {
+    invocation.out << to_json(workshop.database, output).dump(2) << '\n';
+  } else {
+    TW_TRY_VOID(print(invocation.out, workshop.database, output));
+  }
+  return exit_status_of(output);
+}
+
+}  // namespace
+
+void add_compare(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto& command = commands.add(
+      "compare", "Compare two builds by interleaved runs: `torchwatch compare 2.12.1 2.13.0`",
+      [options](const Invocation& invocation) { return run_compare(invocation, *options); });
+  command.add_option("BASELINE", options->baseline,
+                     "A folder, a name in the channel, or a release of PyTorch")
+      ->required();
+  command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
+  options->suite.add_to(command);
+}
+
+}  // namespace torchwatch::cli

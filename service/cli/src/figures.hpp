@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::cli {
+
+/// "+15.2 %", or "" where there is no ratio.
+std::string percent(double ratio);
+/// "[+13.1, +17.4]", or "" where there is no interval.
+std::string percent_interval(double low, double high);
+
+/// A verdict as `nightly --json` and `compare --json` print it.
+nlohmann::json to_json(const storage::VerdictRow&);
+/// A table of verdicts: what changed first.
+void print_verdicts(std::ostream&, std::vector<storage::VerdictRow>);
+
+}  // namespace torchwatch::cli

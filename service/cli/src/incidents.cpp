@@ -1,0 +1,112 @@
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "commands.hpp"
+#include "reader_command.hpp"
+#include "session_command.hpp"
+#include "table.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+constexpr int kIncidentsShown = 50;
+
+const char* to_word(storage::IncidentState state) {
+  switch (state) {
+    case storage::IncidentState::open: return "open";
+    case storage::IncidentState::acknowledged: return "acknowledged";
+    case storage::IncidentState::closed: return "closed";
+  }
+  return "";
+}
+
+nlohmann::json summary(const storage::IncidentRow& row) {
+  return {{"id", row.id},
+          {"kind", to_string(row.kind)},
+          {"state", to_word(row.state)},
+          {"title", row.title},
+          {"night", row.night},
+          {"issue_number",
+           row.issue_number ? nlohmann::json(*row.issue_number) : nlohmann::json(nullptr)},
+          {"opened_at", doors::iso_utc(row.opened_at)}};
+}
+
+Outcome run_list(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
+  Table table({{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"},
+               {"title"}});
+  auto array = nlohmann::json::array();
+  for (const auto& row : rows) {
+    table.add({std::to_string(row.id), date_and_minute(row.opened_at),
+               std::string(to_string(row.kind)), to_word(row.state),
+               row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
+    array.push_back(summary(row));
+  }
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"incidents", array}}.dump(2) << '\n';
+  } else if (table.empty()) {
+    invocation.out << "No incident.\n";
+  } else {
+    table.print(invocation.out);
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_show(const Invocation& invocation, storage::Id id) {
+  TW_TRY(const auto database, open_reader(invocation));
+  storage::IncidentStore store(*database);
+  TW_TRY(const auto incident, store.get(id));
+  TW_TRY(const auto messages, store.outbox_of(id));
+  auto object = summary(incident);
+  if (incident.bisection) {
+    TW_TRY(const auto bisection,
+           storage::BisectionStore(*database).get(*incident.bisection));
+    object["search"] = nlohmann::json::parse(bisection.answer_json, nullptr, false);
+  }
+  if (invocation.json) {
+    invocation.out << object.dump(2) << '\n';
+    return ExitStatus::done;
+  }
+  invocation.out << "incident " << id << ", " << to_word(incident.state) << "\n\n";
+  for (const auto& message : messages) {
+    invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
+  TW_TRY(auto opened, open_session(invocation));
+  storage::IncidentStore store(opened.workshop().database);
+  if (close) {
+    TW_TRY_VOID(store.closed(id, opened.workshop().clock.wall_now()));
+  } else {
+    TW_TRY_VOID(store.acknowledged(id));
+  }
+  invocation.out << "incident " << id << (close ? " closed\n" : " acknowledged\n");
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_incidents(Commands& commands) {
+  commands.add("incidents", "What got worse, newest first", run_list);
+  auto& incident = commands.add("incident", "One incident: show, acknowledge, close", nullptr);
+  incident.require_subcommand(1);
+  auto id = std::make_shared<storage::Id>(0);
+  const auto with_id = [&](CLI::App& command) {
+    command.add_option("ID", *id, "As `torchwatch incidents` lists it")->required();
+  };
+  with_id(commands.add(incident, "show", "The issue's text and the search behind it",
+                       [id](const Invocation& invocation) { return run_show(invocation, *id); }));
+  with_id(commands.add(incident, "acknowledge", "Somebody looks after it", [id](const auto& i) {
+    return run_change(i, *id, false);
+  }));
+  with_id(commands.add(incident, "close", "It is mended or accepted", [id](const auto& i) {
+    return run_change(i, *id, true);
+  }));
+}
+
+}  // namespace torchwatch::cli

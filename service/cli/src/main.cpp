@@ -1,0 +1,40 @@
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <span>
+#include <thread>
+
+#include "torchwatch/cli/command_line.hpp"
+
+namespace {
+
+/// SIGINT and SIGTERM end the work in good order: every thread has them blocked, and this one
+/// waits for them. A second one ends the process at once.
+void watch_signals(sigset_t signals, std::stop_source stop) {
+  int received = 0;
+  sigwait(&signals, &received);
+  stop.request_stop();
+  sigwait(&signals, &received);
+  std::_Exit(130);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const std::stop_source stop;
+  std::thread(watch_signals, signals, stop).detach();
+  try {
+    const std::span arguments(const_cast<const char**>(values), static_cast<std::size_t>(count));
+    return torchwatch::cli::run(arguments, std::cout, std::cerr, stop.get_token());
+  } catch (const std::exception& exception) {
+    std::cerr << "torchwatch: internal error: " << exception.what() << '\n';
+    return 3;
+  }
+}

@@ -1,0 +1,91 @@
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "commands.hpp"
+#include "session_command.hpp"
+#include "suite_options.hpp"
+#include "table.hpp"
+#include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/nightly/solo.hpp"
+#include "torchwatch/report/issue.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+struct Options {
+  std::string build;
+  int runs = 5;
+  SuiteOptions suite;
+};
+
+nlohmann::json to_json(const nightly::SoloFigure& figure) {
+  return {{"workload", figure.target.cell.workload},
+          {"configuration", to_string(figure.target.cell.configuration)},
+          {"variant", to_string(figure.target.cell.variant)},
+          {"metric", to_string(figure.target.metric)},
+          {"value", figure.value},
+          {"unit", unit_of(figure.target.metric)},
+          {"spread", figure.spread},
+          {"runs", figure.runs},
+          {"status", to_string(figure.status)},
+          {"reason", figure.reason}};
+}
+
+std::string spread_text(double spread) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", spread * 100);
+  return text.data();
+}
+
+void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
+  using Align = Table::Align;
+  Table table({{"workload"}, {"configuration"}, {"metric"}, {"value", Align::right},
+               {"spread", Align::right}, {"runs", Align::right}, {"status"}});
+  for (const auto& figure : figures) {
+    const bool ok = figure.status == RunStatus::ok;
+    table.add({figure.target.cell.workload, to_string(figure.target.cell.configuration),
+               std::string(to_string(figure.target.metric)),
+               ok ? report::human_value(figure.target.metric, figure.value) : "-",
+               ok ? spread_text(figure.spread) : "-", std::to_string(figure.runs),
+               ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
+  }
+  table.print(out);
+}
+
+Outcome run_measure(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY_VOID(options.suite.apply(config));
+  TW_TRY(auto opened, open_session(invocation, std::move(config)));
+  TW_TRY_VOID(opened.session->lock_machine());
+  TW_TRY(const auto build,
+         daemon::resolve_build(*opened.session, options.build, invocation.stop));
+  TW_TRY(const auto figures, nightly::measure_alone(opened.workshop(), build.id, options.runs,
+                                                    invocation.stop));
+  if (invocation.json) {
+    auto array = nlohmann::json::array();
+    for (const auto& figure : figures) array.push_back(to_json(figure));
+    invocation.out << nlohmann::json{{"build", build.name}, {"figures", array}}.dump(2) << '\n';
+  } else {
+    print(invocation.out, figures);
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_measure(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto& command = commands.add(
+      "measure", "Measure one build alone: times and peaks of each workload, with their spread",
+      [options](const Invocation& invocation) { return run_measure(invocation, *options); });
+  command.add_option("BUILD", options->build,
+                     "A folder, a name in the channel, or a release of PyTorch")
+      ->required();
+  command.add_option("--runs", options->runs, "Fresh processes for each figure")
+      ->check(CLI::Range(1, 100));
+  options->suite.add_to(command);
+}
+
+}  // namespace torchwatch::cli

@@ -1,0 +1,50 @@
+#include "terminal_progress.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+namespace torchwatch::cli {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr std::size_t kDetailWidth = 60;
+
+}  // namespace
+
+TerminalProgress::TerminalProgress(std::ostream& err, bool is_terminal)
+    : err_(err), is_terminal_(is_terminal), started_(clock_.monotonic_now()) {}
+
+TerminalProgress::~TerminalProgress() { clear_bar(); }
+
+std::string TerminalProgress::elapsed() const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(clock_.monotonic_now() - started_).count();
+  char text[32];
+  std::snprintf(text, sizeof text, "%3lld:%02lld", static_cast<long long>(seconds / 60),
+                static_cast<long long>(seconds % 60));
+  return text;
+}
+
+void TerminalProgress::clear_bar() {
+  if (bar_shown_) err_ << "\r\033[K" << std::flush;
+  bar_shown_ = false;
+}
+
+void TerminalProgress::began(const std::string& what) {
+  clear_bar();
+  err_ << elapsed() << "  " << what << std::endl;
+}
+
+void TerminalProgress::at(int done, int of, const std::string& detail) {
+  if (!is_terminal_) return;
+  const int filled = of > 0 ? kBarWidth * done / of : 0;
+  std::string bar(static_cast<std::size_t>(filled), '#');
+  bar.resize(kBarWidth, '.');
+  err_ << "\r\033[K" << elapsed() << "  [" << bar << "] " << done << "/" << of << "  "
+       << detail.substr(0, kDetailWidth) << std::flush;
+  bar_shown_ = true;
+}
+
+void TerminalProgress::note(const std::string& line) { began(line); }
+
+}  // namespace torchwatch::cli

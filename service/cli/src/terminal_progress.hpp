@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <iosfwd>
+#include <string>
+
+#include "torchwatch/doors/clock.hpp"
+#include "torchwatch/nightly/progress.hpp"
+
+namespace torchwatch::cli {
+
+/// Shows how far long work is: a bar that is drawn over on a terminal, plain lines elsewhere.
+class TerminalProgress final : public nightly::Progress {
+ public:
+  /// `is_terminal`: whether `err` is one.
+  TerminalProgress(std::ostream& err, bool is_terminal);
+  ~TerminalProgress() override;
+
+  void began(const std::string& what) override;
+  void at(int done, int of, const std::string& detail) override;
+  void note(const std::string& line) override;
+
+ private:
+  std::string elapsed() const;
+  void clear_bar();
+
+  std::ostream& err_;
+  bool is_terminal_;
+  bool bar_shown_ = false;
+  doors::SystemClock clock_;
+  std::chrono::nanoseconds started_;
+};
+
+}  // namespace torchwatch::cli
