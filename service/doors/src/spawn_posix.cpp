@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 constexpr int kExecLimitMs = 10'000;  ///< a program on a file system that hangs
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-enum class Step { group, priority, parent, standard_streams, folder, cpus, execute };
+enum class Step { group, parent, standard_streams, folder, cpus, execute };
 
-constexpr const char* kStepNames[] = {
-    "process group", "priority", "parent ended meanwhile", "standard streams", "working folder",
-    "pinning",       "execute"};
+constexpr const char* kStepNames[] = {"process group",    "parent ended meanwhile",
+                                      "standard streams", "working folder",
+                                      "pinning",          "execute"};
 
 /// What the child tells over the report pipe when it cannot become the program.
 struct Failure {
@@ -45,7 +45,7 @@ struct ExecPlan {
   std::vector<char*> envp;
   cpu_set_t cpus{};
   bool is_pinned = false;
-  bool raise_priority = false;
+  bool own_session = false;
   pid_t parent = 0;
   int output = -1;
   int report = -1;
@@ -95,7 +95,7 @@ ExecPlan make_plan(const ProcessSpec& spec, const std::string& owner, const RunM
   CPU_ZERO(&plan.cpus);
   for (const int cpu : spec.cpus) CPU_SET(static_cast<std::size_t>(cpu), &plan.cpus);
   plan.is_pinned = !spec.cpus.empty();
-  plan.raise_priority = spec.raise_priority;
+  plan.own_session = spec.own_session;
   plan.parent = getpid();
   return plan;
 }
@@ -112,13 +112,6 @@ void write_own(const char* path, std::string_view text) {
   const int fd = open(path, O_WRONLY | O_CLOEXEC);
   [[maybe_unused]] const ssize_t written = fd < 0 ? 0 : write(fd, text.data(), text.size());
   if (fd >= 0) close(fd);
-}
-
-/// A session of its own, because the kernel weighs niceness inside a session's autogroup only.
-/// Best effort: what was reached is read back and recorded by the runner.
-void raise_own_priority() {
-  setpriority(PRIO_PROCESS, 0, -20);
-  write_own("/proc/self/autogroup", "-20");
 }
 
 void connect_standard_streams(const ExecPlan& plan) {
@@ -139,7 +132,7 @@ void reset_signals() {
 }
 
 [[noreturn]] void become_program(const ExecPlan& plan) {
-  const bool is_leader = plan.raise_priority ? setsid() >= 0 : setpgid(0, 0) == 0;
+  const bool is_leader = plan.own_session ? setsid() >= 0 : setpgid(0, 0) == 0;
   if (!is_leader) report_and_exit(plan, Step::group);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != plan.parent) report_and_exit(plan, Step::parent);  // it died before the prctl
@@ -147,7 +140,6 @@ void reset_signals() {
   const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &no_core);
   write_own("/proc/self/oom_score_adj", "1000");  // the kernel shall take it, never the daemon
-  if (plan.raise_priority) raise_own_priority();
   if (plan.is_pinned && sched_setaffinity(0, sizeof(plan.cpus), &plan.cpus) != 0) {
     report_and_exit(plan, Step::cpus);
   }

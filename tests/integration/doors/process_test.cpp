@@ -8,6 +8,7 @@
 #include "temporary_folder.hpp"
 
 using namespace torchwatch;
+using namespace std::chrono_literals;
 using doors::ProcessOutcome;
 using test::bad_child;
 
@@ -81,8 +82,18 @@ TEST_CASE(
 TEST_CASE("a child is pinned to the cores that were asked for") {
   auto spec = bad_child({"cat", "/proc/self/status"});
   spec.cpus = {0};
-  spec.raise_priority = true;
   CHECK(line_with(run(spec).output, "Cpus_allowed_list:") == "Cpus_allowed_list:\t0");
+}
+
+TEST_CASE("a child has a session of its own if asked for, and ends at its limit as any other") {
+  auto spec = bad_child({"cat", "/proc/self/stat"});
+  const std::string session = " " + std::to_string(getsid(0)) + " ";
+  CHECK(run(spec).output.find(session) != std::string::npos);
+  spec.own_session = true;
+  CHECK(run(spec).output.find(session) == std::string::npos);
+  spec.arguments = {"fork", "hang", "--", "hang"};
+  spec.time_limit = 20ms;
+  CHECK(is<doors::TimedOut>(run(spec)));
 }
 
 TEST_CASE("a program named without a slash is looked up in the given PATH") {

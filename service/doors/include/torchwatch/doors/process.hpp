@@ -27,7 +27,9 @@ struct ProcessSpec {
   std::int64_t memory_limit_bytes = 0;  ///< resident bytes of the tree; 0: none, and no polling
   std::string tag;        ///< set as TORCHWATCH_ATTEMPT, so that a later start finds leftovers
   std::vector<int> cpus;  ///< pinned to these; empty: wherever the kernel likes
-  bool raise_priority = false;  ///< ahead of its neighbours, where that is permitted
+  /// A session of its own: the kernel shares the processor out by session (autogroup), so only then
+  /// does a priority that the child gives itself count for it alone.
+  bool own_session = false;
   /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
   std::function<void(std::int64_t pid)> on_started;
 };

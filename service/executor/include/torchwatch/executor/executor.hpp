@@ -17,9 +17,9 @@ namespace torchwatch::executor {
 
 /// One run to be carried out: a runner kit, the libraries it shall load, and what to measure.
 struct RunOrder {
-  protocol::Request request;            ///< request.attempt is the token the result must repeat
-  std::filesystem::path runner;         ///< the kit's executable
-  std::filesystem::path libraries;      ///< folder of the build's lib/: first in LD_LIBRARY_PATH
+  protocol::Request request;        ///< request.attempt is the token the result must repeat
+  std::filesystem::path runner;     ///< the kit's executable
+  std::filesystem::path libraries;  ///< folder of the build's lib/: first in LD_LIBRARY_PATH
 };
 
 /// The run took place and left no usable result: crashed, hung, flooded, lied.

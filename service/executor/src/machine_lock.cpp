@@ -1,0 +1,99 @@
+#include "torchwatch/executor/machine_lock.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "torchwatch/doors/publish.hpp"
+
+namespace torchwatch::executor {
+namespace {
+
+constexpr std::string_view kPrefix = "torchwatch-machine-";
+constexpr std::size_t kCommandLineShown = 200;
+
+struct Address {
+  sockaddr_un socket{};
+  socklen_t size = 0;
+  const sockaddr* any() const { return reinterpret_cast<const sockaddr*>(&socket); }
+};
+
+/// Abstract: the first byte of the path is zero, so the name is in no folder.
+Result<Address> address_of(const std::string& name) {
+  const std::string path = std::string(kPrefix) + name;
+  Address address;
+  address.socket.sun_family = AF_UNIX;
+  if (name.empty() || path.size() + 1 > sizeof(address.socket.sun_path)) {
+    return fail(ErrorCode::invalid, "machine lock '" + name + "': 1 to 80 characters are allowed");
+  }
+  std::memcpy(address.socket.sun_path + 1, path.data(), path.size());
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
+  return address;
+}
+
+Result<int> open_socket() {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0) return fd;
+  return fail(ErrorCode::unavailable, std::string("machine lock: ") + std::strerror(errno));
+}
+
+/// A kernel's promise: the peer of a connection is who called listen(). 0 when it cannot be asked.
+pid_t holder_of(const Address& address) {
+  const auto fd = open_socket();
+  if (!fd) return 0;
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  const bool is_known = connect(*fd, address.any(), address.size) == 0 &&
+                        getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  close(*fd);
+  return is_known ? peer.pid : 0;
+}
+
+std::string command_line(pid_t pid) {
+  constexpr std::size_t kBytesMax = 4U << 20U;
+  auto line = doors::read_file("/proc/" + std::to_string(pid) + "/cmdline", kBytesMax)
+                  .value_or("command line unknown");
+  while (!line.empty() && line.back() == '\0') line.pop_back();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  if (line.size() > kCommandLineShown) line = line.substr(0, kCommandLineShown) + " ...";
+  return line;
+}
+
+tl::unexpected<Error> held(const Address& address) {
+  const pid_t pid = holder_of(address);
+  const std::string who = pid > 0
+                              ? "process " + std::to_string(pid) + " (" + command_line(pid) + ")"
+                              : "another process";
+  return fail(ErrorCode::conflict, who + " is measuring on this machine; wait for it or stop it");
+}
+
+}  // namespace
+
+Result<MachineLock> MachineLock::acquire(const std::string& name) {
+  TW_TRY(const Address address, address_of(name));
+  TW_TRY(const int fd, open_socket());
+  MachineLock lock(fd);
+  if (bind(fd, address.any(), address.size) == 0 && listen(fd, SOMAXCONN) == 0) return lock;
+  if (errno == EADDRINUSE) return held(address);
+  return fail(ErrorCode::unavailable, std::string("machine lock: ") + std::strerror(errno));
+}
+
+MachineLock::MachineLock(MachineLock&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)) {}
+
+MachineLock& MachineLock::operator=(MachineLock&& other) noexcept {
+  std::swap(socket_, other.socket_);
+  return *this;
+}
+
+MachineLock::~MachineLock() {
+  if (socket_ >= 0) close(socket_);
+}
+
+}  // namespace torchwatch::executor

@@ -1,0 +1,80 @@
+#include "run_judgement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "torchwatch/doors/publish.hpp"
+
+namespace torchwatch::executor {
+namespace {
+
+constexpr std::size_t kKeptOutputBytes = 16U << 10U;
+
+/// The end of the output as plain text: it goes into a database, JSON and an issue.
+std::string readable_end(std::string_view output) {
+  if (output.size() > kKeptOutputBytes) output.remove_prefix(output.size() - kKeptOutputBytes);
+  std::string text(output);
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return c != '\n' && c != '\t' && (c < ' ' || c > '~'); }, '?');
+  return text;
+}
+
+RunFailure failure(std::string reason, const doors::ProcessOutcome& outcome) {
+  return {.reason = std::move(reason), .output = readable_end(outcome.output)};
+}
+
+std::string reason_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::not_found:
+      return "exited with 0 and left no result";
+    case ErrorCode::corrupt:
+      return "result is damaged: " + error.message;
+    default:
+      return "result cannot be believed: " + error.message;
+  }
+}
+
+/// No process can have measured for longer than it lived.
+Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
+  const auto claimed = [&](const std::vector<std::int64_t>& samples) {
+    const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
+    return sum * static_cast<double>(result.iterations_per_sample);
+  };
+  const double longest = std::max(claimed(result.samples_ns), claimed(result.device_samples_ns));
+  if (longest <= static_cast<double>(lived.count())) return {};
+  const auto milliseconds = [](double ns) {
+    return std::to_string(std::llround(ns / 1e6)) + " ms";
+  };
+  return fail(ErrorCode::invalid,
+              "claims " + milliseconds(longest) + " of samples, more than the process lived");
+}
+
+Result<RunResult> read_result(const std::filesystem::path& file, const protocol::Request& request,
+                              std::chrono::nanoseconds lived) {
+  TW_TRY(const std::string text, doors::read_file(file, protocol::kResultBytesMax));
+  TW_TRY(RunResult result, protocol::parse_result(text, request.attempt));
+  TW_TRY_VOID(protocol::check_answers(request, result));
+  TW_TRY_VOID(check_claims(result, lived));
+  return result;
+}
+
+}  // namespace
+
+Result<RunOutcome> judge(const doors::ProcessOutcome& outcome, const protocol::Request& request,
+                         const std::filesystem::path& result_file,
+                         std::chrono::milliseconds rounding) {
+  if (std::holds_alternative<doors::SpawnFailed>(outcome.end)) {
+    return fail(ErrorCode::unavailable, "runner " + doors::describe(outcome.end));
+  }
+  if (std::holds_alternative<doors::Cancelled>(outcome.end)) {
+    return fail(ErrorCode::cancelled, "the run was cancelled");
+  }
+  if (!doors::succeeded(outcome)) return failure(doors::describe(outcome.end), outcome);
+  auto result = read_result(result_file, request, outcome.duration + rounding);
+  if (!result) return failure(reason_of(result.error()), outcome);
+  return std::move(*result);
+}
+
+}  // namespace torchwatch::executor
