@@ -1,0 +1,151 @@
+#include "torchwatch/models/network_workload.hpp"
+
+#include <set>
+
+#include "torchwatch/models/registry.hpp"
+
+namespace torchwatch::models {
+namespace {
+
+OutputFigures figures_of(const std::string& name, const torch::Tensor& tensor) {
+  const auto flat = tensor.detach().to(torch::kCPU).to(torch::kFloat64).flatten().contiguous();
+  OutputFigures figures;
+  figures.name = name;
+  figures.shape = tensor.sizes().vec();
+  figures.type = tensor.scalar_type() == torch::kFloat32   ? "float32"
+                 : tensor.scalar_type() == torch::kFloat64 ? "float64"
+                                                           : c10::toString(tensor.scalar_type());
+  figures.sum = flat.sum().item<double>();
+  figures.mean = flat.mean().item<double>();
+  figures.std = flat.numel() > 1 ? flat.std().item<double>() : 0.0;
+  const auto* data = flat.data_ptr<double>();
+  figures.first.assign(data, data + std::min<std::int64_t>(8, flat.numel()));
+  return figures;
+}
+
+std::vector<OutputFigures> figures_of(const NamedTensors& tensors) {
+  std::vector<OutputFigures> figures;
+  for (const auto& [name, tensor] : tensors) figures.push_back(figures_of(name, tensor));
+  return figures;
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> build(const Definition& definition, Setup setup) {
+  if (setup.batch == 0) setup.batch = default_batch(definition, setup.mode, setup.preset);
+  torch::manual_seed(setup.seed);
+  return definition.build(setup);
+}
+
+NetworkWorkload::NetworkWorkload(const Setup& setup)
+    : setup_(setup),
+      device_(setup.device == Device::cuda ? torch::kCUDA : torch::kCPU),
+      draw_(setup.fill) {}
+
+void NetworkWorkload::adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules) {
+  modules_ = std::move(modules);
+  if (setup_.fill == Fill::formula) {
+    NamedTensors buffers;
+    for (const auto& module : modules_) {
+      for (const auto& each : module->named_buffers())
+        buffers.emplace_back(each.key(), each.value());
+    }
+    fill_by_formula(distinct_parameters(), buffers);
+  }
+  for (const auto& module : modules_) module->to(device_);
+  set_training(is_training());
+}
+
+void NetworkWorkload::set_training(bool on) {
+  for (const auto& module : modules_) module->train(on);
+}
+
+NamedTensors NetworkWorkload::distinct_parameters() const {
+  NamedTensors distinct;
+  std::set<const void*> seen;
+  for (const auto& module : modules_) {
+    for (const auto& each : module->named_parameters()) {
+      if (seen.insert(each.value().unsafeGetTensorImpl()).second) {
+        distinct.emplace_back(each.key(), each.value());
+      }
+    }
+  }
+  return distinct;
+}
+
+std::vector<torch::Tensor> NetworkWorkload::parameters() const {
+  std::vector<torch::Tensor> tensors;
+  for (const auto& [name, tensor] : distinct_parameters()) tensors.push_back(tensor);
+  return tensors;
+}
+
+Census NetworkWorkload::census() const {
+  Census census;
+  for (const auto& [name, tensor] : distinct_parameters()) {
+    census.params_all += tensor.numel();
+    if (tensor.requires_grad()) census.params_trainable += tensor.numel();
+    ++census.param_tensors;
+  }
+  for (const auto& module : modules_) {
+    for (const auto& buffer : module->buffers()) census.buffers += buffer.numel();
+  }
+  return census;
+}
+
+void NetworkWorkload::step() {
+  if (is_training()) {
+    train_step();
+    return;
+  }
+  const torch::NoGradGuard no_gradients;
+  forward();
+}
+
+void NetworkWorkload::train_step() {
+  optimizer_->zero_grad();
+  const auto value = loss();
+  value.backward();
+  optimizer_->step();
+  last_loss_ = value.detach();
+}
+
+double NetworkWorkload::last_loss() const {
+  return last_loss_.defined() ? last_loss_.to(torch::kCPU).to(torch::kFloat64).item<double>() : 0.0;
+}
+
+std::vector<OutputFigures> NetworkWorkload::outputs() {
+  const torch::NoGradGuard no_gradients;
+  set_training(false);
+  auto figures = figures_of(forward());
+  set_training(is_training());
+  return figures;
+}
+
+Values NetworkWorkload::values() {
+  set_training(false);
+  Values values;
+  const auto parameters = distinct_parameters();
+  {
+    const torch::NoGradGuard no_gradients;
+    for (const auto& [name, tensor] : parameters) {
+      values.parameter_sum += tensor.to(torch::kCPU).sum(torch::kFloat64).item<double>();
+    }
+    values.outputs = figures_of(forward());
+  }
+  if (!is_training()) return values;
+
+  const auto value = loss();
+  value.backward();
+  values.loss = value.to(torch::kCPU).to(torch::kFloat64).item<double>();
+  double squares = 0;
+  for (const auto& [name, tensor] : parameters) {
+    if (!tensor.grad().defined()) continue;
+    const auto gradient =
+        tensor.grad().is_sparse() ? tensor.grad().coalesce().values() : tensor.grad();
+    squares += gradient.to(torch::kCPU).to(torch::kFloat64).pow(2).sum().item<double>();
+  }
+  values.gradient_norm = std::sqrt(squares);
+  return values;
+}
+
+}  // namespace torchwatch::models

@@ -1,0 +1,41 @@
+#include "torchwatch/models/registry.hpp"
+
+namespace torchwatch::models {
+
+// registry_table.inc is generated: one line TORCHWATCH_WORKLOAD(name) for each workload compiled
+// in. Each workload's file defines the function declared here.
+#define TORCHWATCH_WORKLOAD(name) Definition define_##name();
+#include "registry_table.inc"
+#undef TORCHWATCH_WORKLOAD
+
+const std::vector<Entry>& registry() {
+  static const std::vector<Entry> entries = {
+#define TORCHWATCH_WORKLOAD(name) Entry{#name, define_##name()},
+#include "registry_table.inc"
+#undef TORCHWATCH_WORKLOAD
+  };
+  return entries;
+}
+
+const Entry* find(std::string_view name) {
+  for (const auto& entry : registry()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+int default_batch(const Definition& definition, Mode mode, Preset preset) {
+  const auto& sizes = preset == Preset::paper ? definition.paper : definition.small;
+  return mode == Mode::train ? sizes.train : sizes.infer;
+}
+
+std::string unsupported_reason(const Definition& definition, const Setup& setup) {
+  const int usual = default_batch(definition, setup.mode, setup.preset);
+  if (definition.fixed_batch && setup.batch != 0 && setup.batch != usual) {
+    return "the batch size is part of the model and cannot be changed from " +
+           std::to_string(usual);
+  }
+  return {};
+}
+
+}  // namespace torchwatch::models

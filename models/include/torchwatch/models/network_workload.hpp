@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torchwatch/models/draw.hpp"
+#include "torchwatch/models/torch.hpp"
+#include "torchwatch/models/workload.hpp"
+
+namespace torchwatch::models {
+
+using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+
+/// What all workloads share: modules that are counted, moved and filled, and the usual step. A
+/// workload derives, builds its modules and inputs in its constructor (modules first, then
+/// `adopt`, then inputs and targets from `draw`, then the optimiser) and says what forward and loss
+/// are.
+class NetworkWorkload : public Workload {
+ public:
+  void step() override;
+  Census census() const override;
+  std::vector<OutputFigures> outputs() override;
+  Values values() override;
+  double last_loss() const override;
+
+ protected:
+  explicit NetworkWorkload(const Setup&);
+
+  /// Takes the network's modules, in the original's order: fills them by the formula where that is
+  /// asked, moves them to the device, sets their mode. Once, before inputs are drawn.
+  void adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules);
+
+  /// Moves an input or a target to the device.
+  torch::Tensor place(const torch::Tensor& tensor) const { return tensor.to(device_); }
+  Draw& draw() { return draw_; }
+  torch::Device device() const { return device_; }
+  bool is_training() const { return setup_.mode == Mode::train; }
+
+  /// The distinct parameters, for the optimiser; a tied one appears once.
+  std::vector<torch::Tensor> parameters() const;
+
+  /// Infer: the outputs for the inputs. One unnamed tensor, or several by name.
+  virtual NamedTensors forward() = 0;
+  /// Train: forward on the training inputs and the loss.
+  virtual torch::Tensor loss() = 0;
+  /// Train: one iteration; by default zero_grad, loss, backward, optimiser step.
+  virtual void train_step();
+
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  torch::Tensor last_loss_;  ///< detached
+
+ private:
+  NamedTensors distinct_parameters() const;
+  void set_training(bool on);
+
+  Setup setup_;
+  torch::Device device_;
+  Draw draw_;
+  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+};
+
+}  // namespace torchwatch::models

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/models/workload.hpp"
+
+namespace torchwatch::models {
+
+struct BatchSizes {
+  int train = 0;
+  int infer = 0;
+};
+
+/// What a workload's file says of it; everything else is counted from the built module.
+struct Definition {
+  std::string_view domain;
+  std::string_view task;
+  BatchSizes paper;
+  BatchSizes small;
+  bool fixed_batch = false;  ///< the original's batch size cannot be changed
+  /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
+  /// setup. Throws what LibTorch throws.
+  std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
+};
+
+struct Entry {
+  std::string_view name;
+  Definition definition;
+};
+
+/// The workloads compiled into this program, in the order of workloads.txt.
+const std::vector<Entry>& registry();
+
+/// Null where no such workload is compiled in.
+const Entry* find(std::string_view name);
+
+/// The preset's batch size for the mode.
+int default_batch(const Definition&, Mode, Preset);
+
+/// Why `setup` cannot be built; empty: it can.
+std::string unsupported_reason(const Definition&, const Setup&);
+
+/// Seeds LibTorch's generators and builds the workload; `setup.batch` 0 is the default. Throws what
+/// LibTorch throws.
+std::unique_ptr<Workload> build(const Definition&, Setup setup);
+
+}  // namespace torchwatch::models

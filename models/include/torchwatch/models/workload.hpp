@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace torchwatch::models {
+
+// The models' own words: this room knows of no service and of none of its types.
+enum class Mode { train, infer };
+enum class Preset { paper, small };
+enum class Device { cpu, cuda };
+
+/// Where parameters and inputs come from: random numbers of the seed, or the formula by which two
+/// implementations are compared (README.md, "values").
+enum class Fill { random, formula };
+
+/// What a workload is built for.
+struct Setup {
+  Mode mode = Mode::train;
+  Preset preset = Preset::small;
+  int batch = 0;  ///< 0: the preset's default
+  Device device = Device::cpu;
+  Fill fill = Fill::random;
+  std::uint64_t seed = 1337;
+};
+
+/// Counted from the built modules; a tied tensor counts once.
+struct Census {
+  std::int64_t params_trainable = 0;
+  std::int64_t params_all = 0;
+  int param_tensors = 0;
+  std::int64_t buffers = 0;  ///< elements
+};
+
+struct OutputFigures {
+  std::string name;  ///< empty where the network has one output
+  std::vector<std::int64_t> shape;
+  std::string type;  ///< "float32"
+  double sum = 0;
+  double mean = 0;
+  double std = 0;             ///< with n - 1
+  std::vector<double> first;  ///< the first eight elements
+};
+
+/// What a network filled by the formula computes.
+struct Values {
+  double parameter_sum = 0;
+  std::vector<OutputFigures> outputs;
+  double loss = 0;           ///< Mode::train only, as gradient_norm
+  double gradient_norm = 0;  ///< over all parameters
+};
+
+/// One model of the suite with its input, loss and optimiser, ready to run. Not thread-safe. Its
+/// functions throw what LibTorch throws.
+class Workload {
+ public:
+  Workload() = default;
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+  virtual ~Workload() = default;
+
+  /// One iteration on the same inputs each time. Train: gradients, forward, loss, backward,
+  /// optimiser, in the original's order; infer: a forward without gradients. Does not wait for the
+  /// device.
+  virtual void step() = 0;
+
+  virtual Census census() const = 0;
+
+  /// The outputs of one forward without gradients, in evaluation mode.
+  virtual std::vector<OutputFigures> outputs() = 0;
+
+  /// In evaluation mode: Mode::infer the outputs; Mode::train the loss of the training inputs and
+  /// its gradients as well. No optimiser step.
+  virtual Values values() = 0;
+
+  /// Loss of the last training step; waits for the device.
+  virtual double last_loss() const = 0;
+};
+
+}  // namespace torchwatch::models

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "torchwatch/records/run_result.hpp"
+
+namespace torchwatch::runner {
+
+/// What this process runs on. Names beginning with "build." belong to the build under test and
+/// differ between two builds; all others must be equal for two runs to be comparable.
+std::map<std::string, std::string> environment_facts(bool with_gpu);
+
+/// Counters of this process and its machine, all growing but the load.
+struct KernelCounters {
+  std::int64_t minor_faults = 0;
+  std::int64_t major_faults = 0;
+  std::int64_t involuntary_switches = 0;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t cpu_ns = 0;       ///< user and system time of this process
+  std::int64_t steal_ticks = 0;  ///< of the whole machine
+};
+KernelCounters read_kernel_counters();
+
+/// `after` - `before` under the names of the environment's volatile facts, with the load average
+/// (times 1,000) now.
+std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
+                                                   const KernelCounters& after);
+
+}  // namespace torchwatch::runner

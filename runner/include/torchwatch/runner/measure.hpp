@@ -1,0 +1,21 @@
+#pragma once
+
+#include "torchwatch/models/registry.hpp"
+#include "torchwatch/protocol/request.hpp"
+#include "torchwatch/protocol/result.hpp"
+
+namespace torchwatch::runner {
+
+/// Makes this process quiet and limited, builds the workload that `request` names and runs the pass
+/// it asks for. A fresh process measures once. What the workload throws becomes the result.
+protocol::RunResult measure(const protocol::Request& request);
+
+/// The request's cell in the models' words; `batch` is 0 where the request leaves it open.
+models::Setup setup_of(const protocol::Request& request);
+
+/// Why this runner cannot measure `cell` here (a precision, a backend, a batch size that is fixed,
+/// no CUDA device); empty: it can.
+std::string unsupported_reason(const models::Definition& definition,
+                               const protocol::Request& request);
+
+}  // namespace torchwatch::runner

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "torchwatch/models/workload.hpp"
+#include "torchwatch/protocol/request.hpp"
+
+namespace torchwatch::runner {
+
+struct Timings {
+  std::vector<std::int64_t> samples_ns;         ///< per iteration, the device waited for
+  std::vector<std::int64_t> device_samples_ns;  ///< per iteration, by the device's events
+  std::int64_t iterations_per_sample = 1;
+};
+
+/// Times iterations by the request: warm-up, then samples until there are `iterations` of them, or
+/// `iterations_min` and `enough_ns` of measured time, or 15 s of it. Iterations shorter than
+/// `batch_below_ns` are timed several at a time, as waiting for a device costs microseconds
+/// (measurement.md 2.1, 5). Throws what the workload throws.
+Timings time_iterations(models::Workload& workload, models::Device device,
+                        const protocol::Request& request);
+
+}  // namespace torchwatch::runner

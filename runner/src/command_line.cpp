@@ -1,0 +1,67 @@
+#include "torchwatch/runner/command_line.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "commands.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
+
+  measure REQUEST.json RESULT.json   measure one workload once and write the result; exit status 0
+                                     also where the workload failed: that is a result
+  step REQUEST.json                  print "ready", then run one iteration for each line of standard
+                                     input and print its nanoseconds
+  list [--json]                      the workloads compiled in, with figures counted from the built
+                                     networks (needs memory for the largest of them)
+  values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
+                                     what the network computes when it is filled by the formula
+  environment [--json]               what this runner runs on
+
+A request needs schema (1), attempt, workload, device (cpu, cuda) and mode (train, infer).
+exit status: 0 done, 2 wrong use or bad request, 3 the result could not be written
+)";
+
+struct Command {
+  const char* name;
+  ExitStatus (*run)(const Call& call);
+};
+
+constexpr Command kCommands[] = {{"measure", measure_command},
+                                 {"step", step_command},
+                                 {"list", list_command},
+                                 {"values", values_command},
+                                 {"environment", environment_command}};
+
+}  // namespace
+
+ExitStatus wrong_use(const Call& call, const std::string& what) {
+  call.err << "torchwatch-runner: " << what << "\n\n" << kUsage;
+  return ExitStatus::wrong_use;
+}
+
+ExitStatus failed(const Call& call, const Error& error) {
+  call.err << "torchwatch-runner: " << error.message << "\n";
+  return error.code == ErrorCode::unavailable ? ExitStatus::surroundings_failed
+                                              : ExitStatus::wrong_use;
+}
+
+ExitStatus run_command_line(const std::vector<std::string>& arguments, std::istream& in,
+                            std::ostream& out, std::ostream& err) {
+  Call call{arguments, in, out, err};
+  if (arguments.empty()) return wrong_use(call, "no command");
+  const auto name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    out << kUsage;
+    return ExitStatus::done;
+  }
+  call.arguments.erase(call.arguments.begin());
+  for (const auto& command : kCommands) {
+    if (name == command.name) return command.run(call);
+  }
+  return wrong_use(call, "no command \"" + name + "\"");
+}
+
+}  // namespace torchwatch::runner

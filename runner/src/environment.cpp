@@ -1,0 +1,113 @@
+#include "torchwatch/runner/environment.hpp"
+
+#include <gnu/libc-version.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "gpu_facts.hpp"
+#include "loaded_libraries.hpp"
+#include "torchwatch/runner/libtorch.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+std::string kernel() {
+  utsname names{};
+  if (uname(&names) != 0) return "unknown";
+  return std::string(names.sysname) + " " + names.release + " " + names.machine;
+}
+
+/// Settings that change what is measured, where they are set at all.
+void add_settings(std::map<std::string, std::string>& facts) {
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const auto equals = text.find('=');
+    const auto name = text.substr(0, equals);
+    for (const auto* prefix : {"OMP_", "MKL_", "KMP_", "MALLOC_", "GLIBC_TUNABLES", "CUBLAS_",
+                               "CUDA_", "TORCH_", "PYTORCH_", "LD_BIND_NOW", "DNNL_", "ATEN_"}) {
+      if (!name.starts_with(prefix)) continue;
+      facts["env." + std::string(name)] = text.substr(equals + 1);
+    }
+  }
+}
+
+std::int64_t nanoseconds(const timeval& time) {
+  return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1'000LL;
+}
+
+/// Eighth number of the first line: time that the host gave to others.
+std::int64_t steal_ticks() {
+  std::istringstream line(first_line("/proc/stat"));
+  std::string label;
+  line >> label;
+  std::int64_t ticks = 0;
+  for (int i = 0; i < 8; ++i) line >> ticks;
+  return line ? ticks : 0;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> environment_facts(bool with_gpu) {
+  auto facts = libtorch_facts();
+  facts["cpu_model"] = cpu_model();
+  facts["cpus"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
+  facts["kernel"] = kernel();
+  facts["glibc"] = gnu_get_libc_version();
+  const auto huge_pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (!huge_pages.empty()) facts["huge_pages"] = huge_pages;
+  const auto governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (!governor.empty()) facts["cpu_governor"] = governor;
+  add_settings(facts);
+  facts.merge(library_facts());
+  if (with_gpu) facts.merge(gpu_facts());
+  return facts;
+}
+
+KernelCounters read_kernel_counters() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {.minor_faults = usage.ru_minflt,
+          .major_faults = usage.ru_majflt,
+          .involuntary_switches = usage.ru_nivcsw,
+          .voluntary_switches = usage.ru_nvcsw,
+          .cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
+          .steal_ticks = steal_ticks()};
+}
+
+std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
+                                                   const KernelCounters& after) {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  return {{"minor_faults", after.minor_faults - before.minor_faults},
+          {"major_faults", after.major_faults - before.major_faults},
+          {"involuntary_switches", after.involuntary_switches - before.involuntary_switches},
+          {"voluntary_switches", after.voluntary_switches - before.voluntary_switches},
+          {"cpu_ns", after.cpu_ns - before.cpu_ns},
+          {"steal_ticks", after.steal_ticks - before.steal_ticks},
+          {"load1_milli", std::llround(load * 1000)}};
+}
+
+}  // namespace torchwatch::runner

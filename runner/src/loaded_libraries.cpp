@@ -1,0 +1,93 @@
+#include "loaded_libraries.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+namespace torchwatch::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Library {
+  fs::path path;
+  std::string build_id;
+};
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += kDigits[bytes[i] >> 4U];
+    text += kDigits[bytes[i] & 15U];
+  }
+  return text;
+}
+
+/// Searches one note segment, as mapped by the loader, for GNU's build id.
+std::string build_id_in(const unsigned char* note, std::size_t size) {
+  constexpr auto padded = [](std::size_t bytes) { return (bytes + 3U) & ~std::size_t{3}; };
+  const auto* const end = note + size;
+  while (note + sizeof(ElfW(Nhdr)) <= end) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, note, sizeof header);
+    const auto* name = note + sizeof header;
+    const auto* content = name + padded(header.n_namesz);
+    if (content + header.n_descsz > end) break;
+    const bool is_gnu = header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0;
+    if (is_gnu && header.n_type == NT_GNU_BUILD_ID) return hex(content, header.n_descsz);
+    note = content + padded(header.n_descsz);
+  }
+  return {};
+}
+
+int collect(dl_phdr_info* info, std::size_t, void* out) {
+  const std::string_view name = info->dlpi_name;
+  if (name.find('/') == std::string_view::npos) return 0;  // the program itself, the vdso
+  Library library;
+  std::error_code ignored;
+  library.path = fs::canonical(name, ignored);
+  if (library.path.empty()) library.path = name;
+  for (int i = 0; i < info->dlpi_phnum && library.build_id.empty(); ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* note = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);
+    library.build_id = build_id_in(note, segment.p_memsz);
+  }
+  static_cast<std::vector<Library>*>(out)->push_back(std::move(library));
+  return 0;
+}
+
+bool is_libtorch(const fs::path& path) {
+  const auto name = path.filename().string();
+  return name.starts_with("libtorch") || name.starts_with("libc10");
+}
+
+}  // namespace
+
+std::map<std::string, std::string> library_facts() {
+  std::vector<Library> libraries;
+  dl_iterate_phdr(collect, &libraries);
+  // A planted build links to the libraries of another one, so there may be several folders.
+  std::set<fs::path> folders;
+  for (const auto& library : libraries) {
+    if (is_libtorch(library.path)) folders.insert(library.path.parent_path());
+  }
+  std::map<std::string, std::string> facts;
+  for (const auto& [path, build_id] : libraries) {
+    const auto name = path.filename().string();
+    const auto id = build_id.empty() ? std::string("no build id") : build_id;
+    if (folders.contains(path.parent_path())) {
+      facts["build.library." + name] = id;
+    } else {
+      facts["library." + name] = path.string() + " " + id;
+    }
+  }
+  return facts;
+}
+
+}  // namespace torchwatch::runner

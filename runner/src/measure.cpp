@@ -1,0 +1,136 @@
+#include "torchwatch/runner/measure.hpp"
+
+#include <exception>
+
+#include "torchwatch/runner/environment.hpp"
+#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/runner/memory_pass.hpp"
+#include "torchwatch/runner/quiet.hpp"
+#include "torchwatch/runner/timing_pass.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+using protocol::Request;
+using protocol::RunResult;
+
+/// Without the stack that LibTorch appends: it holds addresses and differs from run to run.
+std::string reason_of(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find("\nException raised from"));
+}
+
+std::string names_of_all() {
+  std::string names;
+  for (const auto& entry : models::registry()) {
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return names;
+}
+
+void end_as(RunResult& result, RunStatus status, std::string reason) {
+  result.status = status;
+  result.reason = std::move(reason);
+}
+
+void run_timing(const models::Definition& definition, const Request& request, RunResult& result) {
+  const auto setup = setup_of(request);
+  const auto workload = models::build(definition, setup);
+  auto timings = time_iterations(*workload, setup.device, request);
+  result.values[Metric::time] = protocol::median(timings.samples_ns);
+  if (!timings.device_samples_ns.empty()) {
+    result.values[Metric::device_time] = protocol::median(timings.device_samples_ns);
+  }
+  result.samples_ns = std::move(timings.samples_ns);
+  result.device_samples_ns = std::move(timings.device_samples_ns);
+  result.iterations_per_sample = timings.iterations_per_sample;
+}
+
+void run_memory(const models::Definition& definition, const Request& request, RunResult& result) {
+  const auto setup = setup_of(request);
+  const auto build = [&] { return models::build(definition, setup); };
+  watch_memory(build, setup.device, request, result);
+}
+
+void run_pass(const models::Definition& definition, const Request& request, RunResult& result) {
+  const int threads = request.cell.variant.threads;
+  set_threads(threads > 0 ? threads : 1);
+  wake(setup_of(request).device);
+  const auto before = read_kernel_counters();
+  if (request.pass == Pass::timing) {
+    run_timing(definition, request, result);
+  } else {
+    run_memory(definition, request, result);
+  }
+  result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
+}
+
+/// What a workload throws is the result; figures that it left behind are not.
+void run_guarded(const models::Definition& definition, const Request& request, RunResult& result) {
+  std::string reason;
+  try {
+    return run_pass(definition, request, result);
+  } catch (const std::bad_alloc&) {
+    reason = "the workload ran out of memory";
+  } catch (const std::exception& error) {
+    reason = "the workload threw: " + reason_of(error);
+  }
+  result = RunResult();
+  result.attempt = request.attempt;
+  end_as(result, RunStatus::failed, std::move(reason));
+}
+
+void measure_into(const Request& request, RunResult& result) {
+  const auto* entry = models::find(request.cell.workload);
+  if (entry == nullptr) {
+    return end_as(
+        result, RunStatus::failed,
+        "no workload \"" + request.cell.workload + "\" in this runner; it has: " + names_of_all());
+  }
+  if (request.pass == Pass::profile || request.pass == Pass::coverage) {
+    return end_as(result, RunStatus::unsupported,
+                  "the " + std::string(to_string(request.pass)) + " pass is not built yet");
+  }
+  auto reason = unsupported_reason(entry->definition, request);
+  if (!reason.empty()) return end_as(result, RunStatus::unsupported, std::move(reason));
+  auto quiet_facts = make_quiet(request);
+  run_guarded(entry->definition, request, result);
+  const bool on_gpu = request.cell.configuration.device == Device::cuda;
+  result.environment.facts = environment_facts(on_gpu);
+  result.environment.facts.merge(quiet_facts);
+}
+
+}  // namespace
+
+models::Setup setup_of(const Request& request) {
+  const auto& [device, mode] = request.cell.configuration;
+  return {.mode = mode == Mode::train ? models::Mode::train : models::Mode::infer,
+          .preset = request.preset == Preset::paper ? models::Preset::paper : models::Preset::small,
+          .batch = request.cell.variant.batch,
+          .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
+          .fill = models::Fill::random,
+          .seed = request.seed};
+}
+
+std::string unsupported_reason(const models::Definition& definition, const Request& request) {
+  const auto& variant = request.cell.variant;
+  if (variant.precision != Precision::fp32) {
+    return "precision " + std::string(to_string(variant.precision)) + " is not built yet";
+  }
+  if (variant.backend != Backend::eager) {
+    return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
+  }
+  if (request.cell.configuration.device == Device::cuda && !cuda_is_available()) {
+    return "this LibTorch finds no CUDA device here";
+  }
+  return models::unsupported_reason(definition, setup_of(request));
+}
+
+RunResult measure(const Request& request) {
+  RunResult result;
+  result.attempt = request.attempt;
+  measure_into(request, result);
+  return result;
+}
+
+}  // namespace torchwatch::runner

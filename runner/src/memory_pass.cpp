@@ -1,0 +1,97 @@
+#include "torchwatch/runner/memory_pass.hpp"
+
+#include <algorithm>
+
+#include "resident_memory.hpp"
+#include "torchwatch/runner/cpu_allocator.hpp"
+#include "torchwatch/runner/leak_check.hpp"
+#include "torchwatch/runner/libtorch.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+constexpr int kPeakIterations = 5;
+
+/// Levels before the workload exists; every figure is told over them.
+struct Levels {
+  std::int64_t cpu = 0;
+  std::int64_t device = 0;
+  std::optional<std::int64_t> resident;
+  std::optional<std::int64_t> device_used;
+};
+
+std::int64_t live_bytes(const CpuAllocatorWatch& watch, models::Device device) {
+  const auto memory = device_memory(device);
+  return watch.live_bytes() + (memory ? memory->allocated : 0);
+}
+
+Levels read_levels(const CpuAllocatorWatch& watch, models::Device device) {
+  const auto memory = device_memory(device);
+  return {.cpu = watch.live_bytes(),
+          .device = memory ? memory->allocated : 0,
+          .resident = resident_bytes(),
+          .device_used = device_bytes_used(device)};
+}
+
+void step_and_wait(models::Workload& workload, models::Device device, int iterations) {
+  for (int i = 0; i < iterations; ++i) workload.step();
+  synchronise(device);
+}
+
+void watch_peaks(models::Workload& workload, models::Device device, const Levels& before,
+                 CpuAllocatorWatch& watch, RunResult& result) {
+  const auto level = watch.live_bytes();
+  const bool resident_reset = reset_resident_peak();
+  watch.reset_peak();
+  reset_device_peak(device);
+  step_and_wait(workload, device, kPeakIterations);
+
+  const auto state = [&result](Metric metric, std::int64_t bytes) {
+    result.values[metric] = std::max<std::int64_t>(0, bytes);
+  };
+  state(Metric::cpu_peak, watch.peak_bytes() - before.cpu);
+  result.environment.volatile_facts["cpu_peak_over_step_level"] = watch.peak_bytes() - level;
+  const auto resident = resident_peak_bytes();
+  if (resident && before.resident && resident_reset) {
+    state(Metric::cpu_peak_resident, *resident - *before.resident);
+  }
+  if (const auto memory = device_memory(device)) {
+    state(Metric::device_peak, memory->allocated_peak - before.device);
+  }
+  const auto device_used = device_bytes_used(device);
+  if (device_used && before.device_used) {
+    state(Metric::device_peak_total, *device_used - *before.device_used);
+  }
+}
+
+void watch_growth(models::Workload& workload, models::Device device, int iterations,
+                  const CpuAllocatorWatch& watch, LeakFigures& leak) {
+  leak.live_bytes.reserve(static_cast<std::size_t>(iterations));
+  for (int i = 0; i < iterations; ++i) {
+    step_and_wait(workload, device, 1);
+    leak.live_bytes.push_back(live_bytes(watch, device));
+  }
+  leak.growth_bytes_per_iteration = leak_growth(leak.live_bytes);
+}
+
+}  // namespace
+
+void watch_memory(const BuildWorkload& build, models::Device device,
+                  const protocol::Request& request, RunResult& result) {
+  auto& watch = CpuAllocatorWatch::install();
+  const auto before = read_levels(watch, device);
+  auto workload = build();
+  step_and_wait(*workload, device, request.warmup);
+  watch_peaks(*workload, device, before, watch, result);
+  if (request.leak_iterations == 0) return;
+
+  auto& leak = result.leak.emplace();
+  watch_growth(*workload, device, request.leak_iterations, watch, leak);
+  workload.reset();
+  release_device_caches(device);
+  leak.retained_bytes = live_bytes(watch, device) - before.cpu - before.device;
+  result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;
+  result.values[Metric::leak_retained] = leak.retained_bytes;
+}
+
+}  // namespace torchwatch::runner

@@ -1,0 +1,73 @@
+#include "torchwatch/runner/timing_pass.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "torchwatch/runner/libtorch.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+constexpr std::int64_t kMeasuredNsMax = 15'000'000'000;
+constexpr std::int64_t kIterationsPerSampleMax = 1 << 20;
+
+/// CLOCK_MONOTONIC on Linux.
+std::int64_t now_ns() {
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
+}
+
+std::int64_t time_batch(models::Workload& workload, models::Device device,
+                        std::int64_t iterations) {
+  const auto begin = now_ns();
+  for (std::int64_t i = 0; i < iterations; ++i) workload.step();
+  synchronise(device);
+  return std::max<std::int64_t>(1, now_ns() - begin);
+}
+
+/// Doubles the batch until it is long enough to be timed; this is warm-up as well.
+std::int64_t find_iterations_per_sample(models::Workload& workload, models::Device device,
+                                        std::int64_t batch_below_ns) {
+  std::int64_t iterations = 1;
+  while (iterations < kIterationsPerSampleMax &&
+         time_batch(workload, device, iterations) < batch_below_ns) {
+    iterations *= 2;
+  }
+  return iterations;
+}
+
+}  // namespace
+
+Timings time_iterations(models::Workload& workload, models::Device device,
+                        const protocol::Request& request) {
+  for (int i = 0; i < request.warmup; ++i) workload.step();
+  synchronise(device);
+
+  Timings timings;
+  const auto per_sample = find_iterations_per_sample(workload, device, request.batch_below_ns);
+  timings.iterations_per_sample = per_sample;
+  const auto timer = make_device_timer(device);
+  const auto enough = [&](std::size_t samples, std::int64_t measured_ns) {
+    if (measured_ns >= kMeasuredNsMax) return samples >= 1;
+    return measured_ns >= request.enough_ns &&
+           samples >= static_cast<std::size_t>(request.iterations_min);
+  };
+  std::int64_t measured_ns = 0;
+  for (int i = 0; i < request.iterations && !enough(timings.samples_ns.size(), measured_ns); ++i) {
+    if (timer) timer->start();
+    const auto begin = now_ns();
+    for (std::int64_t k = 0; k < per_sample; ++k) workload.step();
+    if (timer) timer->stop();
+    synchronise(device);
+    const auto elapsed = now_ns() - begin;
+    measured_ns += elapsed;
+    timings.samples_ns.push_back(std::max<std::int64_t>(1, elapsed / per_sample));
+    if (timer) {
+      timings.device_samples_ns.push_back(
+          std::max<std::int64_t>(1, timer->elapsed_ns() / per_sample));
+    }
+  }
+  return timings;
+}
+
+}  // namespace torchwatch::runner

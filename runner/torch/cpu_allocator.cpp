@@ -1,0 +1,94 @@
+#include "torchwatch/runner/cpu_allocator.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "torchwatch/models/torch.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+/// Above LibTorch's own and a planted build's allocator, so that both are counted.
+constexpr std::uint8_t kPriority = 100;
+
+class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch {
+ public:
+  explicit CountingAllocator(c10::Allocator* inner) : inner_(inner) {}
+
+  // Allocator::allocate was const in older LibTorch and is not in newer: one of the two overrides.
+  c10::DataPtr allocate(std::size_t bytes) { return counted(bytes); }
+  c10::DataPtr allocate(std::size_t bytes) const {
+    return const_cast<CountingAllocator*>(this)->counted(bytes);
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const {
+    std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(to));
+  }
+
+  std::int64_t live_bytes() const override {
+    const std::lock_guard lock(mutex_);
+    return live_;
+  }
+  std::int64_t peak_bytes() const override {
+    const std::lock_guard lock(mutex_);
+    return peak_;
+  }
+  void reset_peak() override {
+    const std::lock_guard lock(mutex_);
+    peak_ = live_;
+  }
+
+ private:
+  // The pointer is handed on bare (context == data), as raw_allocate demands, so the size of a
+  // block is in a table and not in a context of ours.
+  c10::DataPtr counted(std::size_t bytes) {
+    void* data = inner_->raw_allocate(bytes);
+    if (data != nullptr) {
+      const std::lock_guard lock(mutex_);
+      sizes_[data] = static_cast<std::int64_t>(bytes);
+      live_ += static_cast<std::int64_t>(bytes);
+      peak_ = std::max(peak_, live_);
+    }
+    return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  static void release(void* data);
+
+  void forget(void* data) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(data);
+    if (found == sizes_.end()) return;  // given out before the watch began
+    live_ -= found->second;
+    sizes_.erase(found);
+  }
+
+  c10::Allocator* inner_;
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, std::int64_t> sizes_;
+  std::int64_t live_ = 0;
+  std::int64_t peak_ = 0;
+};
+
+/// Never destroyed: tensors with static lifetime are released after main.
+CountingAllocator& instance() {
+  static auto* allocator = new CountingAllocator(c10::GetCPUAllocator());
+  return *allocator;
+}
+
+void CountingAllocator::release(void* data) {
+  if (data == nullptr) return;
+  auto& self = instance();
+  self.forget(data);
+  self.inner_->raw_deallocate(data);
+}
+
+}  // namespace
+
+CpuAllocatorWatch& CpuAllocatorWatch::install() {
+  auto& allocator = instance();
+  c10::SetCPUAllocator(&allocator, kPriority);
+  return allocator;
+}
+
+}  // namespace torchwatch::runner
