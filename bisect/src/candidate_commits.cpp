@@ -6,14 +6,22 @@
 namespace torchwatch::bisect {
 namespace {
 
-/// Compares from the end of the literal part on; `**` first takes nothing, then one more
-/// character each time. Patterns are short and few, so no table is worth its lines.
+bool glob(std::string_view pattern, std::string_view path);
+
+/// `**/`: the rest of the pattern fits here or behind any later folder.
+bool glob_below(std::string_view rest, std::string_view path) {
+  while (!glob(rest, path)) {
+    const std::size_t slash = path.find('/');
+    if (slash == std::string_view::npos) return false;
+    path.remove_prefix(slash + 1);
+  }
+  return true;
+}
+
 bool glob(std::string_view pattern, std::string_view path) {
   if (pattern.empty()) return path.empty();
-  if (pattern.starts_with("**/") && glob(pattern.substr(3), path)) return true;  // no folder
-  if (pattern.starts_with("**")) {
-    return glob(pattern.substr(2), path) || (!path.empty() && glob(pattern, path.substr(1)));
-  }
+  if (pattern.starts_with("**/")) return glob_below(pattern.substr(3), path);
+  if (pattern == "**") return true;
   if (pattern.front() == '*') {
     return glob(pattern.substr(1), path) ||
            (!path.empty() && path.front() != '/' && glob(pattern, path.substr(1)));

@@ -114,7 +114,9 @@ std::vector<Step> steps_of(const std::vector<Group>& found, const SearchRecord& 
 Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
                  const std::vector<GivenUp>& given_up, std::string limit) {
   Answer answer;
-  for (const auto& group : found) answer.culprits.push_back(culprit_of(record, group));
+  if (!reproduced(record).empty()) {
+    for (const auto& group : found) answer.culprits.push_back(culprit_of(record, group));
+  }
   std::stable_sort(answer.culprits.begin(), answer.culprits.end(),
                    [&](const Culprit& a, const Culprit& b) {
                      return share_of(a, record) > share_of(b, record);

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace torchwatch::bisect;
-using namespace torchwatch::testing;
+using namespace torchwatch::test;
 
 struct World {
   const char* name;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace torchwatch::testing {
+namespace torchwatch::test {
 
 using namespace torchwatch::bisect;
 
@@ -55,4 +55,4 @@ SimulatedSearch run_to_end(CulpritSearch& search, SimulatedRuns& runs) {
   throw std::runtime_error("the search does not end");
 }
 
-}  // namespace torchwatch::testing
+}  // namespace torchwatch::test

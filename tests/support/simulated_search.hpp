@@ -8,7 +8,7 @@
 
 #include "torchwatch/bisect/culprit_search.hpp"
 
-namespace torchwatch::testing {
+namespace torchwatch::test {
 
 /// How one run's logarithmic time scatters: normally, now and then with a disturbance on top. What
 /// a whole session shares cancels in interleaved pairs and is not simulated.
@@ -53,4 +53,4 @@ class SimulatedRuns {
 /// Runs a search to its end. Throws if it refuses an event or does not end within 10,000 steps.
 SimulatedSearch run_to_end(bisect::CulpritSearch&, SimulatedRuns&);
 
-}  // namespace torchwatch::testing
+}  // namespace torchwatch::test

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace torchwatch::testing {
+namespace torchwatch::test {
 namespace {
 
 template <auto Free>
@@ -122,4 +122,4 @@ std::string TestRepository::commit(const std::string& subject, const std::string
   return commit(wanted);
 }
 
-}  // namespace torchwatch::testing
+}  // namespace torchwatch::test

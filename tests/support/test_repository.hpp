@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace torchwatch::testing {
+namespace torchwatch::test {
 
 /// A commit to make. Nothing in it comes from the clock, so the same calls give the same shas.
 struct TestCommit {
@@ -41,4 +41,4 @@ class TestRepository {
   std::unique_ptr<Handles> handles_;
 };
 
-}  // namespace torchwatch::testing
+}  // namespace torchwatch::test

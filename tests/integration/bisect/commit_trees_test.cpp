@@ -8,9 +8,9 @@
 
 using namespace torchwatch;
 using namespace torchwatch::bisect;
-using torchwatch::testing::TemporaryFolder;
-using torchwatch::testing::TestCommit;
-using torchwatch::testing::TestRepository;
+using torchwatch::test::TemporaryFolder;
+using torchwatch::test::TestCommit;
+using torchwatch::test::TestRepository;
 namespace fs = std::filesystem;
 
 namespace {

@@ -1,0 +1,424 @@
+#include "torchwatch/bisect/culprit_search.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "simulated_search.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::bisect;
+using namespace torchwatch::test;
+
+namespace {
+
+using Classes = std::vector<std::size_t>;
+
+constexpr SearchTarget kExactBytes{0, 4, 1};
+
+SearchTarget noisy(double sd) {
+  return {sd, 4, 0.034};
+}
+
+SimulatedDay exact_day(std::size_t classes, std::size_t culprit) {
+  return {classes, {{{culprit, 4096}}}, {}, {}};
+}
+
+SimulatedDay noisy_day(std::size_t classes, std::size_t culprit, double ratio, double pair_sd) {
+  const double run_sd = pair_sd / std::sqrt(2.0);
+  return {classes, {{{culprit, std::log(ratio)}}}, {}, {run_sd, 0.02, 0.12}};
+}
+
+SimulatedSearch search_through(SimulatedDay day, const std::vector<SearchTarget>& targets,
+                               std::uint64_t seed = 1, SearchSettings settings = {}) {
+  auto search = CulpritSearch::create(settings, targets, day.classes).value();
+  SimulatedRuns runs(std::move(day), seed);
+  return run_to_end(search, runs);
+}
+
+int ceil_log2(std::size_t n) {
+  return static_cast<int>(std::ceil(std::log2(double(n))));
+}
+
+}  // namespace
+
+TEST_CASE("an exact culprit is found at every place in about log2 n builds of one pair each") {
+  for (std::size_t classes = 1; classes <= 40; ++classes) {
+    for (std::size_t culprit = 0; culprit < classes; ++culprit) {
+      const auto done = search_through(exact_day(classes, culprit), {kExactBytes});
+      CAPTURE(classes, culprit);
+      REQUIRE(done.answer.outcome == Outcome::found);
+      REQUIRE(done.answer.culprits.size() == 1);
+      REQUIRE(done.answer.culprits[0].classes == Classes{culprit});
+      REQUIRE(done.answer.culprits[0].confidence >= 0.99);
+      REQUIRE(done.answer.builds <= ceil_log2(classes) + 1);
+      for (const auto& measure : done.measures) {
+        if (measure.purpose == Purpose::probe) REQUIRE(measure.pairs == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("an exact effect is stated exactly") {
+  const auto done = search_through(exact_day(20, 7), {kExactBytes});
+  const Effect& effect = done.answer.culprits.at(0).effects.at(0);
+  REQUIRE(effect.effect == 4096);
+  REQUIRE(effect.low == 4096);
+  REQUIRE(effect.high == 4096);
+  REQUIRE(effect.shows);
+  REQUIRE(done.answer.culprits[0].parent == Reference(6));
+}
+
+TEST_CASE("a culprit in noise is found at every place, and nobody else is blamed") {
+  for (const double sd : {0.02, 0.04}) {
+    for (std::size_t culprit = 0; culprit < 24; ++culprit) {
+      const auto done = search_through(noisy_day(24, culprit, 1.07, sd), {noisy(sd)}, culprit + 1);
+      CAPTURE(sd, culprit);
+      REQUIRE(done.answer.outcome == Outcome::found);
+      REQUIRE(done.answer.culprits.at(0).classes == Classes{culprit});
+      REQUIRE(done.answer.culprits.size() == 1);
+      REQUIRE(done.answer.culprits[0].parent ==
+              (culprit == 0 ? Reference() : Reference(culprit - 1)));
+    }
+  }
+}
+
+TEST_CASE("as much noise as effect makes a search longer or empty, never wrong") {
+  int found = 0;
+  for (std::size_t culprit = 0; culprit < 16; ++culprit) {
+    const auto done = search_through(noisy_day(16, culprit, 1.07, 0.06), {noisy(0.06)}, culprit);
+    for (const auto& blamed : done.answer.culprits) REQUIRE(blamed.classes == Classes{culprit});
+    found += static_cast<int>(done.answer.culprits.size());
+  }
+  REQUIRE(found >= 12);
+}
+
+TEST_CASE("a wrong expectation of the noise is corrected by what is measured") {
+  for (std::size_t culprit = 0; culprit < 16; ++culprit) {
+    const auto done = search_through(noisy_day(16, culprit, 1.10, 0.04), {noisy(0.01)}, culprit);
+    CAPTURE(culprit);
+    for (const auto& blamed : done.answer.culprits) REQUIRE(blamed.classes == Classes{culprit});
+  }
+}
+
+TEST_CASE("ends that do not differ are an answer, and nothing is built for it") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SimulatedDay day = noisy_day(30, 0, 1.0, 0.03);
+    const auto done = search_through(day, {noisy(0.03)}, seed);
+    REQUIRE(done.answer.outcome == Outcome::did_not_reproduce);
+    REQUIRE(done.answer.culprits.empty());
+    REQUIRE(done.answer.builds == 0);
+    REQUIRE_FALSE(done.answer.ends.at(0).shows);
+    REQUIRE_FALSE(done.answer.reason.empty());
+  }
+}
+
+TEST_CASE("a range without a class is answered at once") {
+  const auto done = search_through({0, {{}}, {}, {}}, {kExactBytes});
+  REQUIRE(done.answer.outcome == Outcome::nothing_to_search);
+  REQUIRE(done.measures.empty());
+}
+
+TEST_CASE("a stretch that does not build over the culprit is answered as a whole") {
+  // 3, 4 and 5 do not build: a culprit among 3..6 cannot be told from its neighbours.
+  for (std::size_t culprit = 0; culprit < 12; ++culprit) {
+    SimulatedDay day = exact_day(12, culprit);
+    day.unbuildable = {3, 4, 5};
+    const auto done = search_through(day, {kExactBytes});
+    CAPTURE(culprit);
+    REQUIRE(done.answer.outcome == Outcome::found);
+    const bool is_hidden = culprit >= 3 && culprit <= 6;
+    REQUIRE(done.answer.culprits.at(0).classes ==
+            (is_hidden ? Classes{3, 4, 5, 6} : Classes{culprit}));
+    for (const auto skipped : done.answer.skipped) REQUIRE(day.unbuildable.contains(skipped));
+  }
+}
+
+TEST_CASE("everything but the ends may fail to build") {
+  SimulatedDay day = exact_day(9, 4);
+  for (std::size_t i = 0; i + 1 < day.classes; ++i) day.unbuildable.insert(i);
+  const auto done = search_through(day, {kExactBytes});
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  REQUIRE(done.answer.culprits[0].parent == Reference());
+  REQUIRE(done.answer.builds == 0);
+}
+
+TEST_CASE("with a third of the classes broken the smallest set holds the culprit, in noise too") {
+  std::mt19937_64 random(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    const std::size_t classes = 5 + random() % 36;
+    const std::size_t culprit = random() % classes;
+    SimulatedDay day = noisy_day(classes, culprit, 1.10, 0.025);
+    while (10 * day.unbuildable.size() < 3 * (classes - 1)) {
+      const std::size_t start = random() % classes;
+      for (std::size_t i = start; i < std::min(start + 3, classes - 1); ++i) {
+        day.unbuildable.insert(i);
+      }
+    }
+    const auto done = search_through(day, {noisy(0.025)}, random());
+    CAPTURE(trial, classes, culprit);
+    REQUIRE(done.answer.culprits.size() == 1);
+    const Classes& blamed = done.answer.culprits[0].classes;
+    REQUIRE(std::count(blamed.begin(), blamed.end(), culprit) == 1);
+    for (const auto one : blamed) {  // all but the last of the set are broken
+      if (one != blamed.back()) REQUIRE(day.unbuildable.contains(one));
+    }
+  }
+}
+
+TEST_CASE("two culprits of one exact target are both found, wherever they are") {
+  for (std::size_t first = 0; first < 12; ++first) {
+    for (std::size_t second = first + 1; second < 12; ++second) {
+      for (const auto& [small, large] :
+           {std::pair{1000.0, 3000.0}, std::pair{2000.0, 2000.0}, std::pair{3000.0, 1000.0}}) {
+        const auto done =
+            search_through({12, {{{first, small}, {second, large}}}, {}, {}}, {kExactBytes});
+        CAPTURE(first, second, small);
+        REQUIRE(done.answer.outcome == Outcome::found);
+        REQUIRE(done.answer.culprits.size() == 2);
+        const auto& larger = done.answer.culprits[0];
+        const auto& smaller = done.answer.culprits[1];
+        REQUIRE(larger.effects.at(0).effect >= smaller.effects.at(0).effect);
+        REQUIRE(std::set<std::size_t>{larger.classes.at(0), smaller.classes.at(0)} ==
+                std::set<std::size_t>{first, second});
+      }
+    }
+  }
+}
+
+TEST_CASE("two culprits in noise are both found and nobody else is blamed") {
+  for (std::size_t first = 0; first < 14; first += 3) {
+    for (std::size_t second = first + 1; second < 16; second += 4) {
+      SimulatedDay day = noisy_day(16, first, 1.08, 0.02);
+      day.steps[0][second] = std::log(1.08);
+      const auto done = search_through(day, {noisy(0.02)}, first * 100 + second);
+      CAPTURE(first, second);
+      std::set<std::size_t> blamed;
+      for (const auto& culprit : done.answer.culprits) blamed.insert(culprit.classes.at(0));
+      REQUIRE(blamed == std::set<std::size_t>{first, second});
+    }
+  }
+}
+
+TEST_CASE("a regression and an improvement in one range: only the regression is blamed") {
+  const auto done = search_through({16, {{{4, 5000}, {11, -2000}}}, {}, {}}, {kExactBytes});
+  REQUIRE(done.answer.culprits.size() == 1);
+  REQUIRE(done.answer.culprits[0].classes == Classes{4});
+}
+
+TEST_CASE("targets with one culprit share its builds, targets with their own get their own") {
+  const SimulatedNoise noise{0.015, 0.02, 0.12};
+  for (const auto& [time, memory] : {std::pair{9, 9}, std::pair{3, 15}, std::pair{15, 3}}) {
+    SimulatedDay day{20, {}, {}, noise};
+    day.steps = {{{std::size_t(time), std::log(1.15)}}, {{std::size_t(memory), 10.0}}};
+    const auto done = search_through(day, {noisy(0.021), {0.021, 4, 1}}, 5);
+    CAPTURE(time, memory);
+    REQUIRE(done.answer.outcome == Outcome::found);
+    std::map<std::size_t, std::set<std::size_t>> shown;  // culprit: targets in which it shows
+    for (const auto& culprit : done.answer.culprits) {
+      for (const auto& effect : culprit.effects) {
+        if (effect.shows) shown[culprit.classes.at(0)].insert(effect.target);
+      }
+    }
+    std::map<std::size_t, std::set<std::size_t>> truth;
+    truth[std::size_t(time)].insert(0);
+    truth[std::size_t(memory)].insert(1);
+    REQUIRE(shown == truth);
+    if (time == memory) REQUIRE(done.answer.builds <= 7);
+  }
+}
+
+TEST_CASE("a target that does not reproduce is left out and the others go on") {
+  SimulatedDay day{10, {{}, {{6, 512}}}, {}, {}};
+  const auto done = search_through(day, {kExactBytes, kExactBytes});
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{6});
+  REQUIRE(done.answer.culprits[0].effects.size() == 1);
+  REQUIRE(done.answer.ends.size() == 2);
+  REQUIRE_FALSE(done.answer.ends[0].shows);
+  REQUIRE(done.answer.ends[1].shows);
+}
+
+TEST_CASE("a lost target is not asked for any more") {
+  auto search = CulpritSearch::create({}, {kExactBytes, kExactBytes}, 10).value();
+  REQUIRE(search.apply(TargetLost{0}).has_value());
+  SimulatedRuns runs({10, {{}, {{6, 512}}}, {}, {}}, 1);
+  const auto done = run_to_end(search, runs);
+  for (const auto& measure : done.measures) REQUIRE(measure.targets == Classes{1});
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{6});
+}
+
+TEST_CASE("a search is the replay of its events at every point") {
+  SimulatedDay day = noisy_day(30, 17, 1.08, 0.03);
+  day.unbuildable = {8, 15, 16};
+  auto search = CulpritSearch::create({}, {noisy(0.03)}, 30).value();
+  SimulatedRuns runs(day, 3);
+  std::vector<SearchEvent> events;
+  for (Action action = search.next(); std::holds_alternative<Measure>(action);
+       action = search.next()) {
+    const auto& measure = std::get<Measure>(action);
+    auto replayed = CulpritSearch::create({}, {noisy(0.03)}, 30).value();
+    for (const auto& event : events) REQUIRE(replayed.apply(event).has_value());
+    REQUIRE(std::get<Measure>(replayed.next()) == measure);
+    REQUIRE(replayed.posterior() == search.posterior());
+    events.push_back(runs.carry_out(measure));
+    REQUIRE(search.apply(events.back()).has_value());
+  }
+  REQUIRE(std::get<Answer>(search.next()).culprits.at(0).classes == Classes{15, 16, 17});
+}
+
+TEST_CASE("a copy goes its own way") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 8).value();
+  auto copy = search;
+  REQUIRE(copy.apply(Measured{7, {}, {{0, {100.0, 100.0}}}}).has_value());
+  REQUIRE(std::get<Measure>(search.next()).purpose == Purpose::verify_ends);
+  REQUIRE(std::get<Measure>(copy.next()).purpose == Purpose::probe);
+}
+
+TEST_CASE("the posterior is a probability while a culprit is looked for") {
+  auto search = CulpritSearch::create({}, {noisy(0.03)}, 20).value();
+  REQUIRE(search.posterior() == std::vector<double>(20, 0.0));
+  SimulatedRuns runs(noisy_day(20, 5, 1.1, 0.03), 2);
+  for (Action action = search.next(); std::holds_alternative<Measure>(action);
+       action = search.next()) {
+    const auto& measure = std::get<Measure>(action);
+    if (measure.purpose == Purpose::probe) {
+      const auto posterior = search.posterior();
+      REQUIRE(std::accumulate(posterior.begin(), posterior.end(), 0.0) == Approx(1));
+    }
+    REQUIRE(search.apply(runs.carry_out(measure)).has_value());
+  }
+}
+
+TEST_CASE("a budget of builds ends the search with suspects that hold the culprit") {
+  SearchSettings settings;
+  settings.builds_max = 3;
+  for (std::size_t culprit = 0; culprit < 40; ++culprit) {
+    const auto done = search_through(exact_day(40, culprit), {kExactBytes}, 1, settings);
+    const auto& suspects = done.answer.suspects;
+    CAPTURE(culprit);
+    if (done.answer.outcome == Outcome::found) continue;
+    REQUIRE(done.answer.outcome == Outcome::not_told_apart);
+    REQUIRE(std::count(suspects.begin(), suspects.end(), culprit) == 1);
+    REQUIRE(suspects.size() < 10);
+    REQUIRE(done.answer.suspects_confidence >= 0.99);
+    REQUIRE(done.answer.builds <= 3);
+    REQUIRE_THAT(done.answer.reason, Catch::Contains("budget"));
+  }
+}
+
+TEST_CASE("a budget of runs is kept, wherever it ends the search") {
+  for (int runs_max = 1; runs_max < 120; runs_max += 7) {
+    SearchSettings settings;
+    settings.runs_max = runs_max;
+    const auto done = search_through(noisy_day(20, 9, 1.08, 0.03), {noisy(0.03)}, 4, settings);
+    REQUIRE(done.answer.runs <= runs_max);
+    for (const auto& culprit : done.answer.culprits) REQUIRE(culprit.classes == Classes{9});
+    if (done.answer.culprits.empty()) REQUIRE(done.answer.outcome == Outcome::not_told_apart);
+  }
+}
+
+TEST_CASE("builds that are there from the start are used first and cost no build") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 32).value();
+  for (const std::size_t built : {9U, 10U, 11U, 12U}) {
+    REQUIRE(search.apply(Built{built}).has_value());
+  }
+  SimulatedRuns runs(exact_day(32, 11), 1);
+  const auto done = run_to_end(search, runs);
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{11});
+  REQUIRE(done.answer.builds == 0);
+}
+
+TEST_CASE("classes with one library are never blamed and their span is skipped") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 16).value();
+  REQUIRE(search.apply(SameLibrary{{}, 5}).has_value());
+  REQUIRE(search.apply(SameLibrary{7, 14}).has_value());
+  SimulatedRuns runs(exact_day(16, 7), 1);
+  const auto done = run_to_end(search, runs);  // 6, 7 and 15 are left
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{7});
+  REQUIRE(done.answer.builds <= 3);
+}
+
+TEST_CASE("ends that differ although every library is the same are not blamed on anybody") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 4).value();
+  REQUIRE(search.apply(SameLibrary{{}, 3}).has_value());
+  REQUIRE(search.apply(Measured{3, {}, {{0, {50.0, 50.0}}}}).has_value());
+  const auto answer = std::get<Answer>(search.next());
+  REQUIRE(answer.outcome == Outcome::not_told_apart);
+  REQUIRE(answer.suspects.empty());
+  REQUIRE_THAT(answer.reason, Catch::Contains("same library"));
+}
+
+TEST_CASE("a likely class is looked at first") {
+  std::vector<double> prior(64, 1.0);
+  prior[20] = 200;
+  auto search = CulpritSearch::create({}, {kExactBytes}, 64, prior).value();
+  SimulatedRuns runs(exact_day(64, 20), 1);
+  const auto done = run_to_end(search, runs);
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{20});
+  REQUIRE(done.answer.builds <= 3);
+}
+
+TEST_CASE("a verification that fails is not a culprit") {
+  // Every probe from 4 on looks bad, but measured directly 4 does not differ from 3: something else
+  // than the commits has changed between the sessions.
+  auto search = CulpritSearch::create({}, {noisy(0.02)}, 8).value();
+  std::optional<Answer> answer;
+  for (int step = 0; step < 1000 && !answer; ++step) {
+    const Action action = search.next();
+    if (const auto* end = std::get_if<Answer>(&action)) {
+      answer = *end;
+      continue;
+    }
+    const auto& measure = std::get<Measure>(action);
+    const bool looks_bad = !measure.reference && measure.candidate >= 4;
+    const std::vector<double> effects(static_cast<std::size_t>(measure.pairs),
+                                      looks_bad ? 0.08 : 0.0);
+    REQUIRE(
+        search.apply(Measured{measure.candidate, measure.reference, {{0, effects}}}).has_value());
+  }
+  REQUIRE(answer.has_value());
+  REQUIRE(answer->culprits.empty());
+  REQUIRE(answer->outcome == Outcome::not_told_apart);
+}
+
+TEST_CASE("events that cannot be are refused and change nothing") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 4).value();
+  REQUIRE(search.apply(Measured{3, {}, {{0, {100.0, 100.0}}}}).has_value());
+  REQUIRE(search.apply(Unbuildable{1}).has_value());
+  const auto before = search.posterior();
+  const auto code = [&](const SearchEvent& event) { return search.apply(event).error().code; };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+
+  REQUIRE(code(Measured{4, {}, {}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{2, 9, {}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{2, 2, {}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{2, {}, {{1, {1.0}}}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{2, {}, {{0, {nan}}}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{1, {}, {{0, {1.0}}}}) == ErrorCode::conflict);
+  REQUIRE(code(Built{1}) == ErrorCode::conflict);
+  REQUIRE(code(Built{7}) == ErrorCode::invalid);
+  REQUIRE(code(Unbuildable{3}) == ErrorCode::conflict);
+  REQUIRE(code(SameLibrary{2, 2}) == ErrorCode::invalid);
+  REQUIRE(code(SameLibrary{3, 1}) == ErrorCode::invalid);
+  REQUIRE(code(TargetLost{1}) == ErrorCode::invalid);
+  REQUIRE(search.posterior() == before);
+}
+
+TEST_CASE("settings that make no sense are refused") {
+  const auto refused = [](SearchSettings settings, SearchTarget target) {
+    return CulpritSearch::create(settings, {target}, 4).error().code == ErrorCode::invalid;
+  };
+  SearchSettings settings;
+  settings.confidence = 1;
+  REQUIRE(refused(settings, kExactBytes));
+  settings = {};
+  settings.runs_max = 0;
+  REQUIRE(refused(settings, kExactBytes));
+  REQUIRE(refused({}, {-1, 4, 1}));
+  REQUIRE(refused({}, {0.1, 0, 1}));
+  REQUIRE(refused({}, {0.1, 4, 0}));
+  REQUIRE_FALSE(CulpritSearch::create({}, {}, 4).has_value());
+  REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 4, {1, 1, 1}).has_value());
+  REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 2, {1, 0}).has_value());
+}
