@@ -1,0 +1,62 @@
+#include <catch2/catch.hpp>
+
+#include "stores.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+TEST_CASE_METHOD(FreshStores, "a build is discovered once") {
+  const auto first = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
+  const auto again = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
+  const auto other = stores.builds.discovered(BuildOrigin::folder, "n1").value();
+  REQUIRE(first.id == again.id);
+  REQUIRE(first.id != other.id);
+  REQUIRE(first.state == BuildState::discovered);
+  REQUIRE(stores.builds.list().value().size() == 2);
+}
+
+TEST_CASE_METHOD(FreshStores, "a ready build keeps what was read from its tree") {
+  const auto ready = ready_build(stores.builds, "n1", "h1");
+  const auto row = stores.builds.get(ready.id).value();
+  REQUIRE(row.state == BuildState::ready);
+  REQUIRE(row.version == "2.13.0");
+  REQUIRE(row.trunk_commit == "c0ffee");
+  REQUIRE(row.content_hash == "h1");
+  REQUIRE(row.folder == "/builds/n1");
+}
+
+TEST_CASE_METHOD(FreshStores, "becoming ready again with the same content changes no identity") {
+  const auto first = ready_build(stores.builds, "n1", "h1");
+  REQUIRE(ready_build(stores.builds, "n1", "h1").id == first.id);
+  REQUIRE(stores.builds.list().value().size() == 1);
+}
+
+TEST_CASE_METHOD(FreshStores, "a file re-published under its name is a new build, and back again") {
+  const auto first = ready_build(stores.builds, "n1", "h1");
+  const auto second = ready_build(stores.builds, "n1", "h2");
+  REQUIRE(second.id != first.id);
+  REQUIRE(stores.builds.get(first.id).value().content_hash == "h1");
+  REQUIRE(stores.builds.discovered(BuildOrigin::nightly, "n1").value().id == second.id);
+  REQUIRE(ready_build(stores.builds, "n1", "h1").id == first.id);
+}
+
+TEST_CASE_METHOD(FreshStores, "a rejected build states why and may become ready later") {
+  const auto row = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
+  REQUIRE(stores.builds.was_rejected(row.id, "bad CRC").value().reason == "bad CRC");
+  const auto ready = ready_build(stores.builds, "n1", "h1");
+  REQUIRE(ready.id == row.id);
+  REQUIRE(ready.reason.empty());
+}
+
+TEST_CASE_METHOD(FreshStores, "a ready build is not rejected") {
+  const auto ready = ready_build(stores.builds, "n1", "h1");
+  REQUIRE(stores.builds.was_rejected(ready.id, "why").error().code == ErrorCode::conflict);
+  REQUIRE(stores.builds.get(ready.id).value().state == BuildState::ready);
+}
+
+TEST_CASE_METHOD(FreshStores, "no build is ready without content hash and folder") {
+  auto row = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
+  REQUIRE(stores.builds.became_ready(row).error().code == ErrorCode::invalid);
+  REQUIRE(stores.builds.get(row.id).value().state == BuildState::discovered);
+  REQUIRE(stores.builds.get(77).error().code == ErrorCode::not_found);
+}
