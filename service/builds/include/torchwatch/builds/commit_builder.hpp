@@ -3,6 +3,8 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +15,8 @@
 
 namespace torchwatch::builds {
 
+class BuildCache;
+
 struct Unbuildable {
   std::string reason;  ///< "recipe exited 125", "faulted twice: timed out after 4h"
   bool fault = false;  ///< by two faults rather than by 125; three in a row end a search
@@ -21,8 +25,8 @@ struct Unbuildable {
 using CommitBuild = std::variant<Tree, Unbuildable>;
 
 /// Makes builds of single commits by the user's recipe (architecture.md section 4) and keeps them,
-/// up to a size: the ones used longest ago go first, never one that is in use or that another
-/// build links into.
+/// up to a size: the ones used longest ago go first, never one that is in use (a Tree returned by
+/// `build` or `cached` lives) or that another build links into. Thread-safe; one build at a time.
 class CommitBuilder {
  public:
   struct Settings {
@@ -31,16 +35,21 @@ class CommitBuilder {
     std::int64_t size_limit_bytes = std::int64_t{40} << 30;
     std::chrono::seconds time_limit{4 * 3600};
     std::size_t output_limit_bytes = 8U << 20U;
-    int jobs = 0;
+    int jobs = 0;  ///< 0: as many as there are cores
+    /// How long "faulted twice" counts as an answer. Longer than a search with its resumptions; a
+    /// later search may meet a healthier machine. An exit 125 counts for ever.
+    std::chrono::seconds fault_age_max{24 * 3600};
   };
   /// Writes the commit's tree into a new, empty folder.
   using Checkout = std::function<Status(const std::string& commit, const std::filesystem::path&)>;
 
   CommitBuilder(Settings, doors::ProcessRunner&, Checkout);
+  ~CommitBuilder();
 
-  /// The build of `commit`, from the cache or made now; an answer (also "unbuildable") is kept and
-  /// found again by (commit, recipe's content). `base`: the nearest build at hand. Errors:
-  /// unavailable (disk full, recipe missing), cancelled, not_found (the commit).
+  /// The build of `commit` (its full sha), from the cache or made now; an answer (also
+  /// "unbuildable") is kept and found again by (commit, recipe's content). `base`: the nearest
+  /// build at hand. Errors: invalid (no sha), unavailable (disk full, recipe missing), conflict
+  /// (another process builds in the same cache), cancelled, not_found (the commit).
   Result<CommitBuild> build(const std::string& commit, const std::optional<Tree>& base,
                             std::stop_token stop);
 
@@ -51,6 +60,8 @@ class CommitBuilder {
   Settings settings_;
   doors::ProcessRunner& processes_;
   Checkout checkout_;
+  std::unique_ptr<BuildCache> cache_;
+  std::mutex building_;
 };
 
 }  // namespace torchwatch::builds

@@ -1,0 +1,212 @@
+#include "build_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "file_descriptor.hpp"
+#include "torchwatch/doors/clock.hpp"
+#include "torchwatch/doors/publish.hpp"
+#include "tree_links.hpp"
+
+namespace torchwatch::builds {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kAnswerBytesMax = 64U << 10U;
+constexpr std::size_t kRecipeDigits = 12;
+constexpr const char* kUnbuildableSuffix = ".unbuildable.json";
+constexpr const char* kLogSuffix = ".log";
+constexpr const char* kRemovedSuffix = ".removed";
+constexpr const char* kPartialSuffix = ".partial";
+constexpr const char* kLastUsed = "last-used";
+
+std::string name_of(const BuildCache::Key& key) {
+  return key.commit + "-" + key.recipe_hash.substr(0, kRecipeDigits);
+}
+
+tl::unexpected<Error> cannot(const std::string& doing, const fs::path& path,
+                             const std::string& why) {
+  return fail(ErrorCode::unavailable, "cannot " + doing + " " + path.string() + ": " + why);
+}
+
+/// Sets a file's time to the kernel's now; makes the file where there is none.
+Status touch(const fs::path& path) {
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (file.get() < 0 || futimens(file.get(), nullptr) != 0) {
+    return cannot("note the use in", path, strerror(errno));
+  }
+  return {};
+}
+
+/// In two steps, so that a tree is never seen half removed under its name.
+Status remove_tree(const fs::path& tree) {
+  fs::path removed = tree;
+  removed += kRemovedSuffix;
+  std::error_code error;
+  fs::remove_all(removed, error);
+  fs::rename(tree, removed, error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  if (!error) fs::remove_all(removed, error);
+  if (error) return cannot("remove", tree, error.message());
+  return {};
+}
+
+struct Answer {
+  Unbuildable unbuildable;
+  doors::WallMillis made_at = 0;
+};
+
+/// None for an answer that cannot be read: it is found out again.
+std::optional<Answer> parse_answer(const std::string& text) {
+  const json answer = json::parse(text, nullptr, false);
+  if (!answer.is_object()) return {};
+  const auto reason = answer.find("reason");
+  const auto fault = answer.find("fault");
+  const auto made_at = answer.find("made_at_ms");
+  if (reason == answer.end() || !reason->is_string()) return {};
+  if (fault == answer.end() || !fault->is_boolean()) return {};
+  if (made_at == answer.end() || !made_at->is_number_integer()) return {};
+  return Answer{.unbuildable = {.reason = *reason, .fault = *fault}, .made_at = *made_at};
+}
+
+/// Something that can be evicted: a tree or a log.
+struct Item {
+  fs::path path;
+  TreeContent content;
+  fs::file_time_type last_used;
+};
+
+bool is_tree(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path / kLastUsed, ignored);
+}
+
+Result<std::vector<Item>> list_items(const fs::path& cache) {
+  std::vector<Item> items;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(cache, error)) {
+    std::error_code gone;
+    Item item{.path = entry.path(), .content = {}, .last_used = {}};
+    if (is_tree(item.path)) {
+      TW_TRY(item.content, content_of(item.path, cache));
+      item.last_used = fs::last_write_time(item.path / kLastUsed, gone);
+    } else if (item.path.extension() == kLogSuffix) {
+      item.content.bytes = static_cast<std::int64_t>(entry.file_size(gone));
+      item.last_used = fs::last_write_time(item.path, gone);
+    } else {
+      continue;
+    }
+    if (!gone) items.push_back(std::move(item));
+  }
+  if (error) return cannot("list", cache, error.message());
+  std::ranges::sort(items, {}, &Item::last_used);
+  return items;
+}
+
+bool is_linked_into(const std::vector<Item>& items, const std::string& name) {
+  return std::ranges::any_of(items,
+                             [&](const Item& item) { return item.content.links.contains(name); });
+}
+
+}  // namespace
+
+fs::path BuildCache::tree_folder(const Key& key) const {
+  return folder_ / name_of(key);
+}
+
+Result<std::optional<CommitBuild>> BuildCache::find(const Key& key,
+                                                    std::chrono::seconds fault_age_max) {
+  if (is_tree(tree_folder(key))) {
+    auto tree = take(key);
+    if (tree) return std::optional<CommitBuild>(std::move(*tree));
+    if (tree.error().code == ErrorCode::unavailable) return fail(tree.error());
+    return std::optional<CommitBuild>();  // damaged: to be made anew
+  }
+  const auto text =
+      doors::read_file(folder_ / (name_of(key) + kUnbuildableSuffix), kAnswerBytesMax);
+  const auto answer = text ? parse_answer(*text) : std::nullopt;
+  if (!answer) return std::optional<CommitBuild>();
+  const auto age = std::chrono::milliseconds(doors::SystemClock().wall_now() - answer->made_at);
+  if (answer->unbuildable.fault && age >= fault_age_max) return std::optional<CommitBuild>();
+  return std::optional<CommitBuild>(answer->unbuildable);
+}
+
+Status BuildCache::mark_used(const fs::path& tree) {
+  return touch(tree / kLastUsed);
+}
+
+Result<Tree> BuildCache::take(const Key& key) {
+  TW_TRY(Tree tree, inspect(tree_folder(key)));
+  TW_TRY_VOID(mark_used(tree.folder));
+  const std::lock_guard lock(mutex_);
+  auto& lease = leases_[name_of(key)];
+  tree.lease = lease.lock();
+  if (!tree.lease) {
+    tree.lease = std::make_shared<char>();
+    lease = tree.lease;
+  }
+  return tree;
+}
+
+Status BuildCache::keep_unbuildable(const Key& key, const Unbuildable& unbuildable) {
+  const json answer{{"schema", 1},
+                    {"commit", key.commit},
+                    {"reason", unbuildable.reason},
+                    {"fault", unbuildable.fault},
+                    {"made_at_ms", doors::SystemClock().wall_now()}};
+  return doors::publish_file(folder_ / (name_of(key) + kUnbuildableSuffix), answer.dump(2) + "\n");
+}
+
+Status BuildCache::keep_log(const Key& key, const std::string& text) {
+  return doors::publish_file(folder_ / (key.commit + kLogSuffix), text);
+}
+
+Status BuildCache::remove(const Key& key) {
+  return remove_tree(tree_folder(key));
+}
+
+Status BuildCache::sweep() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const auto extension = entry.path().extension();
+    if (extension != kPartialSuffix && extension != kRemovedSuffix) continue;
+    std::error_code failed;
+    fs::remove_all(entry.path(), failed);
+    if (failed) return cannot("remove what is left in", entry.path(), failed.message());
+  }
+  if (error) return cannot("list", folder_, error.message());
+  return {};
+}
+
+bool BuildCache::is_leased(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto lease = leases_.find(name);
+  return lease != leases_.end() && !lease->second.expired();
+}
+
+Status BuildCache::evict(std::int64_t bytes_max) {
+  TW_TRY(auto items, list_items(folder_));
+  std::int64_t total = 0;
+  for (const auto& item : items) total += item.content.bytes;
+  while (total > bytes_max) {
+    const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
+      const std::string name = item.path.filename().string();
+      return !is_leased(name) && !is_linked_into(items, name);
+    });
+    if (oldest == items.end()) return {};
+    TW_TRY_VOID(remove_tree(oldest->path));
+    total -= oldest->content.bytes;
+    items.erase(oldest);
+  }
+  return {};
+}
+
+}  // namespace torchwatch::builds

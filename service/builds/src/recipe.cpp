@@ -1,0 +1,79 @@
+#include "recipe.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/builds/tool_environment.hpp"
+
+namespace torchwatch::builds {
+namespace {
+
+constexpr int kCannotBeBuilt = 125;
+constexpr std::size_t kLineBytesMax = 200;
+
+doors::ProcessSpec spec_of(const RecipeCall& call) {
+  auto environment = tool_environment();
+  environment["TORCHWATCH_SOURCE"] = call.source.string();
+  environment["TORCHWATCH_COMMIT"] = call.commit;
+  environment["TORCHWATCH_PREFIX"] = call.prefix.string();
+  environment["TORCHWATCH_BASE"] = call.base.string();
+  environment["TORCHWATCH_JOBS"] = std::to_string(call.jobs);
+  return {.program = call.recipe,
+          .arguments = {},
+          .environment = std::move(environment),
+          .working_folder = call.source,
+          .time_limit = call.time_limit,
+          .output_limit_bytes = call.output_limit_bytes,
+          .tag = "build-" + call.commit,
+          .cpus = {},
+          .on_started = {}};
+}
+
+/// `end` of a recipe that neither built nor answered 125.
+std::string fault_of(const doors::ProcessOutcome& outcome, const RecipeCall& call) {
+  if (std::holds_alternative<doors::TimedOut>(outcome.end)) {
+    return "timed out after " + std::to_string(call.time_limit.count()) + " s";
+  }
+  if (std::holds_alternative<doors::OutputLimit>(outcome.end)) {
+    return "printed more than " + std::to_string(call.output_limit_bytes) + " bytes";
+  }
+  const std::string line = last_line(outcome.output);
+  return doors::describe(outcome.end) + (line.empty() ? "" : " (\"" + line + "\")");
+}
+
+}  // namespace
+
+Result<RecipeRun> run_recipe(const RecipeCall& call, doors::ProcessRunner& processes,
+                             std::stop_token stop) {
+  auto outcome = processes.run(spec_of(call), std::move(stop));
+  const std::string name = "recipe " + call.recipe.string();
+  if (std::holds_alternative<doors::Cancelled>(outcome.end)) {
+    return fail(ErrorCode::cancelled, name + " was stopped");
+  }
+  if (std::holds_alternative<doors::SpawnFailed>(outcome.end) ||
+      std::holds_alternative<doors::Abandoned>(outcome.end)) {
+    return fail(ErrorCode::unavailable, name + " " + doors::describe(outcome.end) +
+                                            "; is it an executable file with a #! line?");
+  }
+  RecipeRun run{.end = Built{}, .output = {}};
+  const auto* const exited = std::get_if<doors::Exited>(&outcome.end);
+  if (exited != nullptr && exited->code == kCannotBeBuilt) {
+    run.end = CannotBeBuilt{};
+  } else if (!doors::succeeded(outcome)) {
+    run.end = Fault{fault_of(outcome, call)};
+  }
+  run.output = std::move(outcome.output);
+  return run;
+}
+
+std::string last_line(const std::string& output) {
+  const auto end = output.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return {};
+  const auto before = output.find_last_of('\n', end);
+  const auto begin = before == std::string::npos ? 0 : before + 1;
+  std::string line = output.substr(begin, std::min(end + 1 - begin, kLineBytesMax));
+  // It goes into JSON and into issues, and a recipe prints what it likes.
+  std::ranges::replace_if(line, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return line;
+}
+
+}  // namespace torchwatch::builds

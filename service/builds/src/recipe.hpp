@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <variant>
+
+#include "torchwatch/doors/process.hpp"
+
+namespace torchwatch::builds {
+
+/// One call of a build recipe (architecture.md section 4).
+struct RecipeCall {
+  std::filesystem::path recipe;
+  std::filesystem::path source;  ///< checkout of the commit
+  std::string commit;
+  std::filesystem::path prefix;  ///< new, empty: here the tree goes
+  std::filesystem::path base;    ///< the nearest build at hand; may be empty
+  int jobs = 1;
+  std::chrono::seconds time_limit;
+  std::size_t output_limit_bytes;
+};
+
+struct Built {};
+struct CannotBeBuilt {};  ///< exit status 125, as `git bisect run` means it
+struct Fault {
+  std::string reason;
+};
+
+struct RecipeRun {
+  std::variant<Built, CannotBeBuilt, Fault> end;
+  std::string output;
+};
+
+/// Errors: cancelled, unavailable (the recipe cannot be started at all).
+Result<RecipeRun> run_recipe(const RecipeCall&, doors::ProcessRunner&, std::stop_token stop);
+
+/// The last line of a program's output that says something, cut to a sentence's length.
+std::string last_line(const std::string& output);
+
+}  // namespace torchwatch::builds
