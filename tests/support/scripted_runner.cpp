@@ -1,0 +1,215 @@
+// A runner without LibTorch: figures made up from the request and from what the build's file
+// `behaviour` says. Command line and files are those of torchwatch-runner. See README.md.
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "scripted_behaviour.hpp"
+#include "torchwatch/protocol/result.hpp"
+
+namespace {
+
+using namespace torchwatch;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+const std::vector<std::string> kWorkloads = {"resnet18",    "hf_DistilBert",
+                                             "dlrm",        "soft_actor_critic",
+                                             "tts_angular", "nvidia_deeprecommender"};
+
+/// FNV-1a: the same on every machine, so that a workload has the same figures everywhere.
+std::uint64_t hash(const std::string& text) {
+  std::uint64_t state = 0xcbf29ce484222325U;
+  for (const unsigned char byte : text) state = (state ^ byte) * 0x100000001b3U;
+  return state;
+}
+
+/// Pseudo-random in [-1, 1) from a text.
+double spread(const std::string& text) {
+  std::uint64_t z = hash(text) + 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  z ^= z >> 31U;
+  return static_cast<double>(z >> 11U) * 0x1p-52 - 1.0;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string behaviour_text() {
+  const char* const search_path = std::getenv("LD_LIBRARY_PATH");
+  const std::string list = search_path == nullptr ? "" : search_path;
+  const fs::path libraries = list.substr(0, list.find(':'));
+  for (const fs::path& place : {libraries / "behaviour", libraries / ".." / "behaviour"}) {
+    if (fs::is_regular_file(place)) return read_text(place);
+  }
+  return {};
+}
+
+void measure_time(const protocol::Request& request, const test::Behaviour& behaviour,
+                  RunResult& result) {
+  const Cell& cell = request.cell;
+  const double train = cell.configuration.mode == Mode::train ? 1.0 : 0.4;
+  const double base = 200'000.0 + static_cast<double>(hash(cell.workload) % 600'000);
+  const double typical = base * train * behaviour.factor("time", cell);
+  const std::string seed =
+      to_string(cell) + (behaviour.noise_is_fixed ? "" : " " + request.attempt);
+  const double of_run = 1 + behaviour.noise * spread(seed);
+  for (int i = 0; i < request.iterations; ++i) {
+    const double of_sample = 1 + behaviour.noise * spread(seed + " " + std::to_string(i));
+    result.samples_ns.push_back(std::llround(typical * of_run * of_sample));
+  }
+  result.values[Metric::time] = protocol::median(result.samples_ns);
+}
+
+void measure_memory(const protocol::Request& request, const test::Behaviour& behaviour,
+                    RunResult& result) {
+  const Cell& cell = request.cell;
+  const std::int64_t base = kMiB * static_cast<std::int64_t>(32 + hash(cell.workload) % 96);
+  const double peak = static_cast<double>(base) * behaviour.factor("peak", cell);
+  LeakFigures leak;
+  leak.growth_bytes_per_iteration = behaviour.sum("leak", cell);
+  leak.retained_bytes = behaviour.sum("retain", cell);
+  for (int i = 0; i < request.leak_iterations; ++i) {
+    leak.live_bytes.push_back(base / 2 + i * leak.growth_bytes_per_iteration);
+  }
+  result.values[Metric::cpu_peak] = std::llround(peak);
+  result.values[Metric::cpu_peak_resident] = std::llround(peak) + 8 * kMiB;
+  result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;
+  result.values[Metric::leak_retained] = leak.retained_bytes;
+  result.leak = std::move(leak);
+}
+
+Environment environment(const test::Behaviour& behaviour) {
+  Environment environment;
+  environment.facts = behaviour.facts;
+  environment.facts.emplace("runner", "scripted");
+  environment.facts.emplace("cpu_model", "scripted");
+  environment.volatile_facts = {{"minor_faults", 1000}, {"involuntary_switches", 0}};
+  return environment;
+}
+
+RunResult measure(const protocol::Request& request, const test::Behaviour& behaviour) {
+  RunResult result;
+  result.attempt = request.attempt;
+  result.environment = environment(behaviour);
+  const auto* const told = behaviour.find({"unsupported", "failed"}, request.cell);
+  const bool is_cuda = request.cell.configuration.device == Device::cuda;
+  if (told != nullptr || is_cuda) {
+    const bool is_failed = told != nullptr && told->verb == "failed";
+    result.status = is_failed ? RunStatus::failed : RunStatus::unsupported;
+    result.reason = told != nullptr ? told->value : "no CUDA device (scripted)";
+    return result;
+  }
+  if (request.pass == Pass::timing) measure_time(request, behaviour, result);
+  if (request.pass == Pass::memory) measure_memory(request, behaviour, result);
+  if (request.pass == Pass::profile) result.breakdown_reason = "no device (scripted)";
+  if (request.pass == Pass::coverage) result.operators = {{"aten::addmm", 2}};
+  return result;
+}
+
+void write_whole(const fs::path& path, const std::string& text) {
+  const fs::path partial = path.string() + ".partial";
+  std::ofstream(partial, std::ios::binary) << text;
+  fs::rename(partial, path);
+}
+
+void flood() {
+  const std::string block(4096, 'x');
+  for (;;) std::cout << block << std::flush;
+}
+
+void lie(RunResult& result) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  for (std::int64_t& sample : result.samples_ns) sample = kHour;
+  if (!result.samples_ns.empty()) result.values[Metric::time] = kHour;
+  if (result.leak) result.leak->growth_bytes_per_iteration += 1;
+  if (result.samples_ns.empty() && !result.leak) result.values.clear();
+}
+
+/// Does what a runner must not do; what comes back is written as the result.
+std::string misbehave(const std::string& verb, RunResult result) {
+  if (verb == "crash") raise(SIGSEGV);
+  if (verb == "exit-1") std::exit(1);
+  if (verb == "silent") std::exit(0);
+  if (verb == "flood") flood();
+  while (verb == "hang") pause();
+  if (verb == "lie") lie(result);
+  if (verb == "stale") result.attempt = "an-earlier-attempt";
+  std::string text = protocol::to_json(result);
+  if (verb == "cut") text.resize(text.size() / 2);
+  if (verb == "huge") text.append(protocol::kResultBytesMax, ' ');
+  return text;
+}
+
+int measure_command(const fs::path& request_file, const fs::path& result_file) {
+  const auto request = protocol::parse_request(read_text(request_file));
+  const auto behaviour = test::parse_behaviour(behaviour_text());
+  if (!request || !behaviour) {
+    const Error& error = request ? behaviour.error() : request.error();
+    std::cerr << "scripted runner: " << error.message << "\n";
+    return 2;
+  }
+  const RunResult result = measure(*request, *behaviour);
+  const auto* const misdeed = behaviour->find(
+      {"crash", "hang", "flood", "lie", "cut", "stale", "huge", "silent", "exit-1"}, request->cell);
+  write_whole(result_file,
+              misdeed == nullptr ? protocol::to_json(result) : misbehave(misdeed->verb, result));
+  return 0;
+}
+
+int list_command() {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::string& name : kWorkloads) {
+    nlohmann::json configurations = nlohmann::json::array();
+    for (const char* const configuration : {"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"}) {
+      const bool is_cpu = std::string_view(configuration).starts_with("cpu");
+      configurations.push_back({{"configuration", configuration},
+                                {"supported", is_cpu},
+                                {"reason", is_cpu ? "" : "no CUDA device (scripted)"}});
+    }
+    rows.push_back({{"name", name},
+                    {"domain", "scripted"},
+                    {"task", "scripted"},
+                    {"train_batch", 4},
+                    {"eval_batch", 4},
+                    {"params_trainable", 1000},
+                    {"params_all", 1000},
+                    {"param_tensors", 2},
+                    {"buffers", 0},
+                    {"outputs", "Bx10:float32"},
+                    {"flops_forward_batch1", 2000},
+                    {"configurations", configurations}});
+  }
+  std::cout << nlohmann::json{{"workloads", rows}}.dump(2) << "\n";
+  return 0;
+}
+
+int environment_command() {
+  const auto behaviour = test::parse_behaviour(behaviour_text());
+  if (!behaviour) return 2;
+  std::cout << nlohmann::json{{"facts", environment(*behaviour).facts}}.dump(2) << "\n";
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() == 3 && words[0] == "measure") return measure_command(words[1], words[2]);
+  if (words == std::vector<std::string>{"list", "--json"}) return list_command();
+  if (words == std::vector<std::string>{"environment", "--json"}) return environment_command();
+  std::cerr << "usage: measure REQUEST RESULT | list --json | environment --json\n";
+  return 2;
+}
