@@ -1,0 +1,125 @@
+#include <catch2/catch.hpp>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/executor/library_placement.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+
+using namespace torchwatch;
+using executor::RunFailure;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A fake build and an executor on this machine's real processes.
+struct Machine {
+  test::TemporaryFolder folder;
+  std::unique_ptr<doors::ProcessRunner> processes = doors::make_process_runner("executor test");
+  executor::LocalExecutor executor{*processes, folder.path() / "scratch", {}};
+
+  executor::RunOrder order(const std::string& behaviour) const {
+    executor::RunOrder order;
+    order.runner = TORCHWATCH_SCRIPTED_RUNNER;
+    order.libraries = folder.write("build/lib/libtorch_cpu.so", "library").parent_path();
+    folder.write("build/lib/behaviour", behaviour);
+    order.request.attempt = "attempt1";
+    order.request.cell = {.workload = "resnet18", .configuration = {}, .variant = {}};
+    return order;
+  }
+
+  executor::RunOutcome run(const executor::RunOrder& order) {
+    const auto id = executor.submit(order);
+    REQUIRE(id);
+    auto outcome = executor.wait(*id, {});
+    INFO((outcome ? "" : outcome.error().message));
+    REQUIRE(outcome);
+    return *outcome;
+  }
+
+  RunResult result(const executor::RunOrder& order) {
+    const auto outcome = run(order);
+    if (const auto* const failure = std::get_if<RunFailure>(&outcome)) FAIL(failure->reason);
+    return std::get<RunResult>(outcome);
+  }
+
+  std::string failure(const std::string& behaviour) {
+    auto hasty = order(behaviour);
+    const auto outcome = run(hasty);
+    REQUIRE(std::holds_alternative<RunFailure>(outcome));
+    CHECK(fs::is_empty(folder.path() / "scratch"));
+    return std::get<RunFailure>(outcome).reason;
+  }
+};
+
+bool mentions(const std::string& text, const std::string& part) {
+  INFO(text);
+  const bool holds = text.find(part) != std::string::npos;
+  CHECK(holds);
+  return holds;
+}
+
+}  // namespace
+
+TEST_CASE("a run of a build gives its samples, and its behaviour shows in them") {
+  Machine machine;
+  const auto plain = machine.result(machine.order("noise 0"));
+  const auto slow = machine.result(machine.order("noise 0\ntime resnet18 cpu-train 1.5\n"));
+  CHECK(plain.samples_ns.size() == 30);
+  CHECK(slow.values.at(Metric::time) ==
+        Approx(1.5 * static_cast<double>(plain.values.at(Metric::time))).epsilon(1e-5));
+}
+
+TEST_CASE("the memory pass of a build gives its peak and leak") {
+  Machine machine;
+  auto order = machine.order("leak resnet18 * 4096\nretain * * 100\n");
+  order.request.pass = Pass::memory;
+  const auto result = machine.result(order);
+  CHECK(result.values.at(Metric::leak_growth) == 4096);
+  CHECK(result.values.at(Metric::leak_retained) == 100);
+  CHECK(result.leak->live_bytes.size() == 40);
+}
+
+TEST_CASE("a workload that failed or is not supported is a result") {
+  Machine machine;
+  const auto failed = machine.result(machine.order("failed * * expected 3 dimensions"));
+  CHECK(failed.status == RunStatus::failed);
+  CHECK(failed.reason == "expected 3 dimensions");
+  auto cuda = machine.order("");
+  cuda.request.cell.configuration.device = Device::cuda;
+  CHECK(machine.result(cuda).status == RunStatus::unsupported);
+}
+
+TEST_CASE("each misdeed of a runner is a recorded failure with its reason") {
+  Machine machine;
+  CHECK(mentions(machine.failure("crash"), "SIGSEGV"));
+  CHECK(mentions(machine.failure("exit-1"), "exit status 1"));
+  CHECK(mentions(machine.failure("silent"), "left no result"));
+  CHECK(mentions(machine.failure("flood"), "output limit"));
+  CHECK(mentions(machine.failure("lie"), "process lived"));
+  CHECK(mentions(machine.failure("cut"), "damaged"));
+  CHECK(mentions(machine.failure("stale"), "another attempt"));
+  CHECK(mentions(machine.failure("huge"), "larger than"));
+}
+
+TEST_CASE("a runner that hangs is ended at the request's limit and the executor's grace") {
+  const test::TemporaryFolder folder;
+  Machine machine;
+  executor::LocalExecutor::Settings settings;
+  settings.grace = std::chrono::milliseconds(10);
+  executor::LocalExecutor hasty(*machine.processes, folder.path(), settings);
+  auto order = machine.order("hang");
+  order.request.limits.time_ms = 10;
+  const auto outcome = hasty.wait(*hasty.submit(order), {});
+  REQUIRE(outcome);
+  REQUIRE(std::holds_alternative<RunFailure>(*outcome));
+  CHECK(mentions(std::get<RunFailure>(*outcome).reason, "time limit"));
+}
+
+TEST_CASE("a run on placed libraries behaves as one on the build's own") {
+  Machine machine;
+  auto order = machine.order("noise 0\ntime * * 2\n");
+  const auto own = machine.result(order);
+  const auto placed = executor::place(order.libraries, machine.folder.path() / "placed");
+  REQUIRE(placed);
+  order.libraries = placed->folder();
+  CHECK(machine.result(order).samples_ns == own.samples_ns);
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <functional>
+
+#include "fake_process_runner.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+
+namespace torchwatch::test {
+
+/// A scratch folder, a runner that could be executed, and two builds at paths of unequal length.
+struct ExecutorFixture {
+  TemporaryFolder folder;
+  std::filesystem::path scratch = folder.path() / "scratch";
+
+  executor::RunOrder order(const std::string& attempt, const std::string& build = "a") const {
+    executor::RunOrder order;
+    order.request.attempt = attempt;
+    order.request.cell.workload = "resnet18";
+    order.runner = folder.write("kit-of-" + build + "/runner", "");
+    chmod(order.runner.c_str(), 0755);
+    order.libraries = folder.write(build + "/lib/libtorch_cpu.so", "").parent_path();
+    return order;
+  }
+};
+
+/// A timing result that can be believed: three samples of a microsecond.
+inline RunResult good_result(const std::string& attempt) {
+  RunResult result;
+  result.attempt = attempt;
+  result.samples_ns = {1000, 1001, 1002};
+  result.values[Metric::time] = 1001;
+  return result;
+}
+
+/// A runner that writes `text` as its result and ends in the given way.
+inline FakeProcessRunner::Script writes(std::string text, doors::ProcessEnd end = doors::Exited{0},
+                                        std::string output = "") {
+  return [=](const doors::ProcessSpec& spec, std::stop_token) {
+    static_cast<void>(doors::publish_file(spec.arguments.at(2), text));
+    return ended(end, output);
+  };
+}
+
+}  // namespace torchwatch::test

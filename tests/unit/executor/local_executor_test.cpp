@@ -1,0 +1,173 @@
+#include "torchwatch/executor/local_executor.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <future>
+
+#include "executor_fixture.hpp"
+
+using namespace torchwatch;
+using executor::LocalExecutor;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::size_t size_of(const doors::ProcessSpec& spec) {
+  std::size_t size = spec.program.string().size();
+  for (const auto& argument : spec.arguments) size += argument.size() + 1;
+  for (const auto& [name, value] : spec.environment) size += name.size() + value.size() + 2;
+  return size;
+}
+
+}  // namespace
+
+TEST_CASE("every run has arguments and environment of the same size, whatever the build's path") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes(test::writes(""));
+  LocalExecutor executor(processes, fixture.scratch, {});
+  for (const char* const build : {"a", "a-build-with-a-much-longer-name"}) {
+    const auto id = executor.submit(fixture.order("attempt0", build));
+    REQUIRE(id);
+    REQUIRE(executor.wait(*id, {}));
+  }
+  const auto specs = processes.specs();
+  REQUIRE(specs.size() == 2);
+  CHECK(size_of(specs[0]) == size_of(specs[1]));
+}
+
+TEST_CASE("a run sees its libraries, thread counts and the settings' variables, and its limits") {
+  const test::ExecutorFixture fixture;
+  fs::path libraries;
+  test::FakeProcessRunner processes([&](const doors::ProcessSpec& spec, std::stop_token) {
+    libraries = fs::canonical(spec.environment.at("LD_LIBRARY_PATH"));
+    return test::ended(doors::Exited{0});
+  });
+  LocalExecutor::Settings settings;
+  settings.environment = {{"CUDA_VISIBLE_DEVICES", "0"}};
+  settings.threads = 3;
+  settings.grace = std::chrono::seconds(7);
+  LocalExecutor executor(processes, fixture.scratch, settings);
+  auto order = fixture.order("t1");
+  order.request.limits = {.time_ms = 2000, .memory_bytes = 12345};
+  REQUIRE(executor.wait(*executor.submit(order), {}));
+  const auto spec = processes.specs().at(0);
+  CHECK(libraries == order.libraries);
+  CHECK(spec.environment.at("OMP_NUM_THREADS") == "3");
+  CHECK(spec.environment.at("LC_ALL") == "C");
+  CHECK(spec.environment.at("CUDA_VISIBLE_DEVICES") == "0");
+  CHECK(spec.time_limit == std::chrono::milliseconds(9000));
+  CHECK(spec.memory_limit_bytes == 12345);
+  CHECK(spec.tag == "t1");
+}
+
+TEST_CASE("the variant's number of threads comes before the settings'") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  auto order = fixture.order("t1");
+  order.request.cell.variant.threads = 5;
+  REQUIRE(executor.wait(*executor.submit(order), {}));
+  CHECK(processes.specs().at(0).environment.at("OMP_NUM_THREADS") == "5");
+}
+
+TEST_CASE("an attempt id that could name another folder is refused") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  for (const char* const attempt : {"", "..", "a/b", "a b", "a\nb"}) {
+    const auto id = executor.submit(fixture.order(attempt));
+    REQUIRE_FALSE(id);
+    CHECK(id.error().code == ErrorCode::invalid);
+  }
+}
+
+TEST_CASE("nothing is accepted for a runner or libraries that are not there") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  auto order = fixture.order("t1");
+  order.runner = fixture.folder.path() / "missing";
+  CHECK(executor.submit(order).error().code == ErrorCode::unavailable);
+  order = fixture.order("t1");
+  order.libraries = fixture.folder.path() / "missing";
+  CHECK(executor.submit(order).error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("a run's scratch folder is gone after it, however it ended") {
+  const test::ExecutorFixture fixture;
+  for (const doors::ProcessEnd& end :
+       {doors::ProcessEnd{doors::Exited{0}}, doors::ProcessEnd{doors::Signalled{11}},
+        doors::ProcessEnd{doors::SpawnFailed{"x"}}}) {
+    test::FakeProcessRunner processes(test::writes("{", end));
+    LocalExecutor executor(processes, fixture.scratch, {});
+    static_cast<void>(executor.wait(*executor.submit(fixture.order("t1")), {}));
+    CHECK(fs::is_empty(fixture.scratch));
+  }
+}
+
+TEST_CASE("what a killed daemon left in the scratch folder is swept, and nothing else") {
+  const test::ExecutorFixture fixture;
+  fixture.folder.write("scratch/attempt-1/REQUEST.json", "");
+  fixture.folder.write("scratch/placed-1/build/lib/libtorch_cpu.so", "");
+  fixture.folder.write("scratch/other/file", "");
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  REQUIRE(executor.sweep());
+  CHECK(std::distance(fs::directory_iterator(fixture.scratch), {}) == 1);
+  CHECK(fs::exists(fixture.scratch / "other" / "file"));
+}
+
+TEST_CASE("runs of several waiters never overlap") {
+  const test::ExecutorFixture fixture;
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  test::FakeProcessRunner processes([&](const doors::ProcessSpec&, std::stop_token) {
+    most = std::max<int>(most, ++running);
+    std::this_thread::yield();
+    --running;
+    return test::ended(doors::Exited{0});
+  });
+  LocalExecutor executor(processes, fixture.scratch, {});
+  std::vector<std::future<void>> waiters;
+  for (int i = 0; i < 8; ++i) {
+    const auto id = executor.submit(fixture.order("t" + std::to_string(i)));
+    waiters.push_back(std::async(std::launch::async,
+                                 [&executor, id] { static_cast<void>(executor.wait(*id, {})); }));
+  }
+  for (auto& waiter : waiters) waiter.get();
+  CHECK(most == 1);
+  CHECK(processes.specs().size() == 8);
+}
+
+TEST_CASE("a run cancelled before it began never starts") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  const auto id = executor.submit(fixture.order("t1"));
+  REQUIRE(executor.cancel(*id));
+  CHECK(executor.wait(*id, {}).error().code == ErrorCode::cancelled);
+  CHECK(processes.specs().empty());
+}
+
+TEST_CASE("a run can be waited for once; another number is not found") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor executor(processes, fixture.scratch, {});
+  const auto id = executor.submit(fixture.order("t1"));
+  REQUIRE(executor.wait(*id, {}));
+  CHECK(executor.wait(*id, {}).error().code == ErrorCode::not_found);
+  CHECK(executor.cancel(*id + 1).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("the stop request reaches the process") {
+  const test::ExecutorFixture fixture;
+  std::stop_source source;
+  test::FakeProcessRunner processes([&source](const doors::ProcessSpec&, std::stop_token stop) {
+    source.request_stop();
+    return test::ended(stop.stop_requested() ? doors::ProcessEnd{doors::Cancelled{}}
+                                             : doors::ProcessEnd{doors::Exited{0}});
+  });
+  LocalExecutor executor(processes, fixture.scratch, {});
+  const auto outcome = executor.wait(*executor.submit(fixture.order("t1")), source.get_token());
+  CHECK(outcome.error().code == ErrorCode::cancelled);
+}

@@ -1,0 +1,105 @@
+#include <catch2/catch.hpp>
+
+#include "executor_fixture.hpp"
+
+using namespace torchwatch;
+using executor::LocalExecutor;
+using executor::RunFailure;
+
+namespace {
+
+Result<executor::RunOutcome> outcome_of(test::FakeProcessRunner::Script script) {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes(std::move(script));
+  LocalExecutor executor(processes, fixture.scratch, {});
+  return executor.wait(*executor.submit(fixture.order("attempt1")), {});
+}
+
+RunFailure failure_of(test::FakeProcessRunner::Script script) {
+  const auto outcome = outcome_of(std::move(script));
+  REQUIRE(outcome);
+  REQUIRE(std::holds_alternative<RunFailure>(*outcome));
+  return std::get<RunFailure>(*outcome);
+}
+
+bool mentions(const RunFailure& failure, const std::string& text) {
+  INFO(failure.reason);
+  const bool holds = failure.reason.find(text) != std::string::npos;
+  CHECK(holds);
+  return holds;
+}
+
+std::string good_json() {
+  return protocol::to_json(test::good_result("attempt1"));
+}
+
+}  // namespace
+
+TEST_CASE("a whole result of the right attempt comes back as it is") {
+  const auto outcome = outcome_of(test::writes(good_json()));
+  REQUIRE(outcome);
+  REQUIRE(std::holds_alternative<RunResult>(*outcome));
+  CHECK(std::get<RunResult>(*outcome).values.at(Metric::time) == 1001);
+}
+
+TEST_CASE("how a runner ended comes before what it wrote") {
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::Signalled{11})), "SIGSEGV"));
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::Exited{3})), "exit status 3"));
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::TimedOut{})), "time limit"));
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::OutputLimit{})), "output limit"));
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::MemoryLimit{9})), "more memory"));
+  CHECK(mentions(failure_of(test::writes(good_json(), doors::Abandoned{})), "SIGKILL"));
+}
+
+TEST_CASE("a runner that never started is the executor's failure, not the run's") {
+  const auto outcome = outcome_of(test::writes("", doors::SpawnFailed{"no such file"}));
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::unavailable);
+  CHECK(outcome.error().message.find("no such file") != std::string::npos);
+}
+
+TEST_CASE("no result, a damaged one, another attempt's and too large a one are told apart") {
+  const auto nothing = [](const doors::ProcessSpec&, std::stop_token) {
+    return test::ended(doors::Exited{0});
+  };
+  CHECK(mentions(failure_of(nothing), "left no result"));
+  const std::string whole = good_json();
+  CHECK(mentions(failure_of(test::writes("")), "damaged"));
+  CHECK(mentions(failure_of(test::writes(whole.substr(0, whole.size() / 2))), "damaged"));
+  const std::string other = protocol::to_json(test::good_result("attempt0"));
+  CHECK(mentions(failure_of(test::writes(other)), "another attempt"));
+  const std::string padding(protocol::kResultBytesMax, ' ');
+  CHECK(mentions(failure_of(test::writes(whole + padding)), "larger than"));
+}
+
+TEST_CASE("a result cut off anywhere is never believed") {
+  const std::string whole = good_json();
+  const test::ExecutorFixture fixture;
+  for (std::size_t size = 0; size + 1 < whole.size(); size += 7) {
+    test::FakeProcessRunner processes(test::writes(whole.substr(0, size)));
+    LocalExecutor executor(processes, fixture.scratch, {});
+    const auto outcome = executor.wait(*executor.submit(fixture.order("attempt1")), {});
+    REQUIRE(outcome);
+    CHECK(std::holds_alternative<RunFailure>(*outcome));
+  }
+}
+
+TEST_CASE("a result that claims more time than the process lived is a lie") {
+  auto result = test::good_result("attempt1");
+  result.iterations_per_sample = 10'000'000;
+  CHECK(mentions(failure_of(test::writes(protocol::to_json(result))), "process lived"));
+}
+
+TEST_CASE("an ok result without the figures of its pass is not believed") {
+  auto result = test::good_result("attempt1");
+  result.samples_ns.clear();
+  result.values = {{Metric::cpu_peak, 1}};
+  CHECK(mentions(failure_of(test::writes(protocol::to_json(result))), "samples_ns"));
+}
+
+TEST_CASE("the end of the output is kept with a failure, as plain text of bounded size") {
+  const std::string noise = std::string(100'000, 'x') + "\x1b[31mlast\xff words\n\tend";
+  const auto failure = failure_of(test::writes("", doors::Exited{1}, noise));
+  CHECK(failure.output.size() <= 16384);
+  CHECK(failure.output.ends_with("x?[31mlast? words\n\tend"));
+}
