@@ -1,0 +1,135 @@
+#include <catch2/catch.hpp>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/nightly/night.hpp"
+#include "torchwatch/nightly/search_result.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/night_store.hpp"
+
+using namespace torchwatch;
+using test::ScriptedDay;
+using test::ScriptedService;
+
+namespace {
+
+std::unique_ptr<ScriptedService> open(const ScriptedDay& day) {
+  auto service = ScriptedService::open(day.config());
+  if (!service) FAIL(service.error().message);
+  return std::move(*service);
+}
+
+std::vector<storage::NightRow> carry_out(ScriptedService& service) {
+  const auto nights = service.carry_out_due_nights();
+  if (!nights) FAIL(nights.error().message);
+  return *nights;
+}
+
+nightly::SearchResult search_of(storage::Database& database, const storage::IncidentRow& incident) {
+  REQUIRE(incident.bisection);
+  const auto row = storage::BisectionStore(database).get(*incident.bisection).value();
+  return nightly::parse_search_result(row.answer_json).value();
+}
+
+}  // namespace
+
+TEST_CASE("a night finds both culprits of its day and queues one issue for each") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  const auto nights = carry_out(*service);
+  REQUIRE(nights.size() == 1);
+  REQUIRE(nights[0].state == storage::NightState::reported);
+
+  auto& database = service->workshop().database;
+  storage::IncidentStore store(database);
+  const auto incidents = store.of_night(nights[0].id).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto result = search_of(database, incident);
+    INFO(incident.title << ": " << result.reason);
+    const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
+    REQUIRE(result.culprit() == day.commits()[culprit]);
+    REQUIRE(result.culprits[0].verified.find("takes the change away") != std::string::npos);
+    REQUIRE(store.outbox_of(incident.id).value().size() == 1);
+  }
+  REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("a second look finds the night done and does nothing") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  carry_out(*service);
+  const auto before = test::final_state(service->workshop().database).value();
+  REQUIRE(carry_out(*service).empty());
+  REQUIRE(test::final_state(service->workshop().database).value() == before);
+}
+
+TEST_CASE("a day without a culprit yields no incident") {
+  const test::TemporaryFolder folder;
+  auto commits = test::day_with_two_culprits();
+  for (auto& commit : commits) {
+    const bool culprit = commit.behaviour.starts_with("time") || commit.behaviour.starts_with("leak");
+    if (culprit) commit.behaviour = "# harmless";
+  }
+  const ScriptedDay day(folder.path(), commits);
+  const auto service = open(day);
+  const auto nights = carry_out(*service);
+  REQUIRE(nights.size() == 1);
+  REQUIRE(storage::IncidentStore(service->workshop().database).list(10).value().empty());
+}
+
+TEST_CASE("a nightly with the same libraries as the one before ends without a measurement") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", ""}});
+  const auto service = open(day);
+  const auto nights = carry_out(*service);
+  REQUIRE(nights.size() == 1);
+  REQUIRE(nights[0].state == storage::NightState::reported);
+  REQUIRE(nights[0].reason.find("the same libraries") != std::string::npos);
+}
+
+TEST_CASE("a workload that no longer runs is an incident of kind lost") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", "crash dlrm cpu-train"}});
+  const auto service = open(day);
+  const auto nights = carry_out(*service);
+  const auto incidents =
+      storage::IncidentStore(service->workshop().database).of_night(nights.at(0).id).value();
+  REQUIRE(incidents.size() == 1);
+  REQUIRE(incidents[0].kind == IncidentKind::lost);
+}
+
+TEST_CASE("a damaged nightly is rejected with its reason and the others go on") {
+  const test::TemporaryFolder folder;
+  ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  day.publish("2026-08-18", day.commits().back(), "noise 0.01");
+  std::filesystem::remove(folder.path() / "nightlies/2026-08-18/lib/libtorch_cpu.so");
+  const auto service = open(day);
+  const auto nights = carry_out(*service);
+  REQUIRE(nights.size() == 1);
+  REQUIRE(nights[0].state == storage::NightState::reported);
+}
+
+TEST_CASE("the same change found again is a comment on its open incident, not a second one") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  const auto first = carry_out(*service).at(0);
+  auto& workshop = service->workshop();
+  const auto again =
+      nightly::open_explicit_night(workshop, first.candidate, *first.baseline, true).value();
+  REQUIRE(nightly::carry_out_night(workshop, again, {}));
+
+  storage::IncidentStore store(workshop.database);
+  const auto incidents = store.list(10).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto messages = store.outbox_of(incident.id).value();
+    REQUIRE(messages.size() == 2);
+    REQUIRE(messages[1].kind == storage::OutboxKind::comment);
+  }
+}

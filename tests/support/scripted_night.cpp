@@ -1,0 +1,28 @@
+// Carries out what is due of a scripted day in the folder given, as a process of its own that tests
+// can kill at any point, and prints what it left. Exit status: 0 done, 3 an error, told on stderr.
+#include <iostream>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+
+int main(int count, char** values) {
+  using namespace torchwatch;
+  if (count != 2) {
+    std::cerr << "usage: scripted_night FOLDER\n";
+    return 2;
+  }
+  const auto config = test::scripted_config(values[1]);
+  auto service = test::ScriptedService::open(config);
+  if (!service) {
+    std::cerr << service.error().message << '\n';
+    return 3;
+  }
+  const auto nights = (*service)->carry_out_due_nights();
+  if (!nights) {
+    std::cerr << nights.error().message << '\n';
+    return 3;
+  }
+  const auto state = test::final_state((*service)->workshop().database);
+  std::cout << state.value_or("unreadable") << std::flush;
+  return state ? 0 : 3;
+}

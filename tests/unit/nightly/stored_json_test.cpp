@@ -1,0 +1,66 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "torchwatch/nightly/plan.hpp"
+#include "torchwatch/nightly/search_order.hpp"
+#include "torchwatch/nightly/search_result.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::nightly;
+
+namespace {
+
+Plan some_plan() {
+  Plan plan;
+  plan.preset = Preset::paper;
+  plan.cells = {Cell{"dlrm", {Device::cuda, Mode::infer}, Variant{Precision::bf16}}};
+  plan.passes = {Pass::memory};
+  plan.threads = 2;
+  plan.finds_incidents = false;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan reads back as it was") {
+  REQUIRE(parse_plan(to_json(some_plan())).value() == some_plan());
+}
+
+TEST_CASE("a stored search order reads back as it was") {
+  SearchOrder order;
+  order.good = "a";
+  order.bad = "b";
+  order.targets = {{Target{Cell{"dlrm", {}, {}}, Metric::leak_growth}, 0, 32}};
+  order.plan = some_plan();
+  order.cannot_change = {"docs/**"};
+  order.base_folder = "/builds/base";
+  order.verify_by_revert = false;
+  REQUIRE(parse_search_order(to_json(order)).value() == order);
+}
+
+TEST_CASE("a stored answer reads back as it was") {
+  SearchResult result;
+  result.outcome = "found";
+  const TargetEffect effect{Target{Cell{"dlrm", {}, {}}, Metric::time}, 0.14, 0.12, 0.16, 12};
+  result.culprits = {{{"c1"}, "p", 0.995, {effect}, "against p"}};
+  result.ends = {effect};
+  result.commits = 39;
+  result.folded = 26;
+  result.skipped = {{"c2", "recipe exited 125"}};
+  REQUIRE(parse_search_result(to_json(result)).value() == result);
+  REQUIRE(result.culprit() == "c1");
+}
+
+TEST_CASE("commits that cannot be told apart are candidates, and none of them is the culprit") {
+  SearchResult result;
+  result.outcome = "found";
+  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}};
+  REQUIRE_FALSE(result.culprit());
+}
+
+TEST_CASE("stored JSON that is cut off is corrupt") {
+  const auto whole = to_json(some_plan());
+  REQUIRE(parse_plan(whole.substr(0, whole.size() / 2)).error().code == ErrorCode::corrupt);
+  REQUIRE(parse_search_order("{}").error().code == ErrorCode::corrupt);
+  REQUIRE(parse_search_result("[]").error().code == ErrorCode::corrupt);
+}
