@@ -7,6 +7,7 @@ namespace torchwatch::protocol {
 namespace {
 
 constexpr std::int64_t kCountMax = 1'000'000;
+constexpr int kLeakIterationsMin = 20;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kMillisecondsMax = 86'400'000;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
@@ -38,6 +39,9 @@ Status read_counts(ObjectReader& in, Request& request) {
   TW_TRY_VOID(read_count(in, "leak_iterations", 0, request.leak_iterations));
   if (request.iterations_min > request.iterations) {
     return in.wrong("iterations_min", "must not exceed \"iterations\"");
+  }
+  if (request.leak_iterations > 0 && request.leak_iterations < kLeakIterationsMin) {
+    return in.wrong("leak_iterations", "must be 0 (none) or at least 20: two blocks of ten");
   }
   const Range duration{0, kNanosecondsMax};
   TW_TRY(request.enough_ns, in.integer("enough_ns", duration, request.enough_ns));

@@ -95,6 +95,7 @@ TEST_CASE("a member of the wrong type or out of range is named with what is allo
   REQUIRE(with("seed", -1).find("seed") != std::string::npos);
   REQUIRE(with("limits", json::array()) == "member \"limits\" must be an object");
   REQUIRE(with("schema", 2).find("schema") != std::string::npos);
+  REQUIRE(with("leak_iterations", 19).find("two blocks") != std::string::npos);
   REQUIRE(with("iterations_min", 31).find("iterations_min") != std::string::npos);
 }
 

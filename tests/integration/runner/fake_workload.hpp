@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "torchwatch/models/workload.hpp"
+
+namespace torchwatch::runner {
+
+/// A workload whose step is the test's.
+class FakeWorkload final : public models::Workload {
+ public:
+  explicit FakeWorkload(std::function<void()> step) : step_(std::move(step)) {}
+  void step() override { step_(); }
+  models::Census census() const override { return {}; }
+  std::vector<models::OutputFigures> outputs() override { return {}; }
+  models::Values values() override { return {}; }
+  double last_loss() const override { return 0; }
+
+ private:
+  std::function<void()> step_;
+};
+
+}  // namespace torchwatch::runner

@@ -1,0 +1,93 @@
+#include "torchwatch/runner/memory_pass.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "fake_workload.hpp"
+#include "torchwatch/models/torch.hpp"
+#include "torchwatch/runner/cpu_allocator.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::runner;
+
+namespace {
+
+torch::Tensor bytes(std::int64_t count) {
+  return torch::empty({count}, torch::kUInt8);
+}
+
+RunResult watch(const BuildWorkload& build) {
+  protocol::Request request;
+  request.pass = Pass::memory;
+  RunResult result;
+  watch_memory(build, models::Device::cpu, request, result);
+  return result;
+}
+
+RunResult watch_step(std::function<void()> step) {
+  return watch([&] { return std::make_unique<FakeWorkload>(step); });
+}
+
+}  // namespace
+
+TEST_CASE("a workload that gives everything back neither grows nor retains") {
+  const auto result = watch_step([] { bytes(1 << 20); });
+  REQUIRE(result.values.at(Metric::leak_growth) == 0);
+  REQUIRE(result.values.at(Metric::leak_retained) == 0);
+  REQUIRE(result.leak->live_bytes.size() == 40);
+}
+
+TEST_CASE("the peak of the allocator is exact to the byte") {
+  const auto result = watch_step([] {
+    const auto kept = bytes(100'003);
+    bytes(7);
+    bytes(50'001);
+  });
+  REQUIRE(result.values.at(Metric::cpu_peak) == 150'004);
+}
+
+TEST_CASE("the peak counts what the workload holds all the time") {
+  const auto result = watch([] {
+    const auto parameters = bytes(1'000'000);
+    return std::make_unique<FakeWorkload>([parameters] { bytes(10); });
+  });
+  REQUIRE(result.values.at(Metric::cpu_peak) == 1'000'010);
+  REQUIRE(result.values.at(Metric::leak_retained) == 0);
+}
+
+TEST_CASE("4096 bytes kept in each iteration are a growth of exactly 4096") {
+  static std::vector<torch::Tensor> leaked;
+  const auto result = watch_step([] { leaked.push_back(bytes(4096)); });
+  REQUIRE(result.values.at(Metric::leak_growth) == 4096);
+  REQUIRE(result.leak->growth_bytes_per_iteration == 4096);
+  leaked.clear();
+}
+
+TEST_CASE("a block kept for ever is retained and no growth") {
+  static torch::Tensor kept;
+  const auto result = watch_step([] {
+    if (!kept.defined()) kept = bytes(8'519'680);
+  });
+  REQUIRE(result.values.at(Metric::leak_growth) == 0);
+  REQUIRE(result.values.at(Metric::leak_retained) == 8'519'680);
+  kept.reset();
+}
+
+TEST_CASE("touched memory shows in the resident peak") {
+  const auto result = watch_step([] { bytes(64 << 20).fill_(1); });
+  const auto peak = result.values.find(Metric::cpu_peak_resident);
+  if (peak == result.values.end()) {
+    WARN("skipped: the kernel does not let a process reset its resident peak here");
+    return;
+  }
+  REQUIRE(peak->second > 60 << 20);
+}
+
+TEST_CASE("raw allocations go through the watch and back") {
+  auto& allocator = CpuAllocatorWatch::install();
+  const auto before = allocator.live_bytes();
+  auto* libtorchs = c10::GetCPUAllocator();
+  void* block = libtorchs->raw_allocate(12'345);
+  REQUIRE(allocator.live_bytes() - before == 12'345);
+  libtorchs->raw_deallocate(block);
+  REQUIRE(allocator.live_bytes() == before);
+}

@@ -1,0 +1,220 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "torchwatch/protocol/result.hpp"
+
+using namespace torchwatch;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own for each test, removed at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = fs::temp_directory_path() / "torchwatch-runner-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+std::string content_of(const fs::path& path) {
+  std::ostringstream content;
+  content << std::ifstream(path).rdbuf();
+  return content.str();
+}
+
+struct Ended {
+  int status = -1;
+  std::string output;
+};
+
+/// Runs the real binary as a child; standard input is `input`.
+Ended run_runner(const Folder& folder, std::vector<std::string> arguments,
+                 const std::string& input = "") {
+  std::ofstream(folder / "input") << input;
+  arguments.insert(arguments.begin(), TORCHWATCH_RUNNER);
+  std::vector<char*> pointers;
+  for (auto& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+
+  const auto in = (folder / "input").string();
+  const auto out = (folder / "output").string();
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = -1;
+  const int failed =
+      posix_spawn(&child, TORCHWATCH_RUNNER, &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  REQUIRE(failed == 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out)};
+}
+
+json request(const char* workload = "soft_actor_critic") {
+  return {{"schema", 1},     {"attempt", "a1"}, {"workload", workload}, {"device", "cpu"},
+          {"mode", "infer"}, {"warmup", 1},     {"iterations", 5},      {"leak_iterations", 20}};
+}
+
+/// Measures with the real binary and reads the result as the service would.
+protocol::RunResult measure(const json& wish) {
+  const Folder folder;
+  std::ofstream(folder / "request.json") << wish.dump();
+  const auto ended =
+      run_runner(folder, {"measure", folder / "request.json", folder / "result.json"});
+  INFO(ended.output);
+  REQUIRE(ended.status == 0);
+  REQUIRE_FALSE(fs::exists(folder / "result.json.partial"));
+  auto result = protocol::parse_result(content_of(folder / "result.json"), "a1");
+  REQUIRE(result.has_value());
+  const auto parsed = protocol::parse_request(wish.dump()).value();
+  REQUIRE(protocol::check_answers(parsed, *result).has_value());
+  return *result;
+}
+
+}  // namespace
+
+TEST_CASE("a timing pass writes a valid result with its environment") {
+  const auto result = measure(request());
+  REQUIRE(result.status == RunStatus::ok);
+  REQUIRE(result.samples_ns.size() == 5);
+  REQUIRE(result.environment.facts.at("threads") == "1");
+  REQUIRE(result.environment.facts.at("heap").find("fixed thresholds") != std::string::npos);
+  REQUIRE(result.environment.facts.contains("cpu_model"));
+  REQUIRE(result.environment.facts.contains("build.library.libtorch_cpu.so"));
+  REQUIRE(result.environment.facts.contains("library.libc.so.6"));
+  REQUIRE(result.environment.volatile_facts.contains("minor_faults"));
+}
+
+TEST_CASE("two runs of one build state equal facts") {
+  REQUIRE(measure(request()).environment.facts == measure(request()).environment.facts);
+}
+
+TEST_CASE("a memory pass is exact: two processes state the same bytes") {
+  auto wish = request("tts_angular");
+  wish["pass"] = "memory";
+  wish["mode"] = "train";
+  const auto one = measure(wish);
+  const auto two = measure(wish);
+  REQUIRE(one.status == RunStatus::ok);
+  REQUIRE(one.values.at(Metric::cpu_peak) == two.values.at(Metric::cpu_peak));
+  REQUIRE(one.leak->live_bytes == two.leak->live_bytes);
+  REQUIRE(one.values.at(Metric::leak_growth) == 0);
+  REQUIRE(one.values.at(Metric::leak_retained) == 0);
+  REQUIRE(one.environment.facts.at("heap") == "glibc, own thresholds");
+}
+
+TEST_CASE("a workload that is not there, a device that is not there: results with reasons") {
+  const auto unknown = measure(request("alexnet_of_another_day"));
+  REQUIRE(unknown.status == RunStatus::failed);
+  REQUIRE(unknown.reason.find("it has: resnet18") != std::string::npos);
+
+  auto wish = request();
+  wish["precision"] = "bf16";
+  const auto precision = measure(wish);
+  REQUIRE(precision.status == RunStatus::unsupported);
+  REQUIRE(precision.reason.find("bf16") != std::string::npos);
+
+  wish = request();
+  wish["batch"] = 8;
+  REQUIRE(measure(wish).status == RunStatus::unsupported);
+}
+
+TEST_CASE("a workload that throws is a failed run with the reason and without figures") {
+  auto wish = request("resnet18");
+  wish["batch"] = 1'000'000;  // asks for some 50 GB of images
+  wish["limits"] = {{"memory_bytes", std::int64_t{4} << 30}};
+  const auto result = measure(wish);
+  REQUIRE(result.status == RunStatus::failed);
+  REQUIRE(result.reason.find("the workload threw") == 0);
+  REQUIRE(result.values.empty());
+  REQUIRE(result.environment.facts.contains("cpu_model"));
+}
+
+TEST_CASE("a workload that does not end is a failed run") {
+  auto wish = request("hf_DistilBert");
+  wish["mode"] = "train";
+  wish["warmup"] = 1'000'000;
+  wish["limits"] = {{"time_ms", 700}};
+  const auto result = measure(wish);
+  REQUIRE(result.status == RunStatus::failed);
+  REQUIRE(result.reason == "did not end within the time limit of 700 ms");
+}
+
+TEST_CASE("a bad request is refused with exit status 2 and says what is wrong where") {
+  const Folder folder;
+  const auto refused = [&](const std::string& text) {
+    std::ofstream(folder / "request.json") << text;
+    const auto ended =
+        run_runner(folder, {"measure", folder / "request.json", folder / "result.json"});
+    REQUIRE(ended.status == 2);
+    REQUIRE_FALSE(fs::exists(folder / "result.json"));
+    return ended.output;
+  };
+  REQUIRE(refused("{\"schema\": 1, ").find("request.json: not complete JSON") != std::string::npos);
+  REQUIRE(refused("{\"schema\": 1}").find("member \"attempt\" is missing") != std::string::npos);
+  auto wish = request();
+  wish["mod"] = "train";
+  REQUIRE(refused(wish.dump()).find("member \"mod\" is not known") != std::string::npos);
+}
+
+TEST_CASE("wrong use shows the usage, a result that cannot be written is exit status 3") {
+  const Folder folder;
+  REQUIRE(run_runner(folder, {}).status == 2);
+  REQUIRE(run_runner(folder, {"measure"}).output.find("usage:") != std::string::npos);
+  REQUIRE(run_runner(folder, {"mesure"}).output.find("no command \"mesure\"") != std::string::npos);
+  REQUIRE(run_runner(folder, {"measure", folder / "none.json", "x"}).status == 2);
+  REQUIRE(run_runner(folder, {"--help"}).status == 0);
+  std::ofstream(folder / "request.json") << request().dump();
+  const auto ended =
+      run_runner(folder, {"measure", folder / "request.json", folder / "no/folder/result.json"});
+  REQUIRE(ended.status == 3);
+  REQUIRE(ended.output.find("cannot create") != std::string::npos);
+}
+
+TEST_CASE("step runs one iteration for each line of its input") {
+  const Folder folder;
+  std::ofstream(folder / "request.json") << request().dump();
+  const auto ended = run_runner(folder, {"step", folder / "request.json"}, "\n\n\n");
+  REQUIRE(ended.status == 0);
+  std::istringstream lines(ended.output);
+  std::string ready;
+  lines >> ready;
+  REQUIRE(ready == "ready");
+  std::int64_t nanoseconds = 0;
+  for (int i = 0; i < 3; ++i) REQUIRE((lines >> nanoseconds && nanoseconds > 0));
+  REQUIRE_FALSE(lines >> nanoseconds);
+}
+
+TEST_CASE("values and environment answer in JSON") {
+  const Folder folder;
+  const auto values = run_runner(folder, {"values", "resnet18", "--mode", "grad", "--preset",
+                                          "small", "--batch", "1", "--json"});
+  REQUIRE(values.status == 0);
+  const auto answer = json::parse(values.output);
+  REQUIRE(answer["gradient_norm"].get<double>() > 0);
+  REQUIRE(answer["outputs"][0]["shape"] == json({1, 1000}));
+  REQUIRE(run_runner(folder, {"values", "resnet18"}).status == 2);
+
+  const auto environment = run_runner(folder, {"environment", "--json"});
+  REQUIRE(json::parse(environment.output)["facts"].contains("build.torch_version"));
+}

@@ -1,0 +1,67 @@
+#include "torchwatch/runner/timing_pass.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "fake_workload.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::runner;
+
+namespace {
+
+constexpr std::int64_t kNever = 1'000'000'000'000;
+
+struct Counted {
+  Timings timings;
+  std::int64_t steps = 0;
+};
+
+Counted time_counted(const protocol::Request& request) {
+  Counted counted;
+  FakeWorkload workload([&counted] { ++counted.steps; });
+  counted.timings = time_iterations(workload, models::Device::cpu, request);
+  return counted;
+}
+
+}  // namespace
+
+TEST_CASE("as many samples are taken as were asked for where time is not enough before") {
+  protocol::Request request;
+  request.warmup = 3;
+  request.iterations = 7;
+  request.enough_ns = kNever;
+  request.batch_below_ns = 0;
+  const auto counted = time_counted(request);
+  REQUIRE(counted.timings.samples_ns.size() == 7);
+  REQUIRE(counted.timings.iterations_per_sample == 1);
+  REQUIRE(counted.steps == 3 + 1 + 7);  // one more to learn how long an iteration is
+}
+
+TEST_CASE("enough measured time ends the pass, but not before the least number of samples") {
+  protocol::Request request;
+  request.iterations = 30;
+  request.iterations_min = 4;
+  request.enough_ns = 0;
+  REQUIRE(time_counted(request).timings.samples_ns.size() == 4);
+}
+
+TEST_CASE("iterations too short to be timed are timed several at a time") {
+  protocol::Request request;
+  request.iterations = 2;
+  request.iterations_min = 1;
+  request.batch_below_ns = 100'000;
+  const auto counted = time_counted(request);
+  REQUIRE(counted.timings.iterations_per_sample > 1);
+  REQUIRE(counted.steps > 2 * counted.timings.iterations_per_sample);
+}
+
+TEST_CASE("every sample is a positive duration and a CPU has no device's") {
+  const auto counted = time_counted({});
+  for (const auto sample : counted.timings.samples_ns) REQUIRE(sample > 0);
+  REQUIRE(counted.timings.device_samples_ns.empty());
+}
+
+TEST_CASE("what a workload throws leaves the timing pass") {
+  FakeWorkload workload([] { throw std::runtime_error("no"); });
+  REQUIRE_THROWS_AS(time_iterations(workload, models::Device::cpu, {}), std::runtime_error);
+}
