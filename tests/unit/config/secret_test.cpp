@@ -5,6 +5,7 @@
 
 using namespace torchwatch;
 using namespace torchwatch::config;
+using torchwatch::test::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {

@@ -14,7 +14,7 @@ namespace torchwatch::detect {
 enum class ScreenStep { measure_more, unchanged, suspect, too_noisy };
 struct ScreenDecision {
   ScreenStep step = ScreenStep::measure_more;
-  Estimate estimate;
+  Estimate estimate;  ///< its interval is that of one look; only a confirmed one allows for several
   std::string reason;
   int pairs_next = 0;     ///< with measure_more: ask again when there are so many pairs in all
   double detectable = 0;  ///< of too_noisy: the least ratio - 1 that would have been found
@@ -28,8 +28,8 @@ struct ConfirmDecision {
   bool measure_more = true;
   Verdict verdict = Verdict::inconclusive;  ///< once measure_more is false
   Estimate estimate;                        ///< from these fresh pairs alone
-  std::string
-      reason;  ///< "+15.2 % [13.1, 17.4] at 99 %, 24 pairs"; never claims more than it holds
+  /// "+15.2 % [13.1, 17.4] at 99 %, 24 pairs"; never claims more than it holds.
+  std::string reason;
   int pairs_next = 0;     ///< with measure_more: ask again when there are so many pairs in all
   double detectable = 0;  ///< of inconclusive: the least ratio - 1 that would have been found
 };

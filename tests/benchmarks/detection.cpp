@@ -1,0 +1,229 @@
+// How often the rules of detect cry wolf, how often they find a slowdown in its night, what that
+// costs in runs, and how often the printed interval holds.
+// Usage: benchmark_detection [nights] [seed] [recording.csv]
+// `nights` is the number of resampled and simulated nights a row (default 12000).
+
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "night_of_one_series.hpp"
+#include "recorded_noise.hpp"
+
+namespace {
+
+using torchwatch::Verdict;
+using namespace torchwatch::detect;
+using Random = std::mt19937_64;
+
+struct Tally {
+  int nights = 0;
+  int regressed = 0;
+  int improved = 0;
+  int inconclusive = 0;
+  int suspected = 0;
+  int covered = 0;
+  int covered_when_changed = 0;  ///< of those called regressed or improved
+  long screen_runs = 0;
+  long runs = 0;
+
+  void add(const NightOutcome& outcome, double slowdown) {
+    ++nights;
+    regressed += outcome.verdict == Verdict::regressed ? 1 : 0;
+    improved += outcome.verdict == Verdict::improved ? 1 : 0;
+    inconclusive += outcome.verdict == Verdict::inconclusive ? 1 : 0;
+    screen_runs += 2 * outcome.screen_pairs;
+    runs += outcome.runs();
+    if (!outcome.was_suspected) return;
+    ++suspected;
+    const bool covers = outcome.estimate.low <= slowdown && slowdown <= outcome.estimate.high;
+    const bool is_changed =
+        outcome.verdict == Verdict::regressed || outcome.verdict == Verdict::improved;
+    covered += covers ? 1 : 0;
+    covered_when_changed += covers && is_changed ? 1 : 0;
+  }
+};
+
+/// "0.41 (0.21-0.72)": per cent with the exact 95 % interval of Clopper and Pearson.
+std::string rate(int hits, int of) {
+  using boost::math::binomial;
+  if (of == 0) return "-";
+  const auto percent = [](double share) { return 100 * share; };
+  const double low = binomial::find_lower_bound_on_p(of, hits, 0.025);
+  const double high = binomial::find_upper_bound_on_p(of, hits, 0.025);
+  char text[100];
+  std::snprintf(text, sizeof text, "%.4g (%.3g-%.3g)", percent(double(hits) / of), percent(low),
+                percent(high));
+  return text;
+}
+
+void print_head(const char* title) {
+  std::printf("\n%s\n\n", title);
+  std::printf(
+      "|noise|change|nights|regressed %%|improved %%|inconclusive %%|suspected %%|runs screen|runs "
+      "all|interval holds %%|and where a change was reported %%|\n|-|-|-|-|-|-|-|-|-|-|-|\n");
+}
+
+void print_row(const std::string& noise, double slowdown, const Tally& tally) {
+  std::printf("|%s|%+.1f %%|%d|%s|%s|%.2f|%.2f|%.1f|%.1f|%s|%s|\n", noise.c_str(),
+              100 * (slowdown - 1), tally.nights, rate(tally.regressed, tally.nights).c_str(),
+              rate(tally.improved, tally.nights).c_str(), 100.0 * tally.inconclusive / tally.nights,
+              100.0 * tally.suspected / tally.nights, double(tally.screen_runs) / tally.nights,
+              double(tally.runs) / tally.nights, rate(tally.covered, tally.suspected).c_str(),
+              rate(tally.covered_when_changed, tally.regressed + tally.improved).c_str());
+  std::fflush(stdout);
+}
+
+const std::vector<double> kSlowdowns{1.0, 1.035, 1.05, 1.07, 1.10, 1.15, 1.20, 1 / 1.10};
+
+/// Each recorded night once: the comparison starts there and goes on in recorded order.
+void chronological(const RecordedRuns& recording, double slowdown, Tally& all, Tally& worst) {
+  for (const auto& [workload, values] : recording) {
+    Tally tally;
+    for (std::size_t start = 0; start < values.size(); start += 3) {
+      std::size_t at = start;
+      const auto next = [&, &series = values] { return series[at++ % series.size()]; };
+      const auto outcome = judge_one_series(next, slowdown, Settings{});
+      tally.add(outcome, slowdown);
+      all.add(outcome, slowdown);
+    }
+    if (worst.nights == 0 || tally.regressed < worst.regressed) worst = tally;
+  }
+}
+
+/// Nights drawn with replacement, the three processes of a night kept together.
+Tally resampled(const RecordedRuns& recording, double slowdown, int nights, Random& random) {
+  Tally tally;
+  while (tally.nights < nights) {
+    for (const auto& [workload, values] : recording) {
+      std::uniform_int_distribution<std::size_t> night(0, values.size() / 3 - 1);
+      std::size_t start = 0;
+      std::size_t used = 3;
+      const auto next = [&, &series = values] {
+        if (used == 3) {
+          start = 3 * night(random);
+          used = 0;
+        }
+        return series[start + used++];
+      };
+      tally.add(judge_one_series(next, slowdown, Settings{}), slowdown);
+    }
+  }
+  return tally;
+}
+
+struct Simulated {
+  const char* name;
+  std::function<double(Random&)> log_time;
+};
+
+double normal(Random& random, double sd) {
+  return std::normal_distribution<>(0, sd)(random);
+}
+bool happens(Random& random, double chance) {
+  return std::uniform_real_distribution<>(0, 1)(random) < chance;
+}
+
+/// One run's log-time. Spikes as on shared machines; two modes as from the placement of files.
+std::vector<Simulated> simulated_noise() {
+  const auto plain = [](double sd) { return [sd](Random& random) { return normal(random, sd); }; };
+  return {
+      {"normal 1 %", plain(0.01)},
+      {"normal 2 %", plain(0.02)},
+      {"normal 4 %", plain(0.04)},
+      {"normal 8 %", plain(0.08)},
+      {"normal 16 %", plain(0.16)},
+      {"2 %, 5 % spikes of mean 15 %",
+       [](Random& random) {
+         const double spike =
+             happens(random, 0.05) ? std::exponential_distribution<>(1 / 0.15)(random) : 0;
+         return normal(random, 0.02) + spike;
+       }},
+      {"student t, 2 df, scale 2 %",
+       [](Random& random) { return 0.02 * std::student_t_distribution<>(2)(random); }},
+      {"1 %, two modes 7 % apart",
+       [](Random& random) { return normal(random, 0.01) + (happens(random, 0.5) ? 0.07 : 0); }},
+  };
+}
+
+Tally simulated(const Simulated& noise, double slowdown, int nights, Random& random) {
+  Tally tally;
+  const auto next = [&] { return std::exp(noise.log_time(random)); };
+  while (tally.nights < nights) tally.add(judge_one_series(next, slowdown, Settings{}), slowdown);
+  return tally;
+}
+
+/// Confirmation alone, without a screen before it: its own chance to be wrong.
+Tally confirmed_alone(const Simulated& noise, double slowdown, int nights, Random& random) {
+  Tally tally;
+  const double shift = std::log(slowdown);
+  while (tally.nights < nights) {
+    std::vector<double> log_ratios;
+    ConfirmDecision decision = confirm(log_ratios, Settings{});
+    while (decision.measure_more) {
+      while (static_cast<int>(log_ratios.size()) < decision.pairs_next) {
+        log_ratios.push_back(noise.log_time(random) - noise.log_time(random) + shift);
+      }
+      decision = confirm(log_ratios, Settings{});
+    }
+    NightOutcome outcome;
+    outcome.verdict = decision.verdict;
+    outcome.was_suspected = true;
+    outcome.confirm_pairs = static_cast<int>(log_ratios.size());
+    outcome.estimate = decision.estimate;
+    tally.add(outcome, slowdown);
+  }
+  return tally;
+}
+
+void on_recording(const std::filesystem::path& file, int nights, Random& random) {
+  auto recording = read_recording(file);
+  std::string name = file.filename().string();
+  if (recording.empty()) {
+    std::printf("%s is not at hand; using the excerpt\n", name.c_str());
+    recording = read_recording(excerpt());
+    name = "excerpt";
+  }
+  print_head("Recorded noise, each night once, runs in recorded order");
+  for (const double slowdown : kSlowdowns) {
+    Tally all;
+    Tally worst;
+    chronological(recording, slowdown, all, worst);
+    print_row(name, slowdown, all);
+    if (slowdown > 1.06) print_row(name + ", worst workload", slowdown, worst);
+  }
+  print_head("Recorded noise, nights drawn with replacement");
+  for (const double slowdown : kSlowdowns) {
+    const int count = slowdown == 1.0 ? 10 * nights : nights;
+    print_row(name, slowdown, resampled(recording, slowdown, count, random));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int nights = argc > 1 ? std::atoi(argv[1]) : 12'000;
+  const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20260101ULL;
+  const std::filesystem::path file = argc > 3 ? argv[3] : full_recording();
+  Random random(seed);
+  std::printf("nights %d, seed %llu\n", nights, static_cast<unsigned long long>(seed));
+  on_recording(file, nights, random);
+  print_head("Simulated noise, runs independent");
+  for (const auto& noise : simulated_noise()) {
+    for (const double slowdown : {1.0, 1.035, 1.07, 1.10, 1.15}) {
+      print_row(noise.name, slowdown, simulated(noise, slowdown, nights, random));
+    }
+  }
+  print_head("Confirmation alone, simulated noise");
+  for (const auto& noise : simulated_noise()) {
+    for (const double slowdown : {1.0, 1.035}) {
+      print_row(noise.name, slowdown, confirmed_alone(noise, slowdown, nights, random));
+    }
+  }
+}
