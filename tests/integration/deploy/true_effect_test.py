@@ -1,0 +1,79 @@
+import json
+import math
+import random
+import sys
+import unittest
+
+from support import DEPLOY, ScriptTest, write_program
+
+import true_effect
+
+# A runner whose time and growth depend on the build that LD_LIBRARY_PATH points to.
+RUNNER = """#!{python}
+import json, os, sys
+request = json.load(open(sys.argv[2]))
+effect = json.load(open(os.path.join(os.environ["LD_LIBRARY_PATH"], "..", "effect.json")))
+train = request["mode"] == "train"
+values = {{"time": effect["time"] if train else 1000, "leak_growth": effect["leak_growth"]}}
+result = {{"schema": 1, "attempt": request["attempt"], "status": effect.get("status", "ok"), "values": values}}
+json.dump(result, open(sys.argv[3], "w"))
+"""
+
+
+class Interval(unittest.TestCase):
+    def test_quantiles_of_student_are_those_of_the_tables(self):
+        for degrees, quantile in ((9, 3.2498), (19, 2.8609), (99, 2.6264)):
+            self.assertAlmostEqual(true_effect.student_t_99(degrees) / quantile, 1, places=2)
+
+    def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(self):
+        draw = random.Random(1)
+        held = 0
+        for _ in range(1000):
+            pairs = [(100, 100 * math.exp(draw.gauss(math.log(1.15), 0.05))) for _ in range(50)]
+            low, high = true_effect.ratio_with_interval(pairs)["interval"]
+            held += low <= 1.15 <= high
+        self.assertTrue(980 <= held <= 999, held)
+
+
+class TrueEffect(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        commits = {"slow": {"time": 1150, "leak_growth": 0}, "before-slow": {"time": 1000, "leak_growth": 0},
+                   "keeping": {"time": 1000, "leak_growth": 4096}, "before-keeping": {"time": 1000, "leak_growth": 0}}
+        self.folder.joinpath("truth.json").write_text(json.dumps({"seed": 1, "culprits": {
+            "time": {"sha": "slow", "parent": "before-slow"},
+            "memory": {"sha": "keeping", "parent": "before-keeping"}}}))
+        for sha, effect in commits.items():
+            tree = self.folder / "true-effect" / sha
+            tree.joinpath("lib").mkdir(parents=True)
+            tree.joinpath("build-hash").write_text(sha)
+            tree.joinpath("effect.json").write_text(json.dumps(effect))
+        write_program(self.folder / "runner", RUNNER.format(python=sys.executable))
+
+    def measure(self, *arguments):
+        return self.run_script(DEPLOY / "demonstration" / "true_effect.py", self.folder, "--libtorch", self.folder,
+                               "--runner", self.folder / "runner", "--workload", "resnet18", *arguments)
+
+    def test_both_effects_are_found_as_planted(self):
+        done = self.measure("--pairs", "4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads((self.folder / "true-effect.json").read_text())
+        self.assertAlmostEqual(found["time"][0]["ratio"], 1.15)
+        self.assertAlmostEqual(found["time"][1]["ratio"], 1)
+        self.assertEqual(found["leak"][0]["bytes_per_iteration"], 4096)
+        self.assertIn("resnet18 cpu-train: time x 1.1500", done.stdout)
+
+    def test_a_workload_that_fails_ends_it_with_its_name(self):
+        effect = self.folder / "true-effect" / "slow" / "effect.json"
+        effect.write_text(json.dumps({"time": 1, "leak_growth": 0, "status": "failed"}))
+        done = self.measure("--pairs", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("resnet18 train: failed", done.stderr)
+
+    def test_a_day_without_culprits_has_no_effect_to_measure(self):
+        self.folder.joinpath("truth.json").write_text('{"seed": 1, "culprits": {"time": null, "memory": null}}')
+        self.assertIn("no culprits", self.measure().stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
