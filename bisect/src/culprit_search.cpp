@@ -26,6 +26,9 @@ Status check(const SearchTarget& target) {
   if (!(target.noise_sd >= 0) || std::isinf(target.noise_sd)) {
     return refuse("search target: noise_sd must be a number from 0 on");
   }
+  if (!(target.build_sd >= 0) || std::isinf(target.build_sd)) {
+    return refuse("search target: build_sd must be a number from 0 on");
+  }
   if (!(target.noise_weight >= 1)) return refuse("search target: noise_weight must be at least 1");
   if (!(target.minimum_effect > 0)) return refuse("search target: minimum_effect must be positive");
   return {};

@@ -1,6 +1,14 @@
 #include "evidence.hpp"
 
+#include <cmath>
+#include <numbers>
+
 namespace torchwatch::bisect {
+namespace {
+
+constexpr double kKnownSpread = 1e6;  // degrees of freedom of a spread that is given
+
+}  // namespace
 
 Evidence::Evidence(const SearchTarget& target)
     : target_(target), scale_(scale_of_sd(target.noise_sd)), freedom_(target.noise_weight) {}
@@ -21,7 +29,12 @@ Estimate Evidence::direct(Span span) const {
 }
 
 double Evidence::half_width(const Estimate& estimate) const {
-  return estimate.error * interval_factor(freedom_);
+  return std::hypot(estimate.error * interval_factor(freedom_),
+                    build_spread() * interval_factor(kKnownSpread));
+}
+
+double Evidence::build_spread() const {
+  return std::numbers::sqrt2 * target_.build_sd;
 }
 
 }  // namespace torchwatch::bisect

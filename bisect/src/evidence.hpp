@@ -38,8 +38,10 @@ class Evidence {
 
   /// The change over the span by its own direct pairs; count 0 if there are none.
   Estimate direct(Span) const;
-  /// Its 99 % interval's half-width.
+  /// Its 99 % interval's half-width as a statement about the code, not only about the two builds.
   double half_width(const Estimate&) const;
+  /// Spread of the difference between two builds of code that is alike.
+  double build_spread() const;
 
   const std::map<Span, std::vector<double>>& samples() const { return samples_; }
   double scale() const { return scale_; }

@@ -16,22 +16,28 @@ constexpr int kBatchMax = 8;
 /// A change of this many spreads is seen in a single pair.
 constexpr double kExactRatio = 20;
 
+/// A difference of two builds below this many spreads between builds may be the builds' own.
+constexpr double kBuildSpreads = 3;
+
 }  // namespace
 
 Gate ends_gate(const SearchTarget& target) {
   const int pairs_min = target.noise_sd > 0 ? kFirstPairs : kExactPairs;
-  return {target.minimum_effect, 5.5, 2.5, pairs_min, 60};
+  return {target.minimum_effect, 5.5, 2.5, pairs_min, 120};
 }
 
 Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
   const bool is_exact = kExactRatio * likelihood_scale(evidence, change) < change;
-  const double floor = std::max(evidence.target().minimum_effect / 3, change / 4);
-  return {floor, 4, 2.5, is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs, 48};
+  const double floor = std::max(
+      {evidence.target().minimum_effect / 3, change / 4, kBuildSpreads * evidence.build_spread()});
+  return {floor, 4, 2.5, is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs, 80};
 }
 
-Gate rest_gate(const SearchTarget& target) {
+Gate rest_gate(const Evidence& evidence) {
+  const SearchTarget& target = evidence.target();
   const int pairs_min = target.noise_sd > 0 ? kFirstPairs : 1;
-  return {target.minimum_effect, 4, 1.5, pairs_min, 32};
+  const double floor = std::max(target.minimum_effect, kBuildSpreads * evidence.build_spread());
+  return {floor, 4, 1.5, pairs_min, 48};
 }
 
 Finding judge(const Estimate& estimate, const Gate& gate) {

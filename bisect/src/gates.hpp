@@ -21,7 +21,7 @@ Gate ends_gate(const SearchTarget&);
 Gate culprit_gate(const Evidence&, double change, int verify_pairs);
 
 /// A span beside a found culprit holds a change that is worth a name as well.
-Gate rest_gate(const SearchTarget&);
+Gate rest_gate(const Evidence&);
 
 enum class Finding { open, shows, nothing };
 Finding judge(const Estimate&, const Gate&);

@@ -34,10 +34,35 @@ double log_sum(const std::vector<double>& logs) {
   return largest + std::log(sum);
 }
 
+/// Spread of readings about what a hypothesis expects of them.
+struct Spread {
+  double pair;   ///< scale of each pair by itself
+  double build;  ///< deviation that all pairs of the two builds share
+};
+
+/// A normal distribution by seven points (Gauss-Hermite), in deviations.
+constexpr std::array<Level, 7> kNormal{{{-3.750439717725742, 0.000548268855972218},
+                                        {-2.366759410734541, 0.030757123967586},
+                                        {-1.154405394739968, 0.240123178605013},
+                                        {0, 0.457142857142857},
+                                        {1.154405394739968, 0.240123178605013},
+                                        {2.366759410734541, 0.030757123967586},
+                                        {3.750439717725742, 0.000548268855972218}}};
+
 double log_likelihood(const std::vector<double>& samples, double expected, double scale) {
   double sum = 0;
   for (const double sample : samples) sum += log_density(sample - expected, scale);
   return sum;
+}
+
+double log_likelihood(const std::vector<double>& samples, double expected, Spread spread) {
+  if (spread.build <= 0) return log_likelihood(samples, expected, spread.pair);
+  std::vector<double> logs;
+  for (const auto& [deviations, weight] : kNormal) {
+    const double shifted = expected + deviations * spread.build;
+    logs.push_back(std::log(weight) + log_likelihood(samples, shifted, spread.pair));
+  }
+  return log_sum(logs);
 }
 
 /// What the found culprits explain of a reading over the span.
@@ -59,12 +84,13 @@ std::vector<double> log_likelihoods(const Evidence& evidence, const Change& chan
   for (const auto& [read, samples] : evidence.samples()) {
     if (read.to > span.to || read.to <= span.from) continue;  // other changes may lie beyond
     const Estimate before = explained(steps, change.target, read);
-    const double scale = std::hypot(likelihood_scale(evidence, change.size), before.error);
-    const double outside = log_likelihood(samples, before.centre, scale);
+    const Spread spread{likelihood_scale(evidence, change.size),
+                        std::hypot(evidence.build_spread(), before.error)};
+    const double outside = log_likelihood(samples, before.centre, spread);
     std::vector<double> by_level;
     for (const auto& level : kLevels) {
       const double expected = before.centre + level.share * change.size;
-      by_level.push_back(std::log(level.weight) + log_likelihood(samples, expected, scale));
+      by_level.push_back(std::log(level.weight) + log_likelihood(samples, expected, spread));
     }
     const double inside = log_sum(by_level);
     for (std::size_t i = 0; i < logs.size(); ++i) {

@@ -24,10 +24,10 @@ double chance_to_build(Place place, const SearchRecord& record) {
   return 1 - 0.66 * std::exp(-(distance - 1) / 3);
 }
 
-/// Separation of good and bad in one pair of the target, in standard deviations.
-double separation(const Evidence& evidence, const Change& change) {
-  const double scale = likelihood_scale(evidence, change.size);
-  return centre_of({0.0}, scale).error > 0 ? change.size / centre_of({0.0}, scale).error : 0;
+/// Separation of good and bad in the mean of some pairs of the target, in standard deviations.
+double separation(const Evidence& evidence, const Change& change, int pairs) {
+  const double error = error_of(likelihood_scale(evidence, change.size), pairs);
+  return change.size / std::hypot(error, evidence.build_spread());
 }
 
 struct Choice {
@@ -40,15 +40,16 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
               const SearchRecord& record) {
   const Place place = static_cast<Place>(measure.candidate);
   const double chance = chance_to_build(place, record);
-  double squares = 0;
+  std::array<double, kPairs.size()> squares{};  // of the separations, added up over the targets
   measure.targets.clear();
   for (const auto& change : problem.changes) {
-    squares += std::pow(separation(record.evidence(change.target), change), 2);
     measure.targets.push_back(change.target);
-    for (const int pairs : kPairs) {
+    for (std::size_t i = 0; i < kPairs.size(); ++i) {
+      const int pairs = kPairs[i];
+      squares[i] += std::pow(separation(record.evidence(change.target), change, pairs), 2);
       measure.pairs = pairs;
       if (!is_affordable(measure, record)) continue;
-      const double bits = information(probability, std::sqrt(squares * pairs));
+      const double bits = information(probability, std::sqrt(squares[i]));
       const double runs = 2.0 * pairs * static_cast<double>(measure.targets.size());
       const double cost = record.settings().build_cost * builds_needed(measure, record) + runs;
       const double value = bits * chance / cost;

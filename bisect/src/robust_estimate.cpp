@@ -49,10 +49,13 @@ Estimate centre_of(const std::vector<double>& samples, double scale) {
     }
     estimate.centre = sum / weights;
   }
-  // Each sample carries (f+1)/(f+3) of the information of a normal one with this scale.
-  const double information = (kFreedom + 1) / (kFreedom + 3) * estimate.count;
-  estimate.error = scale / std::sqrt(information);
+  estimate.error = error_of(scale, estimate.count);
   return estimate;
+}
+
+double error_of(double scale, int count) {
+  // Each sample carries (f+1)/(f+3) of the information of a normal one with this scale.
+  return scale / std::sqrt((kFreedom + 1) / (kFreedom + 3) * count);
 }
 
 double pooled_scale(const std::vector<const std::vector<double>*>& groups, double expected,

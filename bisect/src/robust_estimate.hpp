@@ -23,6 +23,9 @@ double log_density(double deviation, double scale);
 /// The centre of samples whose scale is known (0: they are exact, the median is returned).
 Estimate centre_of(const std::vector<double>& samples, double scale);
 
+/// Standard error of the centre of so many samples.
+double error_of(double scale, int count);
+
 /// One scale for several groups of samples, each with a centre of its own. `expected` counts as
 /// `weight` samples. `freedom` becomes the degrees of freedom behind the result.
 double pooled_scale(const std::vector<const std::vector<double>*>& groups, double expected,

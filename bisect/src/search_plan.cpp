@@ -128,7 +128,7 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
       if (!has_rest(record, change.target)) continue;
       const Evidence& evidence = record.evidence(change.target);
       const Estimate rest = evidence.direct(span);
-      const Gate gate = rest_gate(evidence.target());
+      const Gate gate = rest_gate(evidence);
       const Finding finding = judge(rest, gate);
       if (finding == Finding::shows) problem.changes.push_back({change.target, rest.centre});
       if (finding == Finding::open) {

@@ -132,6 +132,7 @@ Score measure(const Scenario& scenario, const World& world, int trials, std::uin
     SimulatedRuns runs(make_day(scenario, world.noise, random), random());
     SearchTarget target;
     target.noise_sd = std::sqrt(2.0) * world.noise.run_sd;
+    target.build_sd = world.noise.build_sd;
     auto search = CulpritSearch::create({}, {target}, scenario.classes).value();
     count(score, runs.day(), run_to_end(search, runs).answer);
   }
@@ -159,7 +160,8 @@ int main(int argc, char** argv) {
   const std::vector<World> worlds{{"quiet", {0.005, 0.01}},
                                   {"typical", {0.02, 0.02}},
                                   {"shared", {0.015, 0.03}},
-                                  {"noisy", {0.05, 0.05}}};
+                                  {"noisy", {0.05, 0.05}},
+                                  {"typical, 1 % a build", {0.02, 0.02, 0.12, 0.01}}};
   const std::vector<Scenario> scenarios{{"+7 %", 1.07},
                                         {"+10 %", 1.10},
                                         {"+10 %, 100 classes", 1.10, 1, 0, 100},

@@ -7,8 +7,15 @@ namespace torchwatch::test {
 
 using namespace torchwatch::bisect;
 
+SimulatedRuns::SimulatedRuns(SimulatedDay day, std::uint64_t seed)
+    : day_(std::move(day)), random_(seed), layout_(day_.classes, 0.0) {
+  if (day_.noise.build_sd <= 0) return;
+  std::normal_distribution<double> offset(0, day_.noise.build_sd);
+  for (double& value : layout_) value = offset(random_);
+}
+
 double SimulatedRuns::level(std::size_t target, const Reference& at) const {
-  double sum = 0;
+  double sum = at ? layout_[*at] : 0;
   for (const auto& [from, effect] : day_.steps[target]) {
     if (at && *at >= from) sum += effect;
   }

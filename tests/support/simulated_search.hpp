@@ -11,11 +11,13 @@
 namespace torchwatch::test {
 
 /// How one run's logarithmic time scatters: normally, now and then with a disturbance on top. What
-/// a whole session shares cancels in interleaved pairs and is not simulated.
+/// a whole session shares cancels in interleaved pairs and is not simulated. What a build has of
+/// its own (where its code came to lie) does not: no number of runs averages it out.
 struct SimulatedNoise {
   double run_sd = 0;
   double spike_chance = 0;
   double spike_mean = 0.12;
+  double build_sd = 0;
 };
 
 /// A day of commits as a search sees it.
@@ -36,7 +38,7 @@ struct SimulatedSearch {
 /// The effects of every pair that the search asks for, from a seeded generator.
 class SimulatedRuns {
  public:
-  SimulatedRuns(SimulatedDay day, std::uint64_t seed) : day_(std::move(day)), random_(seed) {}
+  SimulatedRuns(SimulatedDay day, std::uint64_t seed);
 
   /// Answers one order: a measurement, or that something does not build.
   bisect::SearchEvent carry_out(const bisect::Measure&);
@@ -48,6 +50,7 @@ class SimulatedRuns {
 
   SimulatedDay day_;
   std::mt19937_64 random_;
+  std::vector<double> layout_;  ///< by class; the good end has none
 };
 
 /// Runs a search to its end. Throws if it refuses an event or does not end within 10,000 steps.
