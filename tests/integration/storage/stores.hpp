@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "temporary_folder.hpp"
+#include "memory_folder.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -28,7 +28,7 @@ struct Stores {
 
 /// The same on a file of its own.
 struct FreshStores {
-  test::TemporaryFolder folder;
+  test::MemoryFolder folder;
   std::filesystem::path path = folder.path() / "torchwatch.sqlite";
   Stores stores{path};
 };

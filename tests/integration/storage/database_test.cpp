@@ -1,0 +1,215 @@
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "forked_child.hpp"
+#include "raw_sql.hpp"
+#include "stores.hpp"
+#include "temporary_folder.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+struct OneFile {
+  test::TemporaryFolder folder;
+  std::filesystem::path path = folder.path() / "state" / "torchwatch.sqlite";
+
+  Result<std::unique_ptr<Database>> open() const { return Database::open({path, "", false}); }
+  Result<std::unique_ptr<Database>> open_reader() const { return Database::open({path, "", true}); }
+};
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
+  {
+    Stores stores(path);
+    REQUIRE(stores.database->schema_version() == 1);
+    ready_build(stores.builds, "n1", "h1");
+  }
+  Stores again(path);
+  REQUIRE(again.builds.list().value().size() == 1);
+  REQUIRE(again.database->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneFile, "a second writer is refused and told who holds the database") {
+  const auto first = open().value();
+  const auto error = open().error();
+  REQUIRE(error.code == ErrorCode::conflict);
+  REQUIRE_THAT(error.message, Catch::Contains(std::to_string(::getpid()) + " ("));
+  REQUIRE_THAT(error.message, Catch::Contains("stop that one"));
+}
+
+TEST_CASE_METHOD(OneFile, "a writer of another process holds the database until it dies") {
+  {
+    test::ForkedChild holder([this](int report) {
+      const auto database = open().value();
+      return ::write(report, "r", 1) == 1 ? ::pause() : 1;
+    });
+    REQUIRE(holder.next_report() == 'r');
+    REQUIRE(open().error().code == ErrorCode::conflict);
+  }
+  REQUIRE(open());
+}
+
+TEST_CASE_METHOD(OneFile, "two names of one database are one database") {
+  const auto first = open().value();
+  const auto link = folder.path() / "link.sqlite";
+  std::filesystem::create_symlink(path, link);
+  REQUIRE(Database::open({link, "", false}).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(OneFile, "a program that is started by us does not inherit the lock") {
+  auto database = open().value();
+  test::ForkedChild inheritor([](int report) {
+    ::dup2(report, 1);
+    ::execl("/bin/sh", "sh", "-c", "echo; exec sleep 600", static_cast<char*>(nullptr));
+    return 1;
+  });
+  REQUIRE(inheritor.next_report() == '\n');
+  database.reset();
+  REQUIRE(open());
+}
+
+TEST_CASE_METHOD(OneFile, "readers see what is committed while a writer writes, and only that") {
+  Stores stores(path);
+  ready_build(stores.builds, "n1", "h1");
+  const auto reader = open_reader().value();
+  BuildStore seen(*reader);
+  REQUIRE(stores.database->transact([&]() -> Status {
+    ready_build(stores.builds, "n2", "h2");
+    REQUIRE(seen.list().value().size() == 1);
+    return {};
+  }));
+  REQUIRE(seen.list().value().size() == 2);
+}
+
+TEST_CASE_METHOD(OneFile, "a reader of another process reads while a writer writes") {
+  test::ForkedChild writer([this](int report) {
+    Stores stores(path);
+    for (int i = 0; i < 200; ++i) {
+      ready_build(stores.builds, "n" + std::to_string(i), "h");
+      if (i == 20 && ::write(report, "r", 1) != 1) return 1;
+    }
+    return 0;
+  });
+  REQUIRE(writer.next_report() == 'r');
+  std::size_t before = 20;
+  {
+    const auto reader = open_reader().value();
+    BuildStore builds(*reader);
+    for (int i = 0; i < 50; ++i) {
+      const auto seen = builds.list().value().size();
+      REQUIRE(seen >= before);
+      before = seen;
+    }
+  }
+  REQUIRE(writer.wait().exit_status == 0);
+  REQUIRE(BuildStore(*open_reader().value()).list().value().size() == 200);
+}
+
+TEST_CASE_METHOD(OneFile, "a reader writes nothing and needs a file that exists") {
+  REQUIRE(open_reader().error().code == ErrorCode::not_found);
+  REQUIRE_FALSE(std::filesystem::exists(path));
+  REQUIRE(open());
+  const auto reader = open_reader().value();
+  REQUIRE(BuildStore(*reader).discovered(BuildOrigin::nightly, "n").error().code ==
+          ErrorCode::internal);
+  REQUIRE(reader->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it is") {
+  REQUIRE(open());
+  raw_sql(path, "PRAGMA user_version = 7");
+  const auto before = content_of(path);
+  for (const bool read_only : {false, true}) {
+    const auto error = Database::open({path, "", read_only}).error();
+    REQUIRE(error.code == ErrorCode::conflict);
+    REQUIRE_THAT(error.message, Catch::Contains("version 7"));
+    REQUIRE_THAT(error.message, Catch::Contains("up to 1"));
+    REQUIRE_THAT(error.message, Catch::Contains("run the newer torchwatch"));
+  }
+  REQUIRE(content_of(path) == before);
+}
+
+TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an older schema") {
+  std::filesystem::create_directories(path.parent_path());
+  raw_sql(path, "PRAGMA application_id = 1953955841; PRAGMA user_version = 0; CREATE TABLE t (a)");
+  const auto error = open_reader().error();
+  REQUIRE(error.code == ErrorCode::conflict);
+  REQUIRE_THAT(error.message, Catch::Contains("torchwatch serve"));
+}
+
+TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it is") {
+  std::filesystem::create_directories(path.parent_path());
+  raw_sql(path, "CREATE TABLE bookmarks (url TEXT)");
+  const auto before = content_of(path);
+  const auto error = open().error();
+  REQUIRE(error.code == ErrorCode::invalid);
+  REQUIRE_THAT(error.message, Catch::Contains("another program"));
+  REQUIRE(content_of(path) == before);
+}
+
+TEST_CASE_METHOD(OneFile, "a file that is no database is named as corrupt and left as it is") {
+  folder.write("state/torchwatch.sqlite", std::string(5000, 'x'));
+  for (const bool read_only : {false, true}) {
+    const auto error = Database::open({path, "", read_only}).error();
+    REQUIRE(error.code == ErrorCode::corrupt);
+    REQUIRE_THAT(error.message, Catch::Contains(path.string()));
+  }
+  REQUIRE(content_of(path) == std::string(5000, 'x'));
+}
+
+TEST_CASE_METHOD(OneFile, "a damaged page is named as corrupt, by reading and by the check") {
+  {
+    Stores stores(path);
+    const auto night = night_of_two(stores);
+    for (int i = 0; i < 50; ++i) {
+      const auto token = "t" + std::to_string(i);
+      REQUIRE(stores.runs.issued(order_of(night, token), token, 1));
+      REQUIRE(stores.runs.finished(token, full_result(token), 2));
+    }
+  }
+  const auto size = std::filesystem::file_size(path);
+  {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(4096);
+    file << std::string(size - 4096, '\xA5');
+  }
+  const auto database = open();
+  const auto error = database ? NightStore(**database).list(10).error() : database.error();
+  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE_THAT(error.message, Catch::Contains(path.string()));
+  REQUIRE_THAT(error.message, Catch::Contains("restore a backup"));
+}
+
+TEST_CASE_METHOD(OneFile, "a path that cannot be opened is unavailable, and named") {
+  std::filesystem::create_directories(path);  // a folder where the file should be
+  const auto error = open().error();
+  REQUIRE(error.code == ErrorCode::unavailable);
+  REQUIRE_THAT(error.message, Catch::Contains(path.string()));
+  folder.write("file", "");
+  REQUIRE(Database::open({folder.path() / "file" / "x.sqlite", "", false}).error().code ==
+          ErrorCode::unavailable);
+}
+
+TEST_CASE_METHOD(OneFile,
+                 "a writer that was overtaken although its lock file was removed is stopped") {
+  Stores first(path);
+  ready_build(first.builds, "n1", "h1");
+  std::filesystem::remove(path.string() + ".lock");
+  Stores second(path);
+  const auto error = first.builds.discovered(BuildOrigin::nightly, "n2").error();
+  REQUIRE(error.code == ErrorCode::conflict);
+  REQUIRE_THAT(error.message, Catch::Contains("taken over"));
+  ready_build(second.builds, "n2", "h2");
+}

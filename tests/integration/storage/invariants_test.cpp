@@ -1,0 +1,120 @@
+#include <catch2/catch.hpp>
+
+#include "raw_sql.hpp"
+#include "stores.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+/// A small reported night, then damage behind the stores' back.
+struct DamagedFile {
+  test::MemoryFolder folder;
+  std::filesystem::path path = folder.path() / "t.sqlite";
+
+  DamagedFile() {
+    Stores stores(path);
+    auto night = night_of_two(stores);
+    for (const std::string token : {"t1", "t2"}) {
+      REQUIRE(stores.runs.issued(order_of(night, token), token, 1));
+      REQUIRE(stores.runs.finished(token, full_result(token), 2));
+    }
+    for (const std::string key : {"k1", "k2"}) {
+      const auto incident = stores.incidents.opened(incident_of(night, key)).value();
+      REQUIRE(stores.incidents.queued(message_of(incident, key, OutboxKind::open)));
+      REQUIRE(stores.incidents.sending(key));
+      REQUIRE(stores.incidents.sent(key, 40 + incident.id));
+    }
+    night = stores.nights.advanced(night, NightState::reported, 3).value();
+    REQUIRE(stores.requests.received("d1", RequestKind::nightly, "{}", 1));
+    REQUIRE(stores.bisections.opened({}));
+  }
+
+  /// Names of the rules that are broken now.
+  std::vector<std::string> broken() const {
+    std::vector<std::string> names;
+    const auto database = Database::open({path, "", true}).value();
+    const auto breaches = database->check_invariants().value();
+    for (const auto& breach : breaches) names.push_back(breach.invariant);
+    return names;
+  }
+};
+
+struct Damage {
+  std::string rule;
+  std::string sql;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(DamagedFile, "a sound file breaks no rule") {
+  REQUIRE(broken().empty());
+}
+
+TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
+  const auto damage = GENERATE(values<Damage>({
+      {"night_is_not_doubled",
+       "DROP INDEX night_once; INSERT INTO night (kind, candidate_id, baseline_id, repetition, "
+       "state, created_at, ended_at) SELECT kind, candidate_id, baseline_id, repetition, "
+       "'accepted', created_at, ended_at FROM night"},
+      {"result_belongs_to_a_done_attempt", "UPDATE attempt SET state = 'abandoned' WHERE id = 1"},
+      {"done_attempt_has_a_result",
+       "DELETE FROM result WHERE attempt_id = 1; DELETE FROM value; DELETE FROM sample; "
+       "DELETE FROM covariate; DELETE FROM operator"},
+      {"slot_is_filled_once", "DROP INDEX attempt_slot_of_night; UPDATE attempt SET slot = 'same'"},
+      {"judged_night_has_no_open_attempt",
+       "UPDATE attempt SET state = 'issued', ended_at = NULL WHERE id = 1"},
+      {"ended_bisection_has_no_open_attempt",
+       "UPDATE attempt SET state = 'issued', night_id = NULL, bisection_id = 1 WHERE id = 1; "
+       "UPDATE bisection SET state = 'ended'"},
+      {"reported_incident_has_one_message", "DELETE FROM outbox WHERE incident_id = 1"},
+      {"issue_belongs_to_one_incident", "UPDATE outbox SET issue_number = 5"},
+      {"ready_build_is_verified", "UPDATE build SET content_hash = '' WHERE id = 1"},
+      {"one_writer_at_a_time",
+       "UPDATE attempt SET state = 'issued' WHERE id = 1; "
+       "UPDATE attempt SET fence = 9 WHERE id = 2"},
+      {"samples_match_their_digest", "UPDATE sample SET data = zeroblob(8) WHERE kind = 'wall_ns'"},
+      {"messages_match_their_digest", "UPDATE outbox SET body = body || ' ' WHERE id = 1"},
+      {"foreign_key_check", "DELETE FROM build WHERE id = 2"},
+  }));
+  CAPTURE(damage.rule);
+  raw_sql(path, damage.sql);
+  REQUIRE_THAT(broken(), Catch::VectorContains(damage.rule));
+}
+
+TEST_CASE_METHOD(DamagedFile, "a delivery stored twice is noticed") {
+  raw_sql(path,
+          "CREATE TABLE copy AS SELECT * FROM request; DROP TABLE request; "
+          "ALTER TABLE copy RENAME TO request; "
+          "INSERT INTO request SELECT 2, delivery, kind, state, body_json, result_json, created_at "
+          "FROM request");
+  REQUIRE_THAT(broken(), Catch::VectorContains(std::string("delivery_is_done_once")));
+}
+
+TEST_CASE_METHOD(DamagedFile, "a breach shows the rows, a few of them") {
+  raw_sql(path, "UPDATE sample SET digest = 'x'");
+  const auto database = Database::open({path, "", true}).value();
+  const auto breaches = database->check_invariants().value();
+  REQUIRE_THAT(breaches.at(0).rows, Catch::Contains("samples wall_ns of attempt 1"));
+  REQUIRE_THAT(breaches.at(0).rows, Catch::EndsWith("..."));
+}
+
+TEST_CASE_METHOD(DamagedFile, "samples and messages that were changed on disk are not handed out") {
+  raw_sql(path, "UPDATE sample SET data = zeroblob(8); UPDATE outbox SET title = 'x'");
+  raw_sql(path, "UPDATE environment_fact SET value = 'other CPU' WHERE name = 'cpu'");
+  Stores stores(path);
+  REQUIRE(stores.runs.samples_of(1).error().code == ErrorCode::corrupt);
+  REQUIRE(stores.runs.result_of(1).error().code == ErrorCode::corrupt);
+  REQUIRE(stores.incidents.outbox_of(1).error().code == ErrorCode::corrupt);
+  const auto digest = stores.runs.runs_of({OwnerKind::night, 1}).value().at(0).environment_digest;
+  REQUIRE(stores.runs.environment(digest).error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE_METHOD(DamagedFile, "a stored word that is not in the vocabulary is named as damage") {
+  raw_sql(path, "UPDATE night SET state = 'measvred'");
+  Stores stores(path);
+  const auto error = stores.nights.get(1).error();
+  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE_THAT(error.message, Catch::Contains("measvred"));
+}

@@ -1,0 +1,120 @@
+#include "migrations.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "backup.hpp"
+#include "query.hpp"
+#include "raw_sql.hpp"
+#include "sqlite_errors.hpp"
+#include "temporary_folder.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr SqlFile kFirst{"0001_first", "CREATE TABLE a (x); INSERT INTO a VALUES (1);"};
+constexpr SqlFile kSecond{"0002_second", "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x;"};
+constexpr SqlFile kBroken{"0003_broken", "INSERT INTO a VALUES (2, 2); CREATE TABLE a (z);"};
+
+struct OneConnection {
+  test::TemporaryFolder folder;
+  fs::path path = folder.path() / "t.sqlite";
+
+  std::unique_ptr<Connection> connect() const {
+    return std::make_unique<Connection>(
+        path, WriterLock(),
+        SQLite::Database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
+  }
+  template <std::size_t kCount>
+  Status migrate_to(const std::array<SqlFile, kCount>& migrations) const {
+    const auto connection = connect();
+    return guarded(path, [&] { return migrate(*connection, migrations); });
+  }
+  int version() const { return user_version(*connect()); }
+  int rows_of_a() const { return connect()->sqlite.execAndGet("SELECT count(*) FROM a").getInt(); }
+};
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::set<std::string> sql_files_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& file : fs::directory_iterator(fs::path(TORCHWATCH_SOURCE_DIR) / folder)) {
+    names.insert(file.path().stem().string());
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(OneConnection,
+                 "migrations are applied from empty and from every version between") {
+  REQUIRE(migrate_to(std::array{kFirst}));
+  REQUIRE(version() == 1);
+  REQUIRE(migrate_to(std::array{kFirst, kSecond}));
+  REQUIRE(version() == 2);
+  REQUIRE(migrate_to(std::array{kFirst, kSecond}));
+  REQUIRE(connect()->sqlite.execAndGet("SELECT y FROM a").getInt() == 1);
+}
+
+TEST_CASE_METHOD(OneConnection,
+                 "a database that holds something is backed up before it is migrated") {
+  REQUIRE(migrate_to(std::array{kFirst}));
+  REQUIRE(fs::directory_iterator(folder.path())->path() == path);
+  REQUIRE(migrate_to(std::array{kFirst, kSecond}));
+  const auto backup = backup_before_migration(path, 1);
+  REQUIRE(fs::exists(backup));
+  SQLite::Database copy(backup.string());
+  REQUIRE(copy.execAndGet("PRAGMA user_version").getInt() == 1);
+  REQUIRE(copy.execAndGet("SELECT x FROM a").getInt() == 1);
+  REQUIRE_FALSE(fs::exists(backup.string() + ".partial"));
+}
+
+TEST_CASE_METHOD(OneConnection, "what a killed backup left is replaced") {
+  REQUIRE(migrate_to(std::array{kFirst}));
+  folder.write(backup_before_migration(path, 1).filename().string() + ".partial", "half");
+  REQUIRE(migrate_to(std::array{kFirst, kSecond}));
+  REQUIRE(fs::exists(backup_before_migration(path, 1)));
+}
+
+TEST_CASE_METHOD(OneConnection, "a database that cannot be backed up is not migrated") {
+  REQUIRE(migrate_to(std::array{kFirst}));
+  fs::create_directories(backup_before_migration(path, 1) / "in the way");
+  REQUIRE(migrate_to(std::array{kFirst, kSecond}).error().code == ErrorCode::unavailable);
+  REQUIRE(version() == 1);
+}
+
+TEST_CASE_METHOD(OneConnection, "a migration that fails leaves the version before, and is named") {
+  const auto failed = migrate_to(std::array{kFirst, kSecond, kBroken});
+  REQUIRE_THAT(failed.error().message, Catch::Contains("0003_broken"));
+  REQUIRE(version() == 2);
+  REQUIRE(rows_of_a() == 1);
+}
+
+TEST_CASE("migrations are numbered without a gap, and all files are in the program") {
+  int number = 0;
+  std::set<std::string> embedded;
+  for (const auto& migration : embedded_migrations()) {
+    embedded.insert(std::string(migration.name));
+    REQUIRE(std::stoi(std::string(migration.name.substr(0, 4))) == ++number);
+    const auto file = fs::path(TORCHWATCH_SOURCE_DIR) / "storage/migrations" /
+                      (std::string(migration.name) + ".sql");
+    REQUIRE(text_of(file) == migration.sql);
+  }
+  REQUIRE(embedded == sql_files_in("storage/migrations"));
+}
+
+TEST_CASE("all files of invariants are in the program") {
+  std::set<std::string> embedded;
+  for (const auto& invariant : embedded_invariants()) embedded.insert(std::string(invariant.name));
+  REQUIRE(embedded == sql_files_in("storage/invariants"));
+}
