@@ -39,9 +39,6 @@ endif()
 list(TRANSFORM _libtorch_linked PREPEND "${_libtorch_lib}/lib")
 list(TRANSFORM _libtorch_linked APPEND ".so")
 
-# Where a wheel's small CUDA libraries lie when they are unpacked beside it.
-file(GLOB _libtorch_beside "${TORCHWATCH_LIBTORCH}/../nvidia/*/lib")
-
 add_library(torchwatch_libtorch INTERFACE)
 target_include_directories(torchwatch_libtorch SYSTEM INTERFACE
   "${_libtorch_include}" "${_libtorch_include}/torch/csrc/api/include")
@@ -49,9 +46,9 @@ target_include_directories(torchwatch_libtorch SYSTEM INTERFACE
 # only without it: headers read otherwise do not fit the libraries.
 target_compile_definitions(torchwatch_libtorch INTERFACE
   NDEBUG _GLIBCXX_USE_CXX11_ABI=${_libtorch_abi})
+# What LibTorch itself wants of CUPTI and the CUDA runtime is the loader's to find.
 target_link_options(torchwatch_libtorch INTERFACE
-  "LINKER:--no-as-needed" "LINKER:-rpath,${_libtorch_lib}"
-  "LINKER:-rpath-link,${_libtorch_lib}" "$<$<BOOL:${_libtorch_beside}>:LINKER:-rpath-link,$<JOIN:${_libtorch_beside},:>>")
+  "LINKER:--no-as-needed" "LINKER:--allow-shlib-undefined" "LINKER:-rpath,${_libtorch_lib}")
 target_link_libraries(torchwatch_libtorch INTERFACE ${_libtorch_linked} ${CMAKE_DL_LIBS} Threads::Threads)
 add_library(torchwatch::libtorch ALIAS torchwatch_libtorch)
 message(STATUS "LibTorch: ${TORCHWATCH_LIBTORCH} (C++11 ABI ${_libtorch_abi}, links ${_libtorch_linked})")

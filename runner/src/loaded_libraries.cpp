@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <set>
 #include <vector>
 
 namespace torchwatch::runner {
@@ -62,9 +61,19 @@ int collect(dl_phdr_info* info, std::size_t, void* out) {
   return 0;
 }
 
-bool is_libtorch(const fs::path& path) {
-  const auto name = path.filename().string();
-  return name.starts_with("libtorch") || name.starts_with("libc10");
+/// Needed by this program whatever build it runs with; what else is loaded differs from build to
+/// build (a wheel brings libraries of its own), so it says nothing of the machine.
+bool is_of_the_machine(const std::string& name) {
+  for (const auto* own : {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so"}) {
+    if (name.starts_with(own)) return true;
+  }
+  return false;
+}
+
+/// In a folder of the system's, where alternatives can lead one name to different files.
+bool is_installed(const fs::path& path) {
+  const auto text = path.string();
+  return text.starts_with("/usr/") || text.starts_with("/lib");
 }
 
 }  // namespace
@@ -72,20 +81,12 @@ bool is_libtorch(const fs::path& path) {
 std::map<std::string, std::string> library_facts() {
   std::vector<Library> libraries;
   dl_iterate_phdr(collect, &libraries);
-  // A planted build links to the libraries of another one, so there may be several folders.
-  std::set<fs::path> folders;
-  for (const auto& library : libraries) {
-    if (is_libtorch(library.path)) folders.insert(library.path.parent_path());
-  }
   std::map<std::string, std::string> facts;
   for (const auto& [path, build_id] : libraries) {
     const auto name = path.filename().string();
     const auto id = build_id.empty() ? std::string("no build id") : build_id;
-    if (folders.contains(path.parent_path())) {
-      facts["build.library." + name] = id;
-    } else {
-      facts["library." + name] = path.string() + " " + id;
-    }
+    const std::string key = (is_of_the_machine(name) ? "library." : "build.library.") + name;
+    facts[key] = is_installed(path) ? path.string() + " " + id : id;
   }
   return facts;
 }

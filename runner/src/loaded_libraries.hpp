@@ -5,9 +5,9 @@
 
 namespace torchwatch::runner {
 
-/// The shared libraries of this process with their ELF build ids: "build.library.NAME" for those
-/// that lie beside LibTorch's own, "library.NAME" (with the path, as alternatives can lead one name
-/// to different files) for the system's.
+/// The shared libraries of this process with their ELF build ids: "library.NAME" for C's and C++'s
+/// own, "build.library.NAME" for all that a build brings along or asks for. The system's with their
+/// path, a build's without: it may lie in a fresh copy for each run.
 std::map<std::string, std::string> library_facts();
 
 }  // namespace torchwatch::runner
