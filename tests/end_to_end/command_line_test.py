@@ -1,0 +1,152 @@
+"""The command line as a person meets it: its help, and a clear error for each bad input."""
+
+import sqlite3
+import subprocess
+import unittest
+
+from support import TORCHWATCH, CommandTest, git
+
+SOURCE = '[source]\nrepository = "pytorch"\n[build]\nrecipe = "recipe.sh"\n'
+
+
+class Help(unittest.TestCase):
+    COMMANDS = ("nightly", "compare", "measure", "bisect", "serve", "status", "incidents",
+                "incident", "builds", "workloads", "check")
+
+    def test_help_lists_every_command(self):
+        done = subprocess.run([TORCHWATCH, "--help"], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0)
+        for command in self.COMMANDS:
+            self.assertIn(command, done.stdout)
+
+    def test_every_command_has_help(self):
+        for command in self.COMMANDS:
+            done = subprocess.run([TORCHWATCH, command, "--help"], text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, command)
+            self.assertIn("Usage", done.stdout)
+
+    def test_no_command_and_an_unknown_one_are_wrong_use(self):
+        for arguments in ([], ["frobnicate"], ["compare", "only-one"]):
+            done = subprocess.run([TORCHWATCH, *arguments], text=True, capture_output=True)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertTrue(done.stderr)
+
+
+class BadConfiguration(CommandTest):
+    def test_an_unknown_key_names_file_line_and_key(self):
+        self.configuration.write_text('[build]\ntimeot = "1h"\n')
+        done = self.expect(2, "check")
+        for part in ("torchwatch.toml:2", "timeot", "timeout"):
+            self.assertIn(part, done.stderr)
+
+    def test_a_wrong_type_says_what_is_allowed(self):
+        self.configuration.write_text("[web]\nport = \"many\"\n")
+        done = self.expect(2, "check")
+        self.assertIn("torchwatch.toml:2", done.stderr)
+        self.assertIn("port", done.stderr)
+
+    def test_a_configuration_that_is_named_must_exist(self):
+        done = self.expect(2, "check")
+        self.assertIn(str(self.configuration), done.stderr)
+
+    def test_a_missing_repository_is_named(self):
+        self.configure('[source]\nrepository = "nowhere"\n[channel]\npath = "."\n')
+        done = self.expect(2, "nightly")
+        self.assertIn("nowhere", done.stderr)
+
+    def test_a_missing_channel_folder_is_named(self):
+        self.configure('[channel]\npath = "nowhere"\n')
+        done = self.expect(2, "nightly")
+        self.assertIn("nowhere", done.stderr)
+
+
+class BadBuilds(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.configure('[channel]\npath = "."\n')
+
+    def test_a_build_that_is_nowhere_is_said_to_be_nowhere(self):
+        done = self.expect(2, "compare", "no-such-build", "neither")
+        self.assertIn("no-such-build", done.stderr)
+
+    def test_a_folder_without_libraries_is_no_build(self):
+        build = self.folder / "build"
+        build.mkdir()
+        (build / "build-version").write_text("2.13.0\n")
+        (build / "build-hash").write_text("0" * 40 + "\n")
+        done = self.expect(2, "measure", str(build))
+        self.assertIn("lib/libtorch", done.stderr)
+
+    def test_half_a_pair_of_builds_is_wrong_use(self):
+        done = self.expect(2, "nightly", "--baseline", "x")
+        self.assertIn("--candidate", done.stderr)
+
+
+class BadRanges(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.shas = self.repository(4)
+        recipe = self.folder / "recipe.sh"
+        recipe.write_text("#!/bin/sh\nexit 125\n")
+        recipe.chmod(0o755)
+        self.configure(SOURCE)
+
+    def bisect(self, *arguments):
+        return self.expect(2, "bisect", *arguments, "--workload", "resnet18")
+
+    def test_an_empty_range(self):
+        self.assertIn("same", self.bisect(self.shas[1], self.shas[1]).stderr)
+
+    def test_a_reversed_range_is_told_to_be_swapped(self):
+        self.assertRegex(self.bisect(self.shas[3], self.shas[0]).stderr, "swap|reverse|order")
+
+    def test_a_commit_of_another_branch(self):
+        folder = self.folder / "pytorch"
+        git(folder, "checkout", "--quiet", "-b", "other", self.shas[0])
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", "Elsewhere")
+        other = git(folder, "rev-parse", "HEAD")
+        self.assertIn(other[:7], self.bisect(other, self.shas[3]).stderr)
+
+    def test_an_unknown_commit_is_named(self):
+        self.assertIn("f00dfeed", self.bisect("f00dfeed", self.shas[3]).stderr)
+
+    def test_neither_ends_nor_suspect(self):
+        self.assertIn("--suspect", self.bisect().stderr)
+
+    def test_an_unknown_workload_is_named(self):
+        done = self.expect(2, "bisect", self.shas[0], self.shas[3], "--workload", "resnet1")
+        self.assertIn("resnet1", done.stderr)
+
+    def test_ends_that_do_not_build_end_the_search_without_a_culprit(self):
+        answer = self.json_of(4, "bisect", self.shas[0], self.shas[3], "--workload", "resnet18")
+        self.assertIsNone(answer["culprit"])
+        self.assertIn("cannot be built", answer["reason"])
+
+
+class Database(CommandTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "nightlies").mkdir()
+        self.configure("")
+
+    def test_reading_before_there_is_a_database_says_what_makes_it(self):
+        self.assertIn("torchwatch nightly", self.expect(2, "status").stderr)
+
+    def test_a_newer_programs_database_is_left_alone(self):
+        self.run_command("nightly")
+        path = self.folder / "state" / "torchwatch.sqlite"
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA user_version = 9999")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
+        before = path.read_bytes()
+        done = self.expect(3, "nightly")
+        self.assertIn("9999", done.stderr)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_a_channel_without_builds_says_so(self):
+        self.assertIn("no build", self.expect(2, "nightly").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
