@@ -22,7 +22,7 @@ from pathlib import Path
 
 import nightlies
 
-WORKLOADS = ["resnet18", "soft_actor_critic", "tts_angular"]
+WORKLOADS = ["soft_actor_critic", "nvidia_deeprecommender", "tts_angular"]
 RUN_SECONDS_MAX = 600
 
 
