@@ -33,6 +33,13 @@ class LibrarySearch {
   /// As this process and its children would search: LD_LIBRARY_PATH, /etc/ld.so.conf, defaults.
   static LibrarySearch of_this_machine();
 
+  /// The same search with one folder more, before LD_LIBRARY_PATH's.
+  LibrarySearch with(std::filesystem::path folder) const {
+    LibrarySearch search = *this;
+    search.environment_folders_.insert(search.environment_folders_.begin(), std::move(folder));
+    return search;
+  }
+
   /// Everything that `library` needs, and what that needs in turn. Errors: not_found, invalid (a
   /// library that cannot be read).
   Result<LibraryNeeds> needs_of(const std::filesystem::path& library) const;

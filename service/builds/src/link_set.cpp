@@ -28,8 +28,10 @@ Result<int> read_abi(const fs::path& library) {
 
 }  // namespace
 
-Result<LinkSet> link_set_of(const Tree& tree, const LibrarySearch& search) {
+Result<LinkSet> link_set_of(const Tree& tree, const LibrarySearch& machine) {
   const fs::path lib = tree.folder / "lib";
+  // Runs have the tree's lib/ in LD_LIBRARY_PATH; a planted build's libtorch.so has no RUNPATH.
+  const LibrarySearch search = machine.with(lib);
   TW_TRY(const auto cpu_needs, search.needs_of(lib / "libtorch_cpu.so"));
   if (!cpu_needs.missing.empty()) {
     const auto& missing = cpu_needs.missing.front();

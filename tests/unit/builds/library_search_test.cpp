@@ -72,6 +72,16 @@ TEST_CASE("libtorch is linked where everything it needs is present, its CPU part
   CHECK(set->cxx11_abi == 1);
 }
 
+TEST_CASE("a planted build's libtorch has no search path of its own and is linked all the same") {
+  const test::TemporaryFolder folder;
+  write_tree(folder.path());
+  folder.write("lib/libtorch.so",
+               bytes_of({.soname = "libtorch.so", .needed = {"libtorch_cpu.so"}}));
+  const auto set = link_set_of(*inspect(folder.path()), LibrarySearch({}, {}));
+  REQUIRE(set.has_value());
+  CHECK(set->libraries.front() == "torch");
+}
+
 TEST_CASE("a tree whose CPU part cannot be loaded is refused with the library's name") {
   const test::TemporaryFolder folder;
   write_tree(folder.path());

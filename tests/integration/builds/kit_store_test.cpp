@@ -1,0 +1,202 @@
+#include "torchwatch/builds/kit_store.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "fake_process_runner.hpp"
+#include "kit_sources.hpp"
+#include "torchwatch/builds/folder_lock.hpp"
+
+namespace torchwatch::builds {
+namespace {
+
+namespace fs = std::filesystem;
+using test::KitSources;
+using test::output_of;
+using Names = std::vector<std::string>;
+
+/// Runs the real thing and counts what it was asked to run.
+class CountingRunner final : public doors::ProcessRunner {
+ public:
+  doors::ProcessOutcome run(const doors::ProcessSpec& spec, std::stop_token stop) override {
+    const bool is_closure = std::ranges::find(spec.arguments, "-M") != spec.arguments.end();
+    if (is_closure) ++closures;
+    if (spec.program == "ninja") ++builds;
+    return real_->run(spec, stop);
+  }
+  int closures = 0;
+  int builds = 0;
+
+ private:
+  std::unique_ptr<doors::ProcessRunner> real_ =
+      doors::make_process_runner("integration-kit-store-" + std::to_string(getpid()));
+};
+
+KitStore::Settings settings_of(const KitSources& sources) {
+  KitStore::Settings settings;
+  settings.sources = sources.sources();
+  settings.folder = sources.store();
+  settings.jobs = 2;
+  settings.time_limit = std::chrono::seconds(100);
+  return settings;
+}
+
+Kit kit_of(KitStore& store, const fs::path& tree, const Names& workloads) {
+  const auto inspected = inspect(tree);
+  INFO((inspected ? std::string() : inspected.error().message));
+  REQUIRE(inspected.has_value());
+  const auto kit = store.kit_for(*inspected, workloads, {});
+  INFO((kit ? std::string() : kit.error().message));
+  REQUIRE(kit.has_value());
+  return *kit;
+}
+
+TEST_CASE("a kit holds the workloads asked for, is compiled once and runs without help") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = sources.make_tree("a tree", 7);
+  const Kit kit = kit_of(store, tree, {"beta", "alpha"});
+  CHECK(output_of(kit.runner, {}) == "alpha beta \n7 7\n");
+  CHECK(kit.key.size() == 64);
+
+  KitStore later(settings_of(sources), runner);
+  const Kit again = kit_of(later, tree, {"alpha", "beta"});
+  CHECK(again.key == kit.key);
+  CHECK(again.runner == kit.runner);
+  CHECK(runner.builds == 1);
+  CHECK(runner.closures == 1);
+  CHECK(store.workloads() == Names{"alpha", "beta"});
+}
+
+TEST_CASE("builds of one set of headers share a kit, whatever their libraries and version.h say") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto base = sources.make_tree("base", 1);
+  const auto other = sources.make_tree("other", 2);
+  const auto overlay = sources.make_overlay("overlay", base, 3);
+  const Kit kit = kit_of(store, base, {"alpha"});
+  CHECK(kit_of(store, overlay, {"alpha"}).runner == kit.runner);
+  CHECK(runner.closures == 1);  // one include folder
+  CHECK(kit_of(store, other, {"alpha"}).runner == kit.runner);
+  CHECK(runner.closures == 2);
+  CHECK(runner.builds == 1);
+  CHECK(output_of(kit.runner, {}, other / "lib") == "alpha \n2 2\n");
+  CHECK(output_of(kit.runner, {}, overlay / "lib") == "alpha \n1 3\n");
+}
+
+TEST_CASE("other headers, other sources and other workloads make other kits") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = sources.make_tree("a", 1);
+  const Kit kit = kit_of(store, tree, {"alpha"});
+  CHECK(kit_of(store, tree, {"beta"}).key != kit.key);
+  CHECK(kit_of(store, sources.make_tree("b", 1, "struct New {};"), {"alpha"}).key != kit.key);
+  sources.folder().write("my sources/models/core/more.cpp", "void more() {}\n");
+  CHECK(kit_of(store, tree, {"alpha"}).key != kit.key);
+  CHECK(runner.builds == 4);
+}
+
+TEST_CASE("a header that no source reaches makes no other kit") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = sources.make_tree("a", 1);
+  const Kit kit = kit_of(store, tree, {"alpha"});
+  sources.folder().write("my sources/models/include/unused.hpp", "struct Unused {};\n");
+  CHECK(kit_of(store, tree, {"alpha"}).key == kit.key);
+  CHECK(runner.closures == 2);
+  CHECK(runner.builds == 1);
+}
+
+TEST_CASE("sources that do not compile give the compiler's error, and no kit appears") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = sources.make_tree("a", 1);
+  const auto [text, error] = GENERATE(table<std::string, std::string>(
+      {{"int f() { return undeclared; }\n", "'undeclared' was not declared"},
+       {"#include \"gone.hpp\"\n", "gone.hpp: No such file"},
+       {"int not_there();\nint g() { return not_there(); }\n", "undefined reference"}}));
+  sources.folder().write("my sources/models/core/bad.cpp", text);
+  const auto kit = store.kit_for(*inspect(tree), {"alpha"}, {});
+  REQUIRE_FALSE(kit.has_value());
+  CHECK(kit.error().code == ErrorCode::unavailable);
+  INFO(kit.error().message);
+  CHECK(kit.error().message.find(error) != std::string::npos);
+  for (const auto& entry : fs::directory_iterator(sources.store())) {
+    CHECK(entry.path().filename() == "lock");
+  }
+}
+
+TEST_CASE("an unknown workload is an error before anything is compiled") {
+  const KitSources sources;
+  test::FakeProcessRunner nothing;
+  KitStore store(settings_of(sources), nothing);
+  const auto kit = store.kit_for(*inspect(sources.make_tree("a", 1)), {"alphabet"}, {});
+  REQUIRE_FALSE(kit.has_value());
+  CHECK(kit.error().code == ErrorCode::invalid);
+  CHECK(kit.error().message.find("alpha") != std::string::npos);
+  CHECK(nothing.specs().empty());
+}
+
+TEST_CASE("a compiler that is stopped, hangs or is not there gives an error of that kind") {
+  const KitSources sources;
+  const auto tree = inspect(sources.make_tree("a", 1));
+  const auto error_when = [&](doors::ProcessEnd end) {
+    test::FakeProcessRunner runner(
+        [&](const doors::ProcessSpec&, std::stop_token) { return test::ended(end); });
+    return KitStore(settings_of(sources), runner).kit_for(*tree, {"alpha"}, {}).error();
+  };
+  CHECK(error_when(doors::Cancelled{}).code == ErrorCode::cancelled);
+  CHECK(error_when(doors::TimedOut{}).code == ErrorCode::timed_out);
+  const auto missing = error_when(doors::SpawnFailed{"g++: ENOENT"});
+  CHECK(missing.code == ErrorCode::unavailable);
+  CHECK(missing.message.find("install") != std::string::npos);
+}
+
+TEST_CASE("two processes do not compile into one store") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = inspect(sources.make_tree("a", 1));
+  const auto other = FolderLock::acquire(sources.store());
+  REQUIRE(other.has_value());
+  CHECK(store.kit_for(*tree, {"alpha"}, {}).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE(
+    "a process killed while it makes a kit leaves none, killed afterwards it leaves a whole one") {
+  const KitSources sources;
+  CountingRunner runner;
+  const auto tree = sources.make_tree("a", 1);
+  const auto make = [&](const std::string& failpoint) {
+    doors::ProcessSpec spec{.program = TORCHWATCH_MAKE_KIT,
+                            .arguments = {sources.sources(), sources.store(), tree, "alpha"},
+                            .environment = {{"PATH", "/usr/bin:/bin"},
+                                            {"HOME", sources.folder().path()},
+                                            {"TORCHWATCH_FAILPOINT", failpoint}},
+                            .working_folder = sources.folder().path(),
+                            .time_limit = std::chrono::seconds(100),
+                            .output_limit_bytes = 100'000,
+                            .tag = {},
+                            .cpus = {},
+                            .on_started = {}};
+    const auto outcome = runner.run(spec, {});
+    const auto* const end = std::get_if<doors::Signalled>(&outcome.end);
+    return end != nullptr && end->signal == SIGKILL;
+  };
+  CHECK(make("publish.before_folder_rename:1:kill"));
+  KitStore store(settings_of(sources), runner);
+  CHECK(make("builds.after_kit_published:1:kill"));
+  const Kit kit = kit_of(store, tree, {"alpha"});
+  CHECK(runner.builds == 0);  // the killed process had published it
+  CHECK(output_of(kit.runner, {}) == "alpha \n1 1\n");
+}
+
+}  // namespace
+}  // namespace torchwatch::builds
