@@ -21,7 +21,12 @@ struct ServerSettings {
   std::size_t body_bytes_max = 1U << 20U;
   std::chrono::milliseconds head_time_limit{5'000};
   std::chrono::milliseconds body_time_limit{10'000};
+  std::chrono::milliseconds answer_time_limit{10'000};  ///< for sending one answer
+  std::chrono::milliseconds idle_time_limit{2'000};     ///< between requests of a connection
+  int requests_per_connection_max = 100;
   int connections_max = 256;
+  int connections_per_address_max = 64;
+  int threads_max = 16;
 };
 
 /// What the API needs from the rest of the daemon.
@@ -29,8 +34,10 @@ struct Backend {
   storage::Database& database;
   const doors::Clock& clock;
   doors::Random& random;
-  std::function<void()> request_arrived;      ///< wakes the daemon; must not block
+  std::function<void()> request_arrived;        ///< wakes the daemon; must not block
   std::function<std::string()> health_problem;  ///< empty: healthy; else a sentence for /healthz
+  /// Gets what a client must not see of an error (may be empty). Called from any thread.
+  std::function<void(const std::string&)> log = {};
 };
 
 /// The HTTP API of architecture.md section 4 behind the guards of reliability.md 4.1: limits of

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch::web {
+
+/// A request as the API sees it: no raw headers, only the few that mean something, checked.
+struct Request {
+  std::string method;  ///< HEAD has become GET
+  std::string path;    ///< percent-decoded, without query
+  std::multimap<std::string, std::string> query;
+  std::string remote_address;
+  std::string authorization;  ///< empty when absent or given more than once
+  std::string idempotency_key;
+  std::string content_type;  ///< without parameters, lower case
+  std::string body;
+  std::map<std::string, std::string> path_parameters;  ///< filled in by the router
+};
+
+struct Reply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::map<std::string, std::string> headers;
+};
+
+}  // namespace torchwatch::web

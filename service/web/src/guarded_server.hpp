@@ -1,0 +1,67 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "admission.hpp"
+#include "connection_workers.hpp"
+#include "exchange.hpp"
+#include "guarded_stream.hpp"
+#include "request_guard.hpp"
+#include "torchwatch/web/server.hpp"
+
+namespace torchwatch::web {
+
+/// What answers. Both are called from several threads.
+struct Answers {
+  /// Looks at a head; a reply ends the request there, before its body is read.
+  std::function<std::optional<Reply>(const Request&)> to_head;
+  /// Answers a whole request.
+  std::function<Reply(const Request&)> to_request;
+  /// Takes what a client must not see.
+  std::function<void(const std::string&)> log;
+};
+
+/// cpp-httplib's server behind limits that hold (those of 0.11.4 do not): time and size of head,
+/// body and answer, connections in total and of one address, unambiguous framing, known hosts.
+class GuardedServer final : public httplib::Server {
+ public:
+  GuardedServer(const ServerSettings&, Answers);
+  ~GuardedServer() override;
+
+  /// Errors: conflict (port taken), invalid (address).
+  Status start();
+  int port() const { return port_; }
+  void end();  ///< stops and joins; once more does nothing
+
+ private:
+  struct Exchange;  ///< what is known of the request that this thread serves
+
+  bool process_and_close_socket(socket_t socket) override;
+  void serve(Admission::Connection&);
+  bool serve_request(GuardedStream&, bool is_last);
+  void set_up(httplib::Request&, Exchange&);
+  HandlerResponse answer_head(const httplib::Request&, httplib::Response&);
+  void answer_whole(const httplib::Request&, httplib::Response&);
+  void explain_failure(httplib::Response&);
+  void finish_headers(httplib::Response&);
+  void report_exception(httplib::Response&, const std::exception_ptr&);
+  void install_handlers();
+
+  static thread_local Exchange* current_;
+
+  const ServerSettings settings_;
+  const GuardRules rules_;
+  const Answers answers_;
+  Admission admission_;
+  std::unique_ptr<ConnectionWorkers> workers_;
+  std::thread acceptor_;
+  int port_ = 0;
+};
+
+}  // namespace torchwatch::web
