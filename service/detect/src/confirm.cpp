@@ -5,6 +5,7 @@
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "trimmed_mean.hpp"
+#include "usable_pairs.hpp"
 #include "wording.hpp"
 
 namespace torchwatch::detect {
@@ -127,6 +128,11 @@ ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& sett
   const auto looks = looks_of(settings);
   const double share = 1.0 / static_cast<double>(looks.size());
   ConfirmDecision decision;
+  if (!are_usable(log_ratios)) {
+    decision.measure_more = false;
+    decision.reason = kUnusablePair;
+    return decision;
+  }
   decision.estimate = estimate(log_ratios, settings.confidence);
   decision.reason = in_words(decision.estimate);
   for (const int pairs : looks) {

@@ -1,7 +1,6 @@
 #include "torchwatch/detect/memory_verdict.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "wording.hpp"
@@ -25,8 +24,6 @@ Side side_of(Values values) {
 }
 
 double ratio_of(std::int64_t candidate, std::int64_t baseline) {
-  if (candidate == baseline) return 1;
-  if (baseline <= 0) return candidate > baseline ? std::numeric_limits<double>::infinity() : 0;
   return static_cast<double>(candidate) / static_cast<double>(baseline);
 }
 
@@ -92,11 +89,14 @@ MemoryDecision judge_peak(Metric metric, Values baseline, Values candidate,
     const Side after = side_of(candidate);
     decision.baseline_value = before.median;
     decision.candidate_value = after.median;
-    decision.ratio = ratio_of(after.median, before.median);
-    decision.low = ratio_of(after.least, before.greatest);
-    decision.high = ratio_of(after.greatest, before.least);
-    decision.reason = in_percent(decision.ratio) + " (" + grouped(before.median, false) + " to " +
-                      grouped(after.median, false) + " bytes), ";
+    decision.reason =
+        grouped(before.median, false) + " to " + grouped(after.median, false) + " bytes, ";
+    if (before.least > 0) {
+      decision.ratio = ratio_of(after.median, before.median);
+      decision.low = ratio_of(after.least, before.greatest);
+      decision.high = ratio_of(after.greatest, before.least);
+      decision.reason = in_percent(decision.ratio) + ", " + decision.reason;
+    }
   }
   const Margin margin{settings.threshold, peak_floor(metric, settings), false};
   judge(baseline, candidate, margin, settings, decision);

@@ -4,6 +4,7 @@
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "trimmed_mean.hpp"
+#include "usable_pairs.hpp"
 #include "wording.hpp"
 
 namespace torchwatch::detect {
@@ -60,6 +61,11 @@ bool suggests_change(const Centre& centre, const Settings& settings) {
 
 ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
   ScreenDecision decision;
+  if (!are_usable(log_ratios)) {
+    decision.step = ScreenStep::too_noisy;
+    decision.reason = kUnusablePair;
+    return decision;
+  }
   decision.estimate = estimate(log_ratios, settings.confidence);
   decision.reason = in_words(decision.estimate);
   const int pairs = decision.estimate.pairs;

@@ -62,3 +62,13 @@ TEST_CASE("screening always ends, and says the same of the mirrored pairs") {
     RC_ASSERT(screen(log_ratios, Settings{}).step == decision.step);
   }));
 }
+
+TEST_CASE("a pair that is no number ends in an answer instead of endless measuring") {
+  const double nan = std::nan("");
+  CHECK(screen(std::vector{0.1, nan}, Settings{}).step == ScreenStep::too_noisy);
+  CHECK(screen(std::vector{HUGE_VAL}, Settings{}).step == ScreenStep::too_noisy);
+  const auto decision = confirm(std::vector{0.1, -HUGE_VAL}, Settings{});
+  CHECK_FALSE(decision.measure_more);
+  CHECK(decision.verdict == Verdict::inconclusive);
+  CHECK(decision.reason == "a run's value is zero, negative or not a number");
+}

@@ -17,6 +17,7 @@ struct Estimate {
 
 /// Hodges-Lehmann centre of paired log-ratios with the interval of the signed-rank test: exact for
 /// noise that is symmetric, as a difference of two like runs is, however heavy its tails.
+/// Every log-ratio must be finite.
 Estimate estimate(std::span<const double> log_ratios, double confidence);
 
 /// ln(candidate / baseline) of the pairs of a block A B B A: (A1, B1) and (B2, A2).

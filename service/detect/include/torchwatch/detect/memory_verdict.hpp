@@ -21,7 +21,7 @@ struct MemoryDecision {
 };
 
 /// Peak bytes: regressed when every candidate run exceeds every baseline run by more than the
-/// threshold and the metric's floor in bytes.
+/// threshold and the metric's floor in bytes. The ratios are 0 where a baseline run had no peak.
 MemoryDecision judge_peak(Metric, std::span<const std::int64_t> baseline,
                           std::span<const std::int64_t> candidate, const Settings&);
 

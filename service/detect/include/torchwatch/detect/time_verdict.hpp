@@ -21,7 +21,8 @@ struct ScreenDecision {
 };
 
 /// Screening: cheap for healthy series, drops out as soon as a change of `threshold` is excluded
-/// either way, promotes what may be one (worse or better).
+/// either way, promotes what may be one (worse or better). A pair that is not finite ends it as
+/// too_noisy (in `confirm` as inconclusive), with the reason.
 ScreenDecision screen(std::span<const double> log_ratios, const Settings&);
 
 struct ConfirmDecision {
