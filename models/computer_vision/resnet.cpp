@@ -15,8 +15,9 @@ constexpr Size kPaper{};
 constexpr Size kSmall{.width = 32, .image = 64, .classes = 1000};
 
 nn::Conv2d convolution(int from, int to, int kernel, int stride) {
-  return nn::Conv2d(
+  nn::Conv2d layer(
       nn::Conv2dOptions(from, to, kernel).stride(stride).padding(kernel / 2).bias(false));
+  return layer;
 }
 
 /// Two 3x3 convolutions and a shortcut, which is a 1x1 convolution where the shape changes.
@@ -112,7 +113,7 @@ class ResNet18Workload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_resnet18() {
+TORCHWATCH_DEFINE(resnet18) {
   return {.domain = "computer vision",
           .task = "image classification",
           .paper = {.train = 16, .infer = 8},

@@ -1,6 +1,7 @@
 #include "torchwatch/models/draw.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace torchwatch::models {
 namespace {
@@ -33,7 +34,7 @@ void write(const torch::Tensor& tensor, std::uint32_t stream, Value value) {
 
 /// By way of a contiguous CPU copy, as the tensor may lie elsewhere or be float64.
 template <typename Value>
-void fill_floating(torch::Tensor tensor, std::uint32_t stream, Value value) {
+void fill_floating(const torch::Tensor& tensor, std::uint32_t stream, Value value) {
   const torch::NoGradGuard no_gradients;
   const bool is_double = tensor.scalar_type() == torch::kFloat64;
   const auto type = is_double ? torch::kFloat64 : torch::kFloat32;
@@ -70,9 +71,8 @@ std::uint32_t formula_hash(std::uint32_t stream, std::uint64_t index) {
 torch::Tensor Draw::normal(at::IntArrayRef shape) {
   if (fill_ == Fill::random) return torch::randn(shape);
   auto tensor = torch::empty(shape);
-  const double scale = std::sqrt(3.0);
   fill_floating(tensor, kInputStreams + drawn_++,
-                [=](std::uint32_t h) { return scale * signed_unit(h); });
+                [](std::uint32_t h) { return std::numbers::sqrt3 * signed_unit(h); });
   return tensor;
 }
 

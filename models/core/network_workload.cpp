@@ -7,14 +7,26 @@
 namespace torchwatch::models {
 namespace {
 
+/// As Python spells it.
+std::string type_of(const torch::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case torch::kFloat32:
+      return "float32";
+    case torch::kFloat64:
+      return "float64";
+    case torch::kInt64:
+      return "int64";
+    default:
+      return c10::toString(tensor.scalar_type());
+  }
+}
+
 OutputFigures figures_of(const std::string& name, const torch::Tensor& tensor) {
   const auto flat = tensor.detach().to(torch::kCPU).to(torch::kFloat64).flatten().contiguous();
   OutputFigures figures;
   figures.name = name;
   figures.shape = tensor.sizes().vec();
-  figures.type = tensor.scalar_type() == torch::kFloat32   ? "float32"
-                 : tensor.scalar_type() == torch::kFloat64 ? "float64"
-                                                           : c10::toString(tensor.scalar_type());
+  figures.type = type_of(tensor);
   figures.sum = flat.sum().item<double>();
   figures.mean = flat.mean().item<double>();
   figures.std = flat.numel() > 1 ? flat.std().item<double>() : 0.0;

@@ -4,17 +4,17 @@ namespace torchwatch::models {
 
 // registry_table.inc is generated: one line TORCHWATCH_WORKLOAD(name) for each workload compiled
 // in. Each workload's file defines the function declared here.
-#define TORCHWATCH_WORKLOAD(name) Definition define_##name();
+#define TORCHWATCH_WORKLOAD(name) TORCHWATCH_DEFINE(name);
 #include "registry_table.inc"
 #undef TORCHWATCH_WORKLOAD
 
 const std::vector<Entry>& registry() {
-  static const std::vector<Entry> entries = {
+  static const std::vector<Entry> kEntries = {
 #define TORCHWATCH_WORKLOAD(name) Entry{#name, define_##name()},
 #include "registry_table.inc"
 #undef TORCHWATCH_WORKLOAD
   };
-  return entries;
+  return kEntries;
 }
 
 const Entry* find(std::string_view name) {

@@ -64,10 +64,11 @@ struct SelfAttentionImpl : nn::Module {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& mask) {
     const auto batch = x.size(0);
     const auto width = x.size(2);
+    const auto head_width = width / heads;
     const auto split = [&](const torch::Tensor& t) {
-      return t.view({batch, -1, heads, width / heads}).transpose(1, 2);
+      return t.view({batch, -1, heads, head_width}).transpose(1, 2);
     };
-    const auto q = split(q_lin(x)) / std::sqrt(static_cast<double>(width / heads));
+    const auto q = split(q_lin(x)) / std::sqrt(static_cast<double>(head_width));
     auto scores = torch::matmul(q, split(k_lin(x)).transpose(2, 3));
     const auto hidden = (mask == 0).view({batch, 1, 1, -1}).expand_as(scores);
     scores = scores.masked_fill(hidden, std::numeric_limits<float>::lowest());
@@ -206,7 +207,7 @@ class DistilBertWorkload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_hf_DistilBert() {
+TORCHWATCH_DEFINE(hf_DistilBert) {
   return {.domain = "natural language",
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},

@@ -87,7 +87,7 @@ class DeepRecommenderWorkload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_nvidia_deeprecommender() {
+TORCHWATCH_DEFINE(nvidia_deeprecommender) {
   return {.domain = "recommendation",
           .task = "recommendation",
           .paper = {.train = 256, .infer = 256},

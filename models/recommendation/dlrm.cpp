@@ -40,8 +40,9 @@ nn::Sequential layers_of(const std::vector<std::int64_t>& widths) {
 nn::EmbeddingBag table_of(std::int64_t rows) {
   const double bound = std::sqrt(1.0 / static_cast<double>(rows));
   auto weight = torch::empty({rows, kFeature}).uniform_(-bound, bound);
-  return nn::EmbeddingBag(
+  nn::EmbeddingBag table(
       nn::EmbeddingBagOptions(rows, kFeature).mode(torch::kSum).sparse(true)._weight(weight));
+  return table;
 }
 
 /// Dense features through the lower layers, sparse ones through the tables; the dot products of all
@@ -71,7 +72,7 @@ struct DlrmImpl : nn::Module {
     return upper->forward(interact(features));
   }
 
-  torch::Tensor interact(const std::vector<torch::Tensor>& features) {
+  torch::Tensor interact(const std::vector<torch::Tensor>& features) const {
     const auto& x = features.front();
     const auto all = torch::cat(features, 1).view({x.size(0), -1, x.size(1)});
     const auto products = torch::bmm(all, all.transpose(1, 2));
@@ -102,8 +103,9 @@ Bags bags_of(const torch::Tensor& drawn) {
   const auto* row = drawn.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < drawn.size(0); ++i, row += width) {
     std::vector<std::int64_t> bag(row, row + width);
-    std::sort(bag.begin(), bag.end());
-    bag.erase(std::unique(bag.begin(), bag.end()), bag.end());
+    std::ranges::sort(bag);
+    const auto doubles = std::ranges::unique(bag);
+    bag.erase(doubles.begin(), doubles.end());
     offsets.push_back(static_cast<std::int64_t>(indices.size()));
     indices.insert(indices.end(), bag.begin(), bag.end());
   }
@@ -153,7 +155,7 @@ class DlrmWorkload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_dlrm() {
+TORCHWATCH_DEFINE(dlrm) {
   return {.domain = "recommendation",
           .task = "recommendation",
           .paper = {.train = 2048, .infer = 2048},

@@ -263,7 +263,7 @@ class SoftActorCriticWorkload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_soft_actor_critic() {
+TORCHWATCH_DEFINE(soft_actor_critic) {
   return {.domain = "reinforcement learning",
           .task = "reinforcement learning",
           .paper = {.train = 256, .infer = 256},

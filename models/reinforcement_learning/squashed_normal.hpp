@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "torchwatch/models/torch.hpp"
 
@@ -11,9 +12,9 @@ namespace torchwatch::models {
 /// elements, as PyTorch's distributions do by default.
 class SquashedNormal {
  public:
-  SquashedNormal(const torch::Tensor& location, const torch::Tensor& scale)
-      : location_(location), scale_(scale) {
-    demand(location_ == location_, "the location must be a number");
+  SquashedNormal(torch::Tensor location, torch::Tensor scale)
+      : location_(std::move(location)), scale_(std::move(scale)) {
+    demand(location_.eq(location_), "the location must be a number");
     demand(scale_ > 0, "the scale must be positive");
   }
 
@@ -28,12 +29,12 @@ class SquashedNormal {
     const auto raw = draw();
     const auto value = raw.tanh();
     demand((value >= -1).logical_and(value <= 1), "a sample must lie in [-1, 1]");
-    demand(raw == raw, "a raw sample must be a number");
+    demand(raw.eq(raw), "a raw sample must be a number");
     const double half_log_two_pi = 0.5 * std::log(2 * std::numbers::pi);
     const auto normal =
         -(raw - location_).pow(2) / (2 * scale_.pow(2)) - scale_.log() - half_log_two_pi;
     // log(1 - tanh^2), in its numerically stable form.
-    const auto squeeze = 2.0 * (std::log(2.0) - raw - torch::softplus(-2.0 * raw));
+    const auto squeeze = 2.0 * (std::numbers::ln2 - raw - torch::softplus(-2.0 * raw));
     return {value, normal - squeeze};
   }
 

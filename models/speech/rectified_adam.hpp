@@ -26,12 +26,12 @@ class RectifiedAdam {
 
   void step() {
     const torch::NoGradGuard no_gradients;
-    ++steps_;
-    const double beta2_power = std::pow(kBeta2, steps_);
+    const auto steps = static_cast<double>(++steps_);
+    const double beta2_power = std::pow(kBeta2, steps);
     const double length_max = 2 / (1 - kBeta2) - 1;
-    const double length = length_max - 2 * steps_ * beta2_power / (1 - beta2_power);
+    const double length = length_max - 2.0 * steps * beta2_power / (1 - beta2_power);
     const bool is_rectified = length >= 5;
-    double size = learning_rate_ / (1 - std::pow(kBeta1, steps_));
+    double size = learning_rate_ / (1 - std::pow(kBeta1, steps));
     if (is_rectified) {
       size *= std::sqrt((1 - beta2_power) * (length - 4) / (length_max - 4) * (length - 2) /
                         length * length_max / (length_max - 2));

@@ -71,7 +71,7 @@ struct AngularLossImpl : nn::Module {
 
   /// `x`: speakers x utterances x features. With a single utterance the mean is of nothing, so the
   /// loss is not a number: this is what the original computes with its benchmark's input.
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor forward(const torch::Tensor& x) const {
     using torch::indexing::Slice;
     const auto speakers = x.size(0);
     const auto anchor = x.index({Slice(), Slice(1)}).mean(1);
@@ -128,7 +128,7 @@ class TtsAngularWorkload final : public NetworkWorkload {
 
 }  // namespace
 
-Definition define_tts_angular() {
+TORCHWATCH_DEFINE(tts_angular) {
   return {.domain = "speech",
           .task = "synthesis",
           .paper = {.train = 64, .infer = 64},

@@ -1,6 +1,6 @@
 #include "torchwatch/runner/command_line.hpp"
 
-#include <algorithm>
+#include <array>
 #include <ostream>
 
 #include "commands.hpp"
@@ -29,11 +29,9 @@ struct Command {
   ExitStatus (*run)(const Call& call);
 };
 
-constexpr Command kCommands[] = {{"measure", measure_command},
-                                 {"step", step_command},
-                                 {"list", list_command},
-                                 {"values", values_command},
-                                 {"environment", environment_command}};
+constexpr std::array kCommands{Command{"measure", measure_command}, Command{"step", step_command},
+                               Command{"list", list_command}, Command{"values", values_command},
+                               Command{"environment", environment_command}};
 
 }  // namespace
 
@@ -52,7 +50,7 @@ ExitStatus run_command_line(const std::vector<std::string>& arguments, std::istr
                             std::ostream& out, std::ostream& err) {
   Call call{arguments, in, out, err};
   if (arguments.empty()) return wrong_use(call, "no command");
-  const auto name = arguments.front();
+  const auto& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
     out << kUsage;
     return ExitStatus::done;

@@ -3,8 +3,11 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace torchwatch::runner {
@@ -29,14 +32,14 @@ std::string hex(const unsigned char* bytes, std::size_t count) {
 
 /// Searches one note segment, as mapped by the loader, for GNU's build id.
 std::string build_id_in(const unsigned char* note, std::size_t size) {
-  constexpr auto padded = [](std::size_t bytes) { return (bytes + 3U) & ~std::size_t{3}; };
+  const auto padded = [](std::size_t bytes) { return (bytes + 3U) & ~std::size_t{3}; };
   const auto* const end = note + size;
-  while (note + sizeof(ElfW(Nhdr)) <= end) {
+  while (std::cmp_less_equal(sizeof(ElfW(Nhdr)), end - note)) {
     ElfW(Nhdr) header;
     std::memcpy(&header, note, sizeof header);
     const auto* name = note + sizeof header;
     const auto* content = name + padded(header.n_namesz);
-    if (content + header.n_descsz > end) break;
+    if (std::cmp_greater(header.n_descsz, end - content)) break;
     const bool is_gnu = header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0;
     if (is_gnu && header.n_type == NT_GNU_BUILD_ID) return hex(content, header.n_descsz);
     note = content + padded(header.n_descsz);
@@ -51,9 +54,10 @@ int collect(dl_phdr_info* info, std::size_t, void* out) {
   std::error_code ignored;
   library.path = fs::canonical(name, ignored);
   if (library.path.empty()) library.path = name;
-  for (int i = 0; i < info->dlpi_phnum && library.build_id.empty(); ++i) {
+  for (ElfW(Half) i = 0; i < info->dlpi_phnum && library.build_id.empty(); ++i) {
     const auto& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
+    // The loader tells addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* note = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);
     library.build_id = build_id_in(note, segment.p_memsz);
   }
@@ -64,10 +68,8 @@ int collect(dl_phdr_info* info, std::size_t, void* out) {
 /// Needed by this program whatever build it runs with; what else is loaded differs from build to
 /// build (a wheel brings libraries of its own), so it says nothing of the machine.
 bool is_of_the_machine(const std::string& name) {
-  for (const auto* own : {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so"}) {
-    if (name.starts_with(own)) return true;
-  }
-  return false;
+  constexpr std::array kOwn{"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so"};
+  return std::ranges::any_of(kOwn, [&](const char* own) { return name.starts_with(own); });
 }
 
 /// In a folder of the system's, where alternatives can lead one name to different files.

@@ -69,7 +69,8 @@ void run_pass(const models::Definition& definition, const Request& request, RunR
 void run_guarded(const models::Definition& definition, const Request& request, RunResult& result) {
   std::string reason;
   try {
-    return run_pass(definition, request, result);
+    run_pass(definition, request, result);
+    return;
   } catch (const std::bad_alloc&) {
     reason = "the workload ran out of memory";
   } catch (const std::exception& error) {
@@ -83,16 +84,21 @@ void run_guarded(const models::Definition& definition, const Request& request, R
 void measure_into(const Request& request, RunResult& result) {
   const auto* entry = models::find(request.cell.workload);
   if (entry == nullptr) {
-    return end_as(
+    end_as(
         result, RunStatus::failed,
         "no workload \"" + request.cell.workload + "\" in this runner; it has: " + names_of_all());
+    return;
   }
   if (request.pass == Pass::profile || request.pass == Pass::coverage) {
-    return end_as(result, RunStatus::unsupported,
-                  "the " + std::string(to_string(request.pass)) + " pass is not built yet");
+    end_as(result, RunStatus::unsupported,
+           "the " + std::string(to_string(request.pass)) + " pass is not built yet");
+    return;
   }
   auto reason = unsupported_reason(entry->definition, request);
-  if (!reason.empty()) return end_as(result, RunStatus::unsupported, std::move(reason));
+  if (!reason.empty()) {
+    end_as(result, RunStatus::unsupported, std::move(reason));
+    return;
+  }
   auto quiet_facts = make_quiet(request);
   run_guarded(entry->definition, request, result);
   const bool on_gpu = request.cell.configuration.device == Device::cuda;

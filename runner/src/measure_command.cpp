@@ -72,9 +72,9 @@ ExitStatus step_command(const Call& call) {
   const auto workload = models::build(entry->definition, setup);
   for (int i = 0; i < request->warmup; ++i) workload->step();
   synchronise(setup.device);
-  call.out << "ready" << std::endl;
+  call.out << "ready\n" << std::flush;
   for (std::string line; std::getline(call.in, line);) {
-    call.out << time_one_step(*workload, setup.device) << std::endl;
+    call.out << time_one_step(*workload, setup.device) << "\n" << std::flush;
   }
   return ExitStatus::done;
 }

@@ -21,7 +21,7 @@ constexpr int kTrimThreshold = INT_MAX;
 constexpr int kMmapThreshold = 33'000'000;
 constexpr int kTopPad = 256 << 20;
 
-std::string fix_heap() {
+std::string_view fix_heap() {
   const bool done = mallopt(M_MMAP_THRESHOLD, kMmapThreshold) == 1 &&
                     mallopt(M_TRIM_THRESHOLD, kTrimThreshold) == 1 &&
                     mallopt(M_TOP_PAD, kTopPad) == 1;
@@ -78,7 +78,8 @@ std::map<std::string, std::string> make_quiet(const protocol::Request& request) 
   limit(request.limits);
   mallopt(M_ARENA_MAX, 1);  // one heap, whichever thread frees
   const bool timing = request.pass == Pass::timing;
-  facts["heap"] = timing && request.fixed_heap ? fix_heap() : "glibc, own thresholds";
+  facts["heap"] =
+      timing && request.fixed_heap ? fix_heap() : std::string_view("glibc, own thresholds");
   const bool has_priority = timing && raise_priority();
   facts["priority"] = has_priority ? "raised" : "plain";
   facts["placement"] = timing ? place(request, has_priority) : "not pinned: no timing pass";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "torchwatch/runner/libtorch.hpp"
 
@@ -50,7 +51,7 @@ Timings time_iterations(models::Workload& workload, models::Device device,
   const auto enough = [&](std::size_t samples, std::int64_t measured_ns) {
     if (measured_ns >= kMeasuredNsMax) return samples >= 1;
     return measured_ns >= request.enough_ns &&
-           samples >= static_cast<std::size_t>(request.iterations_min);
+           std::cmp_greater_equal(samples, request.iterations_min);
   };
   std::int64_t measured_ns = 0;
   for (int i = 0; i < request.iterations && !enough(timings.samples_ns.size(), measured_ns); ++i) {

@@ -17,25 +17,27 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
   explicit CountingAllocator(c10::Allocator* inner) : inner_(inner) {}
 
   // Allocator::allocate was const in older LibTorch and is not in newer: one of the two overrides.
+  // NOLINTNEXTLINE(modernize-use-override)
   c10::DataPtr allocate(std::size_t bytes) { return counted(bytes); }
+  // NOLINTNEXTLINE(modernize-use-override)
   c10::DataPtr allocate(std::size_t bytes) const {
     return const_cast<CountingAllocator*>(this)->counted(bytes);
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
-  void copy_data(void* to, const void* from, std::size_t bytes) const {
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
     std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(to));
   }
 
   std::int64_t live_bytes() const override {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return live_;
   }
   std::int64_t peak_bytes() const override {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return peak_;
   }
   void reset_peak() override {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     peak_ = live_;
   }
 
@@ -45,7 +47,7 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
   c10::DataPtr counted(std::size_t bytes) {
     void* data = inner_->raw_allocate(bytes);
     if (data != nullptr) {
-      const std::lock_guard lock(mutex_);
+      const std::scoped_lock lock(mutex_);
       sizes_[data] = static_cast<std::int64_t>(bytes);
       live_ += static_cast<std::int64_t>(bytes);
       peak_ = std::max(peak_, live_);
@@ -56,7 +58,7 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
   static void release(void* data);
 
   void forget(void* data) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     const auto found = sizes_.find(data);
     if (found == sizes_.end()) return;  // given out before the watch began
     live_ -= found->second;

@@ -1,3 +1,6 @@
+#include <array>
+#include <cstdio>
+
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
@@ -11,9 +14,9 @@ std::string digest(const std::string& text) {
     hash ^= static_cast<unsigned char>(each);
     hash *= 0x100000001b3U;
   }
-  char spelled[17];
-  std::snprintf(spelled, sizeof spelled, "%016llx", static_cast<unsigned long long>(hash));
-  return spelled;
+  std::array<char, 17> spelled{};
+  std::snprintf(spelled.data(), spelled.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return spelled.data();
 }
 
 /// The version of the libraries in use, which differs from the headers' where a kit was compiled

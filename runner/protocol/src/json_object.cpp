@@ -23,7 +23,7 @@ std::optional<std::int64_t> whole_number(const json& value, Range range) {
 }
 
 std::string describe(Range range) {
-  const std::string from = "must be a whole number from " + std::to_string(range.least);
+  std::string from = "must be a whole number from " + std::to_string(range.least);
   if (range.most == std::numeric_limits<std::int64_t>::max()) return from;
   return from + " to " + std::to_string(range.most);
 }

@@ -125,8 +125,8 @@ std::string to_json(const RunResult& result) {
                  {"volatile_facts", result.environment.volatile_facts}}}});
 }
 
-Result<RunResult> parse_result(std::string_view text, std::string_view expected_attempt) {
-  TW_TRY(const json root, parse_object(text, kResultBytesMax));
+Result<RunResult> parse_result(std::string_view json_text, std::string_view expected_attempt) {
+  TW_TRY(const json root, parse_object(json_text, kResultBytesMax));
   ObjectReader in(root, "");
   RunResult result;
   TW_TRY(const auto schema, in.integer("schema", {kSchema, kSchema}));

@@ -9,6 +9,7 @@ namespace {
 template <typename Level>
 std::vector<std::int64_t> forty(Level level) {
   std::vector<std::int64_t> live;
+  live.reserve(40);
   for (std::int64_t i = 0; i < 40; ++i) live.push_back(level(i));
   return live;
 }

@@ -50,6 +50,7 @@ Ended run_runner(const Folder& folder, std::vector<std::string> arguments,
   std::ofstream(folder / "input") << input;
   arguments.insert(arguments.begin(), TORCHWATCH_RUNNER);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (auto& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
 

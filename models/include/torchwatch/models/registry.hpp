@@ -27,6 +27,11 @@ struct Definition {
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
 };
 
+/// Begins the function that defines the workload `name` of workloads.txt. Nothing but the generated
+/// table of the registry declares it, and the workload's spelling is the original's.
+// NOLINTNEXTLINE(misc-use-internal-linkage,readability-identifier-naming)
+#define TORCHWATCH_DEFINE(name) Definition define_##name()
+
 struct Entry {
   std::string_view name;
   Definition definition;

@@ -27,7 +27,7 @@ std::string to_json(const RunResult&);
 /// a reason, that the value of a metric is the median of its samples. Members that are not known
 /// are passed over. Errors: corrupt (cut off, not JSON), invalid (a member out of range), conflict
 /// (another attempt's result).
-Result<RunResult> parse_result(std::string_view json, std::string_view expected_attempt);
+Result<RunResult> parse_result(std::string_view json_text, std::string_view expected_attempt);
 
 /// Whether `result` answers `request`: an ok timing pass has a value of time and no more samples
 /// than were asked for, an ok memory pass has the allocator's peak and leak figures, and so on.
