@@ -9,25 +9,6 @@
 namespace torchwatch::cli {
 namespace {
 
-const char* to_word(storage::BuildOrigin origin) {
-  switch (origin) {
-    case storage::BuildOrigin::nightly: return "nightly";
-    case storage::BuildOrigin::commit: return "commit";
-    case storage::BuildOrigin::folder: return "folder";
-    case storage::BuildOrigin::release: return "release";
-  }
-  return "";
-}
-
-const char* to_word(storage::BuildState state) {
-  switch (state) {
-    case storage::BuildState::discovered: return "discovered";
-    case storage::BuildState::ready: return "ready";
-    case storage::BuildState::rejected: return "rejected";
-  }
-  return "";
-}
-
 Outcome run_builds(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::BuildStore(*database).list());
@@ -35,16 +16,16 @@ Outcome run_builds(const Invocation& invocation) {
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
-    table.add({to_word(row.origin), is_commit ? row.name.substr(0, 12) : row.name, row.version,
-               row.trunk_commit.substr(0, 12), to_word(row.state),
+    table.add({std::string(to_string(row.origin)), is_commit ? row.name.substr(0, 12) : row.name, row.version,
+               row.trunk_commit.substr(0, 12), std::string(to_string(row.state)),
                row.reason.empty() ? row.folder : row.reason});
-    array.push_back({{"origin", to_word(row.origin)},
+    array.push_back({{"origin", std::string(to_string(row.origin))},
                      {"name", row.name},
                      {"version", row.version},
                      {"embedded_commit", row.embedded_commit},
                      {"trunk_commit", row.trunk_commit},
                      {"content_hash", row.content_hash},
-                     {"state", to_word(row.state)},
+                     {"state", std::string(to_string(row.state))},
                      {"reason", row.reason},
                      {"folder", row.folder}});
   }

@@ -13,19 +13,10 @@ namespace {
 
 constexpr int kIncidentsShown = 50;
 
-const char* to_word(storage::IncidentState state) {
-  switch (state) {
-    case storage::IncidentState::open: return "open";
-    case storage::IncidentState::acknowledged: return "acknowledged";
-    case storage::IncidentState::closed: return "closed";
-  }
-  return "";
-}
-
 nlohmann::json summary(const storage::IncidentRow& row) {
   return {{"id", row.id},
           {"kind", to_string(row.kind)},
-          {"state", to_word(row.state)},
+          {"state", std::string(to_string(row.state))},
           {"title", row.title},
           {"night", row.night},
           {"issue_number",
@@ -41,7 +32,7 @@ Outcome run_list(const Invocation& invocation) {
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     table.add({std::to_string(row.id), date_and_minute(row.opened_at),
-               std::string(to_string(row.kind)), to_word(row.state),
+               std::string(to_string(row.kind)), std::string(to_string(row.state)),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
     array.push_back(summary(row));
   }
@@ -70,7 +61,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
-  invocation.out << "incident " << id << ", " << to_word(incident.state) << "\n\n";
+  invocation.out << "incident " << id << ", " << std::string(to_string(incident.state)) << "\n\n";
   for (const auto& message : messages) {
     invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
   }

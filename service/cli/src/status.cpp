@@ -13,30 +13,6 @@ namespace {
 
 constexpr int kNightsShown = 14;
 
-const char* to_word(storage::NightState state) {
-  using storage::NightState;
-  switch (state) {
-    case NightState::discovered: return "discovered";
-    case NightState::ready: return "ready";
-    case NightState::measured: return "measured";
-    case NightState::judged: return "judged";
-    case NightState::bisected: return "bisected";
-    case NightState::reported: return "reported";
-    case NightState::accepted: return "accepted";
-    case NightState::refused: return "refused";
-  }
-  return "";
-}
-
-const char* to_word(storage::NightKind kind) {
-  switch (kind) {
-    case storage::NightKind::nightly: return "nightly";
-    case storage::NightKind::compare: return "compare";
-    case storage::NightKind::self_test: return "self-test";
-  }
-  return "";
-}
-
 Outcome run_status(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
@@ -53,13 +29,13 @@ Outcome run_status(const Invocation& invocation) {
       baseline = row.name;
     }
     TW_TRY(const auto found, incidents.of_night(night.id));
-    table.add({date_and_minute(night.created_at), to_word(night.kind), candidate.name, baseline,
-               to_word(night.state), std::to_string(found.size())});
+    table.add({date_and_minute(night.created_at), std::string(to_string(night.kind)), candidate.name, baseline,
+               std::string(to_string(night.state)), std::to_string(found.size())});
     array.push_back({{"id", night.id},
-                     {"kind", to_word(night.kind)},
+                     {"kind", std::string(to_string(night.kind))},
                      {"candidate", candidate.name},
                      {"baseline", baseline},
-                     {"state", to_word(night.state)},
+                     {"state", std::string(to_string(night.state))},
                      {"reason", night.reason},
                      {"incidents", found.size()},
                      {"created_at", doors::iso_utc(night.created_at)}});

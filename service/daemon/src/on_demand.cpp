@@ -106,7 +106,7 @@ Result<std::vector<SearchedTarget>> screened_targets(Session& session, const Sea
   TW_TRY(const auto opened, nightly::open_explicit_night(workshop, bad, good, false));
   TW_TRY(const auto night, nightly::carry_out_night(workshop, opened, stop));
   TW_TRY(const auto verdicts, storage::NightStore(workshop.database).verdicts_of(night.id));
-  const auto settings = nightly::detect_settings(workshop.config);
+  const auto settings = nightly::detect_settings(workshop.config, {});
   std::vector<SearchedTarget> targets;
   for (const auto& verdict : verdicts) {
     if (verdict.verdict != Verdict::regressed) continue;
@@ -122,7 +122,7 @@ Result<storage::BisectionRow> search_between(Session& session, const SearchReque
   auto order = order_between(session, good, bad);
   TW_TRY_VOID(workshop.history->range(good, bad));
   TW_TRY(order.base_folder, base_folder(session));
-  const auto settings = nightly::detect_settings(workshop.config);
+  const auto settings = nightly::detect_settings(workshop.config, {});
   const auto metric = request.metric.value_or(Metric::time);
   for (const auto& cell : named_cells(request)) {
     order.targets.push_back(named_target(cell, metric, settings));

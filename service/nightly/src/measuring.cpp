@@ -54,7 +54,7 @@ Result<Sides> Sides::of(Workshop& workshop, const storage::NightRow& night, std:
 
 Result<Comparison> replay(Workshop& workshop, const storage::NightRow& night) {
   TW_TRY(const auto plan, parse_plan(night.plan_json));
-  Comparison comparison(plan, detect_settings(workshop.config),
+  Comparison comparison(plan, detect_settings(workshop.config, plan),
                         static_cast<std::uint64_t>(night.id));
   TW_TRY(const auto past, RunMaker(workshop, owner_of(night)).past_runs());
   for (const auto& run : past) comparison.add(run.row, run.machine);

@@ -1,5 +1,6 @@
 #include "torchwatch/nightly/night.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "judging.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 using storage::NightRow;
 using storage::NightState;
+
+/// The signed-rank test gives a 99 % interval from eight pairs on.
+constexpr int kPairsForAnInterval = 8;
 
 std::vector<Configuration> configurations_of(const config::Config& config) {
   if (!config.suite.configurations.empty()) return config.suite.configurations;
@@ -125,11 +129,16 @@ Result<Plan> plan_of_config(Workshop& workshop) {
   return make_plan(workshop.config, workloads, configurations_of(workshop.config));
 }
 
-detect::Settings detect_settings(const config::Config& config) {
+detect::Settings detect_settings(const config::Config& config, const Plan& plan) {
+  constexpr int kMetricsPerCell = 5;  // time, two peaks, two leaks
   detect::Settings settings;
   settings.threshold = config.detect.threshold;
   settings.gate = config.detect.gate;
   settings.confidence = config.detect.confidence;
+  const int series = static_cast<int>(plan.cells.size()) * kMetricsPerCell;
+  settings.alpha =
+      detect::alpha_of_budget(config.detect.false_incidents_per_year, std::max(series, 1));
+  if (!plan.finds_incidents) settings.screen_pairs_min = kPairsForAnInterval;
   return settings;
 }
 

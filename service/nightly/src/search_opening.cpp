@@ -47,7 +47,8 @@ Status open_search(Workshop& workshop, const storage::NightRow& night,
   TW_TRY(const auto candidate, builds.get(night.candidate));
   if (baseline.trunk_commit.empty() || candidate.trunk_commit.empty()) return {};
 
-  const auto settings = detect_settings(workshop.config);
+  TW_TRY(const auto plan, parse_plan(night.plan_json));
+  const auto settings = detect_settings(workshop.config, plan);
   SearchOrder order;
   order.good = baseline.trunk_commit;
   order.bad = candidate.trunk_commit;
@@ -63,7 +64,6 @@ Status open_search(Workshop& workshop, const storage::NightRow& night,
         incident.targets, [&](const auto& row) { return row.target == verdict.target; });
     if (is_meant) order.targets.push_back(searched(verdict, settings));
   }
-  TW_TRY(const auto plan, parse_plan(night.plan_json));
   order.plan = plan_of(plan, order.targets);
 
   storage::BisectionRow row;

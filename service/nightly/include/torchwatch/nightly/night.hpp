@@ -9,8 +9,10 @@
 
 namespace torchwatch::nightly {
 
-/// Detection's settings from the configuration's.
-detect::Settings detect_settings(const config::Config&);
+/// Detection's settings for a comparison of that plan: the configuration's, its budget of false
+/// incidents divided over the plan's series. Without incidents somebody asked to compare, and wants
+/// an interval for unchanged series too.
+detect::Settings detect_settings(const config::Config&, const Plan&);
 
 /// The plan that the configuration and this machine make: [suite], all workloads where it names
 /// none, the CUDA configurations where a driver is.
