@@ -86,7 +86,8 @@ struct GuardedServer::Exchange {
   bool has_unread_body = false;
   std::optional<Reply> refusal;
 
-  bool must_close() const { return !has_head || has_unread_body; }
+  /// Where the next request begins is known only after one that was understood and read whole.
+  bool must_close() const { return !has_head || has_unread_body || refusal.has_value(); }
 };
 
 thread_local GuardedServer::Exchange* GuardedServer::current_ = nullptr;

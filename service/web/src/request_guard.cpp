@@ -55,6 +55,11 @@ std::optional<Reply> refusal_of_framing(const httplib::Request& request, std::si
                        request.version != "HTTP/1.1")) {
     return problem(400, "the only transfer coding known is chunked, with HTTP/1.1");
   }
+  const bool needs_length =
+      request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  if (needs_length && lengths + codings == 0) {
+    return problem(411, "the length of the body must be stated");
+  }
   if (lengths == 0) return std::nullopt;
   const auto length = parse_length(request.get_header_value("Content-Length"));
   if (!length) return problem(400, "Content-Length is no number");

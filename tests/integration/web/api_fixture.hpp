@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "api_description.hpp"
+#include "fake_clock.hpp"
+#include "fake_random.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/doors/http_client.hpp"
+#include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+#include "torchwatch/web/server.hpp"
+
+torchwatch::test::ApiDescription api_description();
+
+/// A daemon's API over a fresh database. Every answer is held against openapi.json, and every
+/// request that was accepted as well.
+struct Api {
+  Api();
+
+  struct Answer {
+    int status = 0;
+    nlohmann::json body;
+    std::map<std::string, std::string> headers;
+  };
+  using Headers = std::map<std::string, std::string>;
+
+  Answer get(const std::string& target);
+  /// With the token and as JSON, unless `headers` says otherwise.
+  Answer post(const std::string& target, const std::string& body, Headers headers = {});
+  Answer send(const std::string& method, const std::string& target, const std::string& body,
+              const Headers& headers);
+  std::string url(const std::string& target) const;
+
+  /// Puts one of everything into the database: two builds, a judged night, an incident with a
+  /// message, an ended bisection with an event, all with id 1 but the second build.
+  void fill();
+  /// `count` more builds.
+  void add_builds(int count);
+
+  torchwatch::test::TemporaryFolder folder;
+  std::unique_ptr<torchwatch::storage::Database> database;
+  torchwatch::test::FakeClock clock;
+  torchwatch::test::FakeRandom random;
+  std::mutex mutex;
+  std::string trouble;
+  std::string log;
+  std::atomic<int> woken = 0;
+  std::unique_ptr<torchwatch::doors::HttpClient> http;
+  std::unique_ptr<torchwatch::web::Server> server;
+};

@@ -1,0 +1,38 @@
+#include "head_scanner.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using torchwatch::web::HeadScanner;
+using Finding = HeadScanner::Finding;
+
+namespace {
+Finding scan(const std::string& head) {
+  HeadScanner scanner;
+  for (const char byte : head) {
+    if (const auto finding = scanner.see(byte); finding != Finding::fine) return finding;
+  }
+  return Finding::fine;
+}
+}  // namespace
+
+TEST_CASE("an ordinary head passes") {
+  CHECK(scan("GET / HTTP/1.1\r\nHost: x\r\nEmpty:\r\n\r\n") == Finding::fine);
+}
+
+TEST_CASE("what two readers could understand differently is malformed") {
+  CHECK(scan("GET / HTTP/1.1\nHost: x\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\nA: b\nContent-Length: 5\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\nA: b\rC: d\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\nA: b\r\n folded: c\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\nno colon\r\n") == Finding::malformed);
+  CHECK(scan(std::string("GET / HTTP/1.1\r\nA: \0b\r\n", 23)) == Finding::malformed);
+  CHECK(scan("\r\nGET / HTTP/1.1\r\n") == Finding::malformed);
+}
+
+TEST_CASE("a hundred lines are a head, more are a flood") {
+  std::string head = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 99; ++i) head += "A: b\r\n";
+  CHECK(scan(head) == Finding::fine);
+  CHECK(scan(head + "A: b\r\n") == Finding::too_many_lines);
+}
