@@ -31,9 +31,13 @@ int default_batch(const Definition& definition, Mode mode, Preset preset) {
 
 std::string unsupported_reason(const Definition& definition, const Setup& setup) {
   const int usual = default_batch(definition, setup.mode, setup.preset);
-  if (definition.fixed_batch && setup.batch != 0 && setup.batch != usual) {
+  if (definition.batch_rule == BatchRule::fixed && setup.batch != 0 && setup.batch != usual) {
     return "the batch size is part of the model and cannot be changed from " +
            std::to_string(usual);
+  }
+  if (definition.batch_rule == BatchRule::train_in_wholes && setup.mode == Mode::train &&
+      setup.batch % usual != 0) {
+    return "training takes whole multiples of a batch of " + std::to_string(usual);
   }
   return {};
 }

@@ -268,7 +268,7 @@ TORCHWATCH_DEFINE(soft_actor_critic) {
           .task = "reinforcement learning",
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 256, .infer = 256},
-          .fixed_batch = true,
+          .batch_rule = BatchRule::fixed,
           .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
             return std::make_unique<SoftActorCriticWorkload>(setup);
           }};

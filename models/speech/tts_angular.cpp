@@ -133,6 +133,7 @@ TORCHWATCH_DEFINE(tts_angular) {
           .task = "synthesis",
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 8, .infer = 8},
+          .batch_rule = BatchRule::train_in_wholes,
           .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
             return std::make_unique<TtsAngularWorkload>(setup);
           }};

@@ -15,9 +15,13 @@ using nlohmann::json;
 /// Not a size of any network, so that the batch is recognised among an output's dimensions.
 constexpr int kTellingBatch = 3;
 
+bool has_fixed_batch(const models::Definition& definition) {
+  return definition.batch_rule == models::BatchRule::fixed;
+}
+
 models::Setup inference(const models::Definition& definition, int batch) {
   models::Setup setup{.mode = models::Mode::infer, .preset = models::Preset::paper};
-  setup.batch = definition.fixed_batch ? 0 : batch;
+  setup.batch = has_fixed_batch(definition) ? 0 : batch;
   return setup;
 }
 
@@ -66,7 +70,7 @@ json describe(const models::Entry& entry) {
     row["params_all"] = census.params_all;
     row["param_tensors"] = census.param_tensors;
     row["buffers"] = census.buffers;
-    row["outputs"] = describe(workload->outputs(), definition.fixed_batch ? 0 : kTellingBatch);
+    row["outputs"] = describe(workload->outputs(), has_fixed_batch(definition) ? 0 : kTellingBatch);
   }
   const auto one = models::build(definition, inference(definition, 1));
   row["flops_forward_batch1"] = count_forward_flops(*one);

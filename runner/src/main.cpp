@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "torchwatch/runner/command_line.hpp"
+#include "torchwatch/runner/measure.hpp"
 
 int main(int count, char** arguments) {
   try {
@@ -9,7 +10,7 @@ int main(int count, char** arguments) {
     using torchwatch::runner::run_command_line;
     return static_cast<int>(run_command_line(rest, std::cin, std::cout, std::cerr));
   } catch (const std::exception& error) {
-    std::cerr << "torchwatch-runner: " << error.what() << "\n";
+    std::cerr << "torchwatch-runner: " << torchwatch::runner::reason_of(error) << "\n";
     return 1;
   }
 }

@@ -14,12 +14,6 @@ namespace {
 using protocol::Request;
 using protocol::RunResult;
 
-/// Without the stack that LibTorch appends: it holds addresses and differs from run to run.
-std::string reason_of(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find("\nException raised from"));
-}
-
 std::string names_of_all() {
   std::string names;
   for (const auto& entry : models::registry()) {
@@ -107,6 +101,11 @@ void measure_into(const Request& request, RunResult& result) {
 }
 
 }  // namespace
+
+std::string reason_of(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find("\nException raised from"));
+}
 
 models::Setup setup_of(const Request& request) {
   const auto& [device, mode] = request.cell.configuration;

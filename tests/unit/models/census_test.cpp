@@ -38,7 +38,7 @@ void check(const char* name) {
   REQUIRE(definition.paper.train == original->train_batch);
   REQUIRE(definition.paper.infer == original->eval_batch);
 
-  const int batch = definition.fixed_batch ? 0 : 2;
+  const int batch = definition.batch_rule == BatchRule::fixed ? 0 : 2;
   const auto workload =
       build(definition, {.mode = Mode::infer, .preset = Preset::paper, .batch = batch});
   const auto census = workload->census();
@@ -90,6 +90,14 @@ TEST_CASE("a batch size that is part of the model cannot be changed") {
   REQUIRE(unsupported_reason(definition, {.batch = 256}).empty());
   REQUIRE(unsupported_reason(definition, {.batch = 8}).find("256") != std::string::npos);
   REQUIRE(unsupported_reason(find("resnet18")->definition, {.batch = 8}).empty());
+}
+
+TEST_CASE("a workload that trains on whole groups says so") {
+  const auto& definition = find("tts_angular")->definition;
+  REQUIRE(unsupported_reason(definition, {.batch = 16}).empty());
+  REQUIRE(unsupported_reason(definition, {.batch = 12}).find("multiples of a batch of 8") !=
+          std::string::npos);
+  REQUIRE(unsupported_reason(definition, {.mode = Mode::infer, .batch = 12}).empty());
 }
 
 TEST_CASE("a workload that is not compiled in is not found") {

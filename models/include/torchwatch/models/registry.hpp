@@ -10,6 +10,13 @@
 
 namespace torchwatch::models {
 
+/// Which batch sizes a workload can be built with.
+enum class BatchRule {
+  any,
+  fixed,            ///< the original's cannot be changed
+  train_in_wholes,  ///< training takes whole multiples of the preset's
+};
+
 struct BatchSizes {
   int train = 0;
   int infer = 0;
@@ -21,7 +28,7 @@ struct Definition {
   std::string_view task;
   BatchSizes paper;
   BatchSizes small;
-  bool fixed_batch = false;  ///< the original's batch size cannot be changed
+  BatchRule batch_rule = BatchRule::any;
   /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
   /// setup. Throws what LibTorch throws.
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;

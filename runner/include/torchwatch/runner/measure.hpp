@@ -1,5 +1,8 @@
 #pragma once
 
+#include <exception>
+#include <string>
+
 #include "torchwatch/models/registry.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
@@ -9,6 +12,10 @@ namespace torchwatch::runner {
 /// Makes this process quiet and limited, builds the workload that `request` names and runs the pass
 /// it asks for. A fresh process measures once. What the workload throws becomes the result.
 protocol::RunResult measure(const protocol::Request& request);
+
+/// What a library's exception says, without the stack that LibTorch appends: it holds addresses and
+/// differs from run to run.
+std::string reason_of(const std::exception& error);
 
 /// The request's cell in the models' words; `batch` is 0 where the request leaves it open.
 models::Setup setup_of(const protocol::Request& request);
