@@ -1,4 +1,4 @@
-#include "library_search.hpp"
+#include "torchwatch/builds/library_search.hpp"
 
 #include <glob.h>
 
@@ -104,6 +104,12 @@ LibrarySearch LibrarySearch::of_this_machine() {
   for (const char* folder : {"/lib", "/usr/lib", "/lib64", "/usr/lib64"})
     system.emplace_back(folder);
   return {split_paths(environment == nullptr ? "" : environment), system};
+}
+
+LibrarySearch LibrarySearch::with(fs::path folder) const {
+  Folders folders{std::move(folder)};
+  folders.insert(folders.end(), environment_folders_.begin(), environment_folders_.end());
+  return {std::move(folders), system_folders_};
 }
 
 Result<LibraryNeeds> LibrarySearch::needs_of(const fs::path& library) const {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "library_search.hpp"
+#include "torchwatch/builds/library_search.hpp"
 #include "torchwatch/builds/tree.hpp"
 
 namespace torchwatch::builds {

@@ -9,39 +9,82 @@ namespace {
 namespace fs = std::filesystem;
 
 /// build-hash is written last, so it tells that a tree is complete.
-bool is_complete(const fs::path& build) { return fs::is_regular_file(build / "build-hash"); }
+bool is_complete(const fs::path& build) {
+  std::error_code ignored;
+  return fs::is_regular_file(build / "build-hash", ignored);
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The digits from `at` on without leading zeros; `at` moves behind them.
+std::string take_number(const std::string& text, std::size_t& at) {
+  std::size_t begin = at;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  while (begin + 1 < at && text[begin] == '0') ++begin;
+  return text.substr(begin, at - begin);
+}
+
+/// 2.9.0 before 2.13.0: numbers in names count as numbers.
+bool is_before(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string x = take_number(a, i);
+      const std::string y = take_number(b, j);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  const bool is_prefix = i == a.size() && j < b.size();
+  return is_prefix || (i == a.size() && j == b.size() && a < b);
+}
 
 class DirectoryChannel final : public Channel {
  public:
   explicit DirectoryChannel(fs::path folder) : folder_(std::move(folder)) {}
 
   Result<std::vector<std::string>> list(std::stop_token) override {
+    std::vector<std::string> names;
     std::error_code error;
-    fs::directory_iterator entries(folder_, error);
+    fs::directory_iterator entry(folder_, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (is_build_name(name) && is_complete(entry->path())) names.push_back(name);
+    }
     if (error) {
       return fail(ErrorCode::not_found, "[channel] path " + folder_.string() + ": " +
                                             error.message() +
                                             "; it must be a folder with one build in each folder");
     }
-    std::vector<std::string> names;
-    for (const auto& entry : entries) {
-      if (is_complete(entry.path())) names.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(names);
+    std::ranges::sort(names, is_before);
     return names;
   }
 
   Result<builds::Tree> fetch(const std::string& name, std::stop_token) override {
     const auto build = folder_ / name;
-    const bool is_plain = fs::path(name).filename() == name && name != "." && name != "..";
+    const bool is_plain = fs::path(name).filename() == name && is_build_name(name);
     if (!is_plain || !is_complete(build)) {
       return fail(ErrorCode::not_found,
                   "no complete build \"" + name + "\" in " + folder_.string());
     }
-    return builds::inspect(build);
+    auto tree = builds::inspect(build);
+    if (!tree) return fail(tree.error().within("build " + name));
+    return tree;
   }
 
  private:
+  /// What somebody is still copying there may have a name of the other kinds.
+  static bool is_build_name(const std::string& name) {
+    return !name.empty() && name[0] != '.' && !name.ends_with(".partial");
+  }
+
   fs::path folder_;
 };
 

@@ -1,4 +1,4 @@
-#include "library_search.hpp"
+#include "torchwatch/builds/library_search.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -34,11 +34,7 @@ class LibrarySearch {
   static LibrarySearch of_this_machine();
 
   /// The same search with one folder more, before LD_LIBRARY_PATH's.
-  LibrarySearch with(std::filesystem::path folder) const {
-    LibrarySearch search = *this;
-    search.environment_folders_.insert(search.environment_folders_.begin(), std::move(folder));
-    return search;
-  }
+  LibrarySearch with(std::filesystem::path folder) const;
 
   /// Everything that `library` needs, and what that needs in turn. Errors: not_found, invalid (a
   /// library that cannot be read).
