@@ -1,7 +1,12 @@
 // Carries out what is due of a scripted day in the folder given, as a process of its own that tests
 // can kill at any point, and prints what it left. Exit status: 0 done, 3 an error, told on stderr.
+//
+// TORCHWATCH_FAULT injects a fault under SQLite (faulty_vfs.hpp); "none" only counts the operations
+// that could fail and tells their number on stderr.
+#include <cstdlib>
 #include <iostream>
 
+#include "faulty_vfs.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 
@@ -12,7 +17,11 @@ int main(int count, char** values) {
     return 2;
   }
   const auto config = test::scripted_config(values[1]);
-  auto service = test::ScriptedService::open(config);
+  std::string vfs;
+  if (std::getenv("TORCHWATCH_FAULT") != nullptr) {
+    vfs = test::register_faulty_vfs(test::fault_plan_from_environment());
+  }
+  auto service = test::ScriptedService::open(config, vfs);
   if (!service) {
     std::cerr << service.error().message << '\n';
     return 3;
@@ -24,5 +33,6 @@ int main(int count, char** values) {
   }
   const auto state = test::final_state((*service)->workshop().database);
   std::cout << state.value_or("unreadable") << std::flush;
+  if (!vfs.empty()) std::cerr << "operations " << test::operations_of(vfs) << std::endl;
   return state ? 0 : 3;
 }
