@@ -1,5 +1,7 @@
 #include "search_section.hpp"
 
+#include <algorithm>
+
 #include "figures.hpp"
 #include "markdown.hpp"
 #include "sentences.hpp"
@@ -23,9 +25,28 @@ std::string paths(const CommitFacts& commit, std::size_t paths_max) {
   return bullets(items, paths_max, "files");
 }
 
+/// The same in one line, for a list of commits.
+std::string short_paths(const CommitFacts& commit) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(commit.changed_paths.size(), kPathsOfCandidateMax); ++i) {
+    text += (i == 0 ? "" : ", ") + code(commit.changed_paths[i], 160);
+  }
+  if (commit.changed_paths.size() > kPathsOfCandidateMax) {
+    text += " and " + std::to_string(commit.changed_paths.size() - kPathsOfCandidateMax) + " more";
+  }
+  return text;
+}
+
 std::string commit_line(const CommitFacts& commit) {
   return short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) + " (author date " +
          code(commit.author_date, 40) + ")";
+}
+
+std::string evidence(const SearchFacts& search, const std::string& left, const std::string& right,
+                     double interval_confidence) {
+  if (search.effects.empty()) return "";
+  return "\nThe " + right + " against the " + left + ":\n\n" +
+         effects_table(search.effects, left, right, interval_confidence);
 }
 
 std::string culprit_part(const SearchFacts& search, double interval_confidence) {
@@ -39,33 +60,32 @@ std::string culprit_part(const SearchFacts& search, double interval_confidence) 
                  {"verified", search.verified.empty() ? "not beyond the search itself"
                                                       : code_cell(search.verified, 200)}},
                 10);
-  text += "\nThe search is " + human_confidence(search.confidence) +
-          " sure that it is this commit and none of the others between the two builds.\n";
-  if (!search.effects.empty()) {
-    text += "\nThe commit against its parent:\n\n";
-    text += effects_table(search.effects, "parent", "commit", interval_confidence);
+  if (search.confidence > 0) {
+    text += "\nThe search is " + human_confidence(search.confidence) +
+            " sure that it is this commit and none of the others between the two builds.\n";
   }
+  text += evidence(search, "parent", "commit", interval_confidence);
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
   }
   return text;
 }
 
-std::string candidates_part(const SearchFacts& search) {
+std::string candidates_part(const SearchFacts& search, double interval_confidence) {
   std::string text = "### Could not tell, between these\n\n";
   std::vector<std::string> items;
   for (const auto& candidate : search.candidates) {
-    std::string item = commit_line(candidate);
-    std::string nested = paths(candidate, kPathsOfCandidateMax);
-    for (std::size_t at = 0; (at = nested.find("- ", at)) != std::string::npos; at += 4) {
-      if (at == 0 || nested[at - 1] == '\n') nested.insert(at, "  ");
-    }
-    if (!nested.empty()) item += "\n" + nested.substr(0, nested.size() - 1);
-    items.push_back(item);
+    const std::string files = short_paths(candidate);
+    items.push_back(commit_line(candidate) + (files.empty() ? "" : ": " + files));
   }
   text += bullets(items, kCandidatesMax, "commits");
-  if (!search.reason.empty()) text += "\nWhy: " + code(search.reason, 300) + "\n";
-  return text;
+  if (search.confidence > 0) {
+    text += "\nThe search is " + human_confidence(search.confidence) +
+            " sure that it is one of these.\n";
+  }
+  if (!search.reason.empty()) text += "\nWhy no further: " + code(search.reason, 300) + "\n";
+  if (!search.verified.empty()) text += "\nVerified: " + code(search.verified, 200) + "\n";
+  return text + evidence(search, "commit before", "last of them", interval_confidence);
 }
 
 std::string nobody_part(const SearchFacts& search) {
@@ -91,6 +111,12 @@ std::string effort_part(const SearchFacts& search) {
   return text + "\nNot measured:\n\n" + bullets(items, kSkippedMax, "commits");
 }
 
+/// " (99.7 % sure)", or nothing where the search states no confidence.
+std::string sure(const SearchFacts& search, const std::string& of_what) {
+  if (!(search.confidence > 0)) return "";
+  return " (" + human_confidence(search.confidence) + " sure" + of_what + ")";
+}
+
 }  // namespace
 
 std::string search_sentence(const SearchFacts& search) {
@@ -101,7 +127,8 @@ std::string search_sentence(const SearchFacts& search) {
   }
   if (!search.candidates.empty()) {
     return "It came with one of " + count(static_cast<int>(search.candidates.size()), "commit") +
-           " that could not be told apart (see below).";
+           " that could not be told apart" + sure(search, " that it is one of them") +
+           "; they are listed below.";
   }
   return "No commit is blamed: " +
          code(search.reason.empty() ? "no reason was given" : search.reason, 300) + ".";
@@ -112,7 +139,7 @@ std::string search_section(const SearchFacts& search, double interval_confidence
   if (search.culprit) {
     text = culprit_part(search, interval_confidence);
   } else if (!search.candidates.empty()) {
-    text = candidates_part(search);
+    text = candidates_part(search, interval_confidence);
   } else {
     text = nobody_part(search);
   }

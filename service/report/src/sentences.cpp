@@ -86,6 +86,29 @@ std::string change_only(const EffectFacts& effect) {
   return effect.ratio > 0 ? human_ratio(effect.ratio) : "no value";
 }
 
+/// A search states ratios only; a column of zeros would be a lie.
+bool has_values(const EffectFacts& effect) {
+  return effect.baseline_value != 0 || effect.candidate_value != 0;
+}
+
+std::vector<std::string> effect_row(const EffectFacts& effect, bool with_values) {
+  const auto metric = effect.target.metric;
+  const auto value = [&](double of) { return has_values(effect) ? human_value(metric, of) : "-"; };
+  std::vector<std::string> row{code_cell(cell_of(effect)), std::string(to_string(metric))};
+  if (with_values) {
+    row.insert(row.end(), {value(effect.baseline_value), value(effect.candidate_value)});
+  }
+  row.insert(row.end(), {"**" + change_only(effect) + "**", interval_cell(effect)});
+  if (with_values) {
+    const bool is_known = effect.baseline_spread > 0 || effect.candidate_spread > 0;
+    row.push_back(is_known ? human_spread(effect.baseline_spread) + " / " +
+                                 human_spread(effect.candidate_spread)
+                           : "-");
+  }
+  row.push_back(effect.runs > 0 ? std::to_string(effect.runs) : "-");
+  return row;
+}
+
 }  // namespace
 
 std::vector<EffectFacts> by_size(std::vector<EffectFacts> effects) {
@@ -106,22 +129,20 @@ std::string summary(const IncidentFacts& facts) {
 
 std::string effects_table(const std::vector<EffectFacts>& effects, const std::string& left,
                           const std::string& right, double confidence) {
+  const bool with_values = std::any_of(effects.begin(), effects.end(), has_values);
+  std::vector<std::string> head{"series", "metric"};
+  if (with_values) head.insert(head.end(), {left, right});
+  head.insert(head.end(), {"change", human_confidence(confidence) + " interval"});
+  if (with_values) head.emplace_back("spread");
+  head.emplace_back("runs");
+
   std::vector<std::vector<std::string>> rows;
-  bool has_memory = false;
-  for (const auto& effect : by_size(effects)) {
-    const auto metric = effect.target.metric;
-    has_memory = has_memory || (is_memory(metric) && !is_leak(metric));
-    rows.push_back(
-        {code_cell(cell_of(effect)), std::string(to_string(metric)),
-         human_value(metric, effect.baseline_value), human_value(metric, effect.candidate_value),
-         "**" + change_only(effect) + "**", interval_cell(effect),
-         human_spread(effect.baseline_spread) + " / " + human_spread(effect.candidate_spread),
-         std::to_string(effect.runs)});
-  }
-  std::string text = table({"series", "metric", left, right, "change",
-                            human_confidence(confidence) + " interval", "spread", "runs"},
-                           rows, kEffectRowsMax);
-  if (has_memory) text += "\nFor memory the interval is the range over all runs.\n";
+  for (const auto& effect : by_size(effects)) rows.push_back(effect_row(effect, with_values));
+  std::string text = table(head, rows, kEffectRowsMax);
+  const bool has_range = std::any_of(effects.begin(), effects.end(), [](const auto& effect) {
+    return is_memory(effect.target.metric) && !is_leak(effect.target.metric);
+  });
+  if (has_range) text += "\nFor memory the interval is the range over all runs.\n";
   return text;
 }
 
