@@ -33,11 +33,12 @@ compilers() {
   echo $((cores < fit ? cores : fit))
 }
 
-# configure_and_build PRESET: the same commands as by hand.
+# configure_and_build PRESET [TARGET]: the same commands as by hand.
 configure_and_build() {
+  local preset=$1 target=("${@:2}")
   cd "$checkout" || fail "cannot enter $checkout"
-  cmake --preset "$1" -Wno-dev --log-level=WARNING ||
-    fail "cmake could not configure preset $1, see above. To start afresh: rm -r build/$1"
-  cmake --build --preset "$1" --parallel "$(compilers)" ||
-    fail "the build failed, see above. By hand: cmake --build --preset $1"
+  cmake --preset "$preset" -Wno-dev --log-level=WARNING ||
+    fail "cmake could not configure preset $preset, see above. To start afresh: rm -r build/$preset"
+  cmake --build --preset "$preset" --parallel "$(compilers)" ${target:+--target "${target[@]}"} ||
+    fail "the build failed, see above. By hand: cmake --build --preset $preset"
 }
