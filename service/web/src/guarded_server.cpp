@@ -92,6 +92,14 @@ struct GuardedServer::Exchange {
 
 thread_local GuardedServer::Exchange* GuardedServer::current_ = nullptr;
 
+/// The library's handlers are not told which connection they work for; the thread knows.
+struct GuardedServer::Current {
+  explicit Current(Exchange& exchange) { current_ = &exchange; }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  ~Current() { current_ = nullptr; }
+};
+
 GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers)
     : settings_(settings),
       rules_(rules_of(settings)),
@@ -178,6 +186,15 @@ bool GuardedServer::process_and_close_socket(socket_t socket) {
 }
 
 void GuardedServer::serve(Admission::Connection& connection) {
+  try {
+    serve_requests(connection);
+  } catch (const std::exception& exception) {
+    // The library's, and out of memory: this connection ends, the daemon does not.
+    if (answers_.log) answers_.log(std::string("web: a connection ended: ") + exception.what());
+  }
+}
+
+void GuardedServer::serve_requests(Admission::Connection& connection) {
   GuardedStream stream(connection.socket(), connection.address());
   auto patience = settings_.head_time_limit;  // a new client has as long as for its head
   for (int left = settings_.requests_per_connection_max; left > 0; --left) {
@@ -189,13 +206,12 @@ void GuardedServer::serve(Admission::Connection& connection) {
 
 bool GuardedServer::serve_request(GuardedStream& stream, bool is_last) {
   Exchange exchange{&stream, false, false, std::nullopt};
-  current_ = &exchange;
+  const Current current(exchange);
   stream.begin_head(settings_.head_bytes_max, settings_.head_time_limit);
   stream.begin_answer(settings_.head_time_limit + settings_.answer_time_limit);
   bool is_closed = is_last;
   const bool is_answered = process_request(
       stream, is_last, is_closed, [&](httplib::Request& request) { set_up(request, exchange); });
-  current_ = nullptr;
   return is_answered && !is_closed && !exchange.must_close();
 }
 

@@ -41,9 +41,11 @@ class GuardedServer final : public httplib::Server {
 
  private:
   struct Exchange;  ///< what is known of the request that this thread serves
+  struct Current;
 
   bool process_and_close_socket(socket_t socket) override;
   void serve(Admission::Connection&);
+  void serve_requests(Admission::Connection&);
   bool serve_request(GuardedStream&, bool is_last);
   void set_up(httplib::Request&, Exchange&);
   HandlerResponse answer_head(const httplib::Request&, httplib::Response&);

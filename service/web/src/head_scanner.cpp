@@ -1,18 +1,41 @@
 #include "head_scanner.hpp"
 
+#include <cctype>
+
 namespace torchwatch::web {
+namespace {
+
+constexpr std::size_t kNameMax = 32;
+constexpr std::size_t kRangeLineMax = 128;
+
+}  // namespace
 
 HeadScanner::Finding HeadScanner::see(char byte) {
   if (after_cr_ != (byte == '\n')) return Finding::malformed;
   after_cr_ = byte == '\r';
-  if (byte == '\0') return Finding::malformed;
   if (byte == '\r') return Finding::fine;
   if (byte == '\n') return see_line_end();
-  const bool is_fold = line_length_ == 0 && (byte == ' ' || byte == '\t');
-  if (is_fold) return Finding::malformed;
-  has_colon_ = has_colon_ || byte == ':';
   ++line_length_;
-  return Finding::fine;
+  return is_allowed_in_line(byte) ? Finding::fine : Finding::malformed;
+}
+
+bool HeadScanner::is_allowed_in_line(char byte) {
+  if (byte == '\0') return false;
+  const bool is_request_line = lines_ == 0;
+  if (is_request_line) return true;
+  const bool is_folded = line_length_ == 1 && (byte == ' ' || byte == '\t');
+  if (is_folded) return false;
+  if (!has_colon_) {
+    has_colon_ = byte == ':';
+    if (!has_colon_ && name_.size() < kNameMax) {
+      name_ += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    }
+    return true;
+  }
+  if (name_ == "range") return line_length_ <= kRangeLineMax;
+  const bool is_framing =
+      name_ == "content-length" || name_ == "transfer-encoding" || name_ == "host";
+  return !is_framing || byte != '%';
 }
 
 HeadScanner::Finding HeadScanner::see_line_end() {
@@ -22,6 +45,7 @@ HeadScanner::Finding HeadScanner::see_line_end() {
     return Finding::malformed;
   }
   line_length_ = 0;
+  name_.clear();
   has_colon_ = false;
   return ++lines_ > kLinesMax ? Finding::too_many_lines : Finding::fine;
 }

@@ -30,6 +30,18 @@ TEST_CASE("what two readers could understand differently is malformed") {
   CHECK(scan("\r\nGET / HTTP/1.1\r\n") == Finding::malformed);
 }
 
+TEST_CASE("what the library would decode, but nobody encodes, is malformed") {
+  CHECK(scan("GET /%41 HTTP/1.1\r\nX: %41\r\n") == Finding::fine);
+  CHECK(scan("GET / HTTP/1.1\r\nContent-Length: %35\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\ntransfer-encoding: chunke%64\r\n") == Finding::malformed);
+  CHECK(scan("GET / HTTP/1.1\r\nHOST: %6cocalhost\r\n") == Finding::malformed);
+}
+
+TEST_CASE("a range that a regular expression would choke on is malformed") {
+  CHECK(scan("GET / HTTP/1.1\r\nRange: bytes=0-1\r\n") == Finding::fine);
+  CHECK(scan("GET / HTTP/1.1\r\nRange: bytes=" + std::string(4000, '0')) == Finding::malformed);
+}
+
 TEST_CASE("a hundred lines are a head, more are a flood") {
   std::string head = "GET / HTTP/1.1\r\n";
   for (int i = 0; i < 99; ++i) head += "A: b\r\n";
