@@ -20,5 +20,5 @@ option(TORCHWATCH_WERROR "Warnings are errors (on in the presets, off for users)
 add_library(torchwatch_warnings INTERFACE)
 target_compile_options(torchwatch_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual
-  -Wnull-dereference -Wimplicit-fallthrough
+  -Wimplicit-fallthrough
   $<$<BOOL:${TORCHWATCH_WERROR}>:-Werror>)
