@@ -138,7 +138,7 @@ void add_builds(std::vector<Key>& table) {
 
   table.push_back(location_key(
       key("source", "repository", &C::source, &C::Source::repository, Allowed<std::string>{},
-          "The git repository whose commits are searched, a path or a URL; empty: no search."),
+          "The git repository whose commits are searched, a clone on this machine; empty: no search."),
       &C::Source::repository));
   table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
                       "Its trunk: the first parents of this branch are the candidates."));
@@ -219,8 +219,6 @@ void add_judging(std::vector<Key>& table) {
                       between(1, 10'000), "Builds that one search may make."));
   table.push_back(key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
                       "Runs that one search may take."));
-  table.push_back(key("bisect", "time_limit", &C::bisect, &C::Bisect::time_limit,
-                      between(seconds(60), 30 * kDay), "The longest that one search may take."));
   table.push_back(key("bisect", "cannot_change", &C::bisect, &C::Bisect::cannot_change,
                       distinct<std::string>("path patterns, each once"),
                       "Paths that cannot change the library; empty: docs, tests, Markdown, "
@@ -265,9 +263,6 @@ void add_surroundings(std::vector<Key>& table) {
                       Allowed<std::filesystem::path>{}, "The file with the token for filing."));
   table.push_back(key("github", "api", &C::github, &C::Github::api, http_address(),
                       "The address of GitHub's API."));
-  table.push_back(key("github", "issues_per_night_max", &C::github,
-                      &C::Github::issues_per_night_max, between(0, 1000),
-                      "More incidents than this in one night share one issue."));
 }
 
 std::vector<Key> make_table() {

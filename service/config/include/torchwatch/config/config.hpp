@@ -64,7 +64,6 @@ struct Config {
     double confidence = 0.99;
     int builds_max = 60;
     int runs_max = 2000;
-    std::chrono::seconds time_limit{12 * 3600};
     std::vector<std::string> cannot_change;  ///< empty: bisect's default deny-list
     bool verify_by_revert = true;
   } bisect;
@@ -86,7 +85,6 @@ struct Config {
     std::string repository;  ///< owner/name; empty: issues stay in the outbox
     std::filesystem::path token_file;
     std::string api = "https://api.github.com";
-    int issues_per_night_max = 5;
   } github;
 };
 
