@@ -209,7 +209,6 @@ TEST_CASE("the example, as it is and with every key uncommented, gives the defau
     CHECK(read->build.cache_limit_bytes == defaults.build.cache_limit_bytes);
     CHECK(read->measure.enough == defaults.measure.enough);
     CHECK(read->detect.gate == defaults.detect.gate);
-    CHECK(read->bisect.time_limit == defaults.bisect.time_limit);
     CHECK(read->web.port == defaults.web.port);
     CHECK(read->github.api == defaults.github.api);
   }
