@@ -14,8 +14,9 @@ namespace torchwatch::storage {
 
 /// A writer on one database file with every store on it.
 struct Stores {
-  explicit Stores(const std::filesystem::path& path, const std::string& vfs = "")
-      : database(Database::open({path, vfs, false}).value()) {}
+  explicit Stores(std::unique_ptr<Database> opened) : database(std::move(opened)) {}
+  explicit Stores(const std::filesystem::path& path)
+      : Stores(Database::open({path, "", false}).value()) {}
 
   std::unique_ptr<Database> database;
   BuildStore builds{*database};

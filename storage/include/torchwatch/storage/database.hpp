@@ -13,7 +13,7 @@ namespace torchwatch::storage {
 
 struct OpenOptions {
   std::filesystem::path path;
-  std::string vfs;         ///< name of a registered SQLite VFS; empty: the default (tests inject faults)
+  std::string vfs{};  ///< name of a registered SQLite VFS; empty: the default (tests inject faults)
   bool read_only = false;  ///< a reader's connection; the file must exist and be of this version
 };
 
