@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <sstream>
 
 #include "pidfd_posix.hpp"
@@ -131,6 +132,18 @@ void reset_signals() {
   pthread_sigmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// Again while the file is busy: a program written a moment ago is still open for writing in
+/// children that other threads forked meanwhile, until they execute.
+void execute(const ExecPlan& plan) {
+  constexpr int kTries = 100;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
+  for (int i = 0; i < kTries; ++i) {
+    execve(plan.program.c_str(), plan.argv.data(), plan.envp.data());
+    if (errno != ETXTBSY) return;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
 [[noreturn]] void become_program(const ExecPlan& plan) {
   const bool is_leader = plan.own_session ? setsid() >= 0 : setpgid(0, 0) == 0;
   if (!is_leader) report_and_exit(plan, Step::group);
@@ -146,7 +159,7 @@ void reset_signals() {
   if (!plan.folder.empty() && chdir(plan.folder.c_str()) != 0) report_and_exit(plan, Step::folder);
   close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   reset_signals();
-  execve(plan.program.c_str(), plan.argv.data(), plan.envp.data());
+  execute(plan);
   report_and_exit(plan, Step::execute);
 }
 

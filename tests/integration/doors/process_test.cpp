@@ -112,6 +112,18 @@ TEST_CASE("a child killed by a signal is told from one that exits") {
   CHECK(doors::describe(outcome.end) == "killed by signal 11 (SIGSEGV)");
 }
 
+TEST_CASE("a program that is still being written is waited for") {
+  const test::TemporaryFolder folder;
+  const auto copy = folder.path() / "bad_child";
+  std::filesystem::copy_file(TORCHWATCH_BAD_CHILD, copy);
+  std::FILE* const writer = std::fopen(copy.c_str(), "r+");
+  auto spec = bad_child({"exit", "3"});
+  spec.program = copy;
+  auto outcome = std::async(std::launch::async, [&spec] { return run(spec); });
+  std::fclose(writer);
+  CHECK(doors::describe(outcome.get().end) == "exit status 3");
+}
+
 TEST_CASE("what does not start says which step failed and why") {
   const test::TemporaryFolder folder;
   auto missing = bad_child({});
