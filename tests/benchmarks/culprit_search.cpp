@@ -1,5 +1,5 @@
 // How often the search names the right commit, and what it costs, on simulated days.
-// Usage: benchmark_culprit_search [trials] [seed]
+// Usage: benchmark_culprit_search [trials] [seed] [part of a row's name, as in "+7 % | noisy"]
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
@@ -153,8 +153,9 @@ void print(const Scenario& scenario, const World& world, const Score& score, int
 int main(int argc, char** argv) {
   const int trials = argc > 1 ? std::atoi(argv[1]) : 1000;
   const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1ULL;
+  const std::string wanted = argc > 3 ? argv[3] : "";
   if (trials < 1) {
-    std::fprintf(stderr, "usage: benchmark_culprit_search [trials] [seed]\n");
+    std::fprintf(stderr, "usage: benchmark_culprit_search [trials] [seed] [part of a name]\n");
     return 2;
   }
   const std::vector<World> worlds{{"quiet", {0.005, 0.01}},
@@ -175,6 +176,7 @@ int main(int argc, char** argv) {
       "builds | runs | runs, 95 %% |\n|-|-|-|-|-|-|-|-|-|-|\n");
   for (const auto& scenario : scenarios) {
     for (const auto& world : worlds) {
+      if ((scenario.name + " | " + world.name).find(wanted) == std::string::npos) continue;
       print(scenario, world, measure(scenario, world, trials, seed), trials);
     }
   }
