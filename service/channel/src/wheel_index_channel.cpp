@@ -26,6 +26,11 @@ bool is_wanted_of_torch(std::string_view name) {
          name == "torch/version.py";
 }
 
+/// Where the wheels of a release lie while it is fetched.
+fs::path downloads_of(const fs::path& cache, const std::string& version) {
+  return cache / (version + ".download");
+}
+
 /// One release on its way into the cache. Downloads lie beside it until all is done, so a later
 /// call need not fetch them again.
 class Fetching {
@@ -34,7 +39,7 @@ class Fetching {
            std::stop_token stop)
       : settings_(settings),
         version_(std::move(version)),
-        downloads_(settings.cache / (version_ + ".download")),
+        downloads_(downloads_of(settings.cache, version_)),
         pip_({.python = settings.python,
               .scratch = downloads_ / "pip",
               .time_limit = settings.time_limit},
@@ -159,7 +164,12 @@ class WheelIndexChannel final : public Channel {
     }
     const std::lock_guard one_at_a_time(fetching_);
     const fs::path tree = settings_.cache / version / "torch";
-    if (auto there = builds::inspect(tree)) return there;
+    if (auto there = builds::inspect(tree)) {
+      // A fetch killed after it had published leaves its wheels.
+      std::error_code ignored;
+      fs::remove_all(downloads_of(settings_.cache, version), ignored);
+      return there;
+    }
     TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.cache));
     std::error_code error;
     fs::remove_all(settings_.cache / version, error);  // there, but damaged
