@@ -40,7 +40,7 @@ repository = "pytorch.git"
 recipe = "recipe.sh"
 cache = "{kits_folder()}"
 [suite]
-workloads = ["tts_angular"]
+workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
 [executor]
 machine_lock = "torchwatch-test-{os.getpid()}"
