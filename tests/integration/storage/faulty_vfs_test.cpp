@@ -16,7 +16,7 @@ using namespace torchwatch::test;
 
 namespace {
 
-constexpr int kCommits = 4;
+constexpr int kCommits = 6;
 
 struct Settings {
   std::string name;
@@ -84,8 +84,10 @@ Damage cut_everywhere(const Settings& settings) {
   Damage damage;
   const auto operations = count_operations(settings);
   for (std::int64_t at = 1; at <= operations; ++at) {
+    const auto seed = static_cast<std::uint64_t>(at);
     cut({Fault::power_cut, at, Survivors::none, 0}, settings, damage);
-    cut({Fault::power_cut, at, Survivors::some, static_cast<std::uint64_t>(at)}, settings, damage);
+    cut({Fault::power_cut, at, Survivors::some, seed}, settings, damage);
+    cut({Fault::power_cut, at, Survivors::some, seed + 1'000'000}, settings, damage);
   }
   return damage;
 }

@@ -51,17 +51,8 @@ std::string schema_at(std::size_t version) {
   return schema_of(folder.path() / "t");
 }
 
-std::vector<std::string> schemas_of_all_versions() {
-  std::vector<std::string> schemas;
-  for (std::size_t version = 0; version <= kMigrations.size(); ++version) {
-    schemas.push_back(schema_at(version));
-  }
-  return schemas;
-}
-
 /// Whether the plan's operation was reached.
 bool survive(std::size_t from, const FaultPlan& plan) {
-  static const auto schemas = schemas_of_all_versions();
   CAPTURE(from, to_string(plan));
   const MemoryFolder folder;
   const auto path = folder.path() / "t";
@@ -69,11 +60,14 @@ bool survive(std::size_t from, const FaultPlan& plan) {
   ForkedChild child(
       [&](int) { return migrate_to(kMigrations.size(), path, register_faulty_vfs(plan)) ? 0 : 1; });
   const bool killed = child.wait().signal == SIGKILL;
-  const auto first = schemas.begin() + static_cast<std::ptrdiff_t>(from);
-  REQUIRE_THAT(std::vector<std::string>(first, schemas.end()),
-               Catch::VectorContains(schema_of(path)));
+  const auto found = schema_of(path);
+  bool whole = false;
+  for (auto version = from; version <= kMigrations.size(); ++version) {
+    whole = whole || found == schema_at(version);
+  }
+  REQUIRE(whole);
   REQUIRE(migrate_to(kMigrations.size(), path, ""));
-  REQUIRE(schema_of(path) == schemas.back());
+  REQUIRE(schema_of(path) == schema_at(kMigrations.size()));
   if (from > 0) {
     REQUIRE(std::filesystem::exists(backup_before_migration(path, static_cast<int>(from))));
   }
