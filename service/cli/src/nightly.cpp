@@ -71,7 +71,8 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
   for (auto& night : nights) {
     TW_TRY(night, nightly::carry_out_night(workshop, night, invocation.stop));
   }
-  TW_TRY_VOID(daemon::deliver_outbox(*opened.session, invocation.stop));
+  TW_TRY(auto outbox, daemon::Outbox::open(*opened.session));
+  TW_TRY_VOID(outbox.deliver(invocation.stop));
   if (nights.empty()) {
     TW_TRY(nights, newest_night(workshop.database));
     if (nights.empty()) {

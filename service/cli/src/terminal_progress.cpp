@@ -30,13 +30,17 @@ void TerminalProgress::clear_bar() {
   bar_shown_ = false;
 }
 
-void TerminalProgress::began(const std::string& what) {
+void TerminalProgress::print_line(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
   clear_bar();
-  err_ << elapsed() << "  " << what << std::endl;
+  err_ << elapsed() << "  " << line << std::endl;
 }
+
+void TerminalProgress::began(const std::string& what) { print_line(what); }
 
 void TerminalProgress::at(int done, int of, const std::string& detail) {
   if (!is_terminal_) return;
+  const std::scoped_lock lock(mutex_);
   const int filled = of > 0 ? kBarWidth * done / of : 0;
   std::string bar(static_cast<std::size_t>(filled), '#');
   bar.resize(kBarWidth, '.');
@@ -45,6 +49,6 @@ void TerminalProgress::at(int done, int of, const std::string& detail) {
   bar_shown_ = true;
 }
 
-void TerminalProgress::note(const std::string& line) { began(line); }
+void TerminalProgress::note(const std::string& line) { print_line(line); }
 
 }  // namespace torchwatch::cli

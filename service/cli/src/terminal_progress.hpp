@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <mutex>
 #include <string>
 
 #include "torchwatch/doors/clock.hpp"
@@ -10,6 +11,7 @@
 namespace torchwatch::cli {
 
 /// Shows how far long work is: a bar that is drawn over on a terminal, plain lines elsewhere.
+/// Thread-safe: the API's threads note what went wrong there.
 class TerminalProgress final : public nightly::Progress {
  public:
   /// `is_terminal`: whether `err` is one.
@@ -23,7 +25,9 @@ class TerminalProgress final : public nightly::Progress {
  private:
   std::string elapsed() const;
   void clear_bar();
+  void print_line(const std::string&);
 
+  std::mutex mutex_;
   std::ostream& err_;
   bool is_terminal_;
   bool bar_shown_ = false;

@@ -8,7 +8,6 @@
 #include "torchwatch/nightly/night.hpp"
 #include "torchwatch/nightly/search_run.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::daemon {
@@ -60,21 +59,11 @@ Result<std::string> carry_out_bisection(Session& session, const RequestRow& requ
 
 }  // namespace
 
-Result<report::Delivery> deliver_outbox(Session& session, std::stop_token stop) {
-  const auto& github = session.config().github;
-  if (github.repository.empty()) return report::Delivery{};
-  TW_TRY(const auto token, config::read_secret(github.token_file));
-  storage::IncidentStore incidents(session.workshop().database);
-  const auto http = doors::make_http_client("torchwatch");
-  report::OutboxSender sender(incidents, *http, session.workshop().clock,
-                              {github.repository, token, github.api});
-  return sender.deliver_due(stop);
-}
-
 Result<std::unique_ptr<Daemon>> Daemon::start(Session& session) {
   TW_TRY_VOID(session.lock_machine());
   TW_TRY_VOID(storage::RequestStore(session.workshop().database).reopened());
-  std::unique_ptr<Daemon> daemon(new Daemon(session));
+  TW_TRY(auto outbox, Outbox::open(session));
+  std::unique_ptr<Daemon> daemon(new Daemon(session, std::move(outbox)));
   TW_TRY_VOID(daemon->start_server());
   return daemon;
 }
@@ -97,7 +86,8 @@ Status Daemon::start_server() {
                        [this] {
                          std::scoped_lock lock(mutex_);
                          return problem_;
-                       }};
+                       },
+                       [&workshop](const std::string& line) { workshop.progress.note(line); }};
   TW_TRY(server_, web::Server::start(std::move(settings), std::move(backend)));
   return {};
 }
@@ -120,7 +110,7 @@ Status Daemon::run(std::stop_token stop) {
 Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY(const bool answered, work_off_request(stop));
   TW_TRY_VOID(work_off_nights(stop));
-  TW_TRY_VOID(deliver_outbox(session_, stop));
+  TW_TRY_VOID(outbox_.deliver(stop));
   return answered;
 }
 
@@ -151,7 +141,7 @@ Status Daemon::work_off_nights(std::stop_token stop) {
   TW_TRY(const auto due, nightly::discover_nights(workshop, stop));
   for (const auto& night : due) {
     TW_TRY_VOID(nightly::carry_out_night(workshop, night, stop));
-    TW_TRY_VOID(deliver_outbox(session_, stop));
+    TW_TRY_VOID(outbox_.deliver(stop));
   }
   TW_TRY(const auto open, storage::BisectionStore(workshop.database).open_ones());
   for (const auto& bisection : open) {

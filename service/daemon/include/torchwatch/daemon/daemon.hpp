@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -13,9 +14,23 @@
 
 namespace torchwatch::daemon {
 
-/// Sends what waits in the outbox, if [github] is configured; what cannot be sent now stays.
-/// Errors: of the token file, of storage.
-Result<report::Delivery> deliver_outbox(Session&, std::stop_token stop);
+/// The sender of the outbox to [github], kept as long as there is something to send: it remembers
+/// a rate limit's quiet period.
+class Outbox {
+ public:
+  /// Without [github] nothing is ever sent. Errors: of the token file.
+  static Result<Outbox> open(Session&);
+
+  /// Sends what is due; what cannot be sent now stays. Errors: of storage.
+  Result<report::Delivery> deliver(std::stop_token stop);
+
+ private:
+  struct Parts;
+  struct Remove {
+    void operator()(Parts*) const;
+  };
+  std::unique_ptr<Parts, Remove> parts_;  ///< none without [github]
+};
 
 /// `torchwatch serve`: the HTTP API, and a pipeline that works off what was asked for and every
 /// nightly without a verdict, oldest first. Tests start it on port 0.
@@ -31,7 +46,7 @@ class Daemon {
   Status run(std::stop_token stop);
 
  private:
-  explicit Daemon(Session& session) : session_(session) {}
+  Daemon(Session& session, Outbox outbox) : session_(session), outbox_(std::move(outbox)) {}
   Status start_server();
   /// One look at everything; true if something was done and another look is worth it at once.
   Result<bool> work_once(std::stop_token stop);
@@ -41,6 +56,7 @@ class Daemon {
   void wait(std::chrono::seconds, std::stop_token);
 
   Session& session_;
+  Outbox outbox_;
   std::unique_ptr<web::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

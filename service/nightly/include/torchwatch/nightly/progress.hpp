@@ -4,7 +4,7 @@
 
 namespace torchwatch::nightly {
 
-/// What the pipeline tells whoever watches it. Called from the pipeline's thread; must not block.
+/// What the pipeline tells whoever watches it. Thread-safe; must not block.
 class Progress {
  public:
   virtual ~Progress() = default;
