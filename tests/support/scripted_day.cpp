@@ -89,7 +89,9 @@ void ScriptedDay::publish(const std::string& name, const std::string& sha,
   write(build / "build-hash", sha + "\n");
 }
 
-config::Config ScriptedDay::config() const { return scripted_config(folder_); }
+config::Config ScriptedDay::config() const {
+  return scripted_config(folder_);
+}
 
 config::Config scripted_config(const std::filesystem::path& folder) {
   config::Config config;

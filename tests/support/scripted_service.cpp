@@ -77,7 +77,9 @@ Result<std::unique_ptr<ScriptedService>> ScriptedService::open(const config::Con
   return std::unique_ptr<ScriptedService>(new ScriptedService(std::move(parts)));
 }
 
-nightly::Workshop& ScriptedService::workshop() { return *parts_->workshop; }
+nightly::Workshop& ScriptedService::workshop() {
+  return *parts_->workshop;
+}
 
 Result<std::vector<storage::NightRow>> ScriptedService::carry_out_due_nights() {
   TW_TRY(auto due, nightly::discover_nights(workshop(), {}));

@@ -33,8 +33,7 @@ Result<daemon::SearchRequest> request_of(const Options& options) {
 Outcome run_bisect(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto request, request_of(options));
   TW_TRY(auto opened, open_session(invocation));
-  TW_TRY(const auto row,
-         daemon::search_on_demand(*opened.session, request, invocation.stop));
+  TW_TRY(const auto row, daemon::search_on_demand(*opened.session, request, invocation.stop));
   TW_TRY(const auto result, nightly::parse_search_result(row.answer_json));
   if (invocation.json) {
     invocation.out << nlohmann::json::parse(row.answer_json).dump(2) << '\n';

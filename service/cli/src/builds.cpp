@@ -16,8 +16,8 @@ Outcome run_builds(const Invocation& invocation) {
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
-    table.add({std::string(to_string(row.origin)), is_commit ? row.name.substr(0, 12) : row.name, row.version,
-               row.trunk_commit.substr(0, 12), std::string(to_string(row.state)),
+    table.add({std::string(to_string(row.origin)), is_commit ? row.name.substr(0, 12) : row.name,
+               row.version, row.trunk_commit.substr(0, 12), std::string(to_string(row.state)),
                row.reason.empty() ? row.folder : row.reason});
     array.push_back({{"origin", std::string(to_string(row.origin))},
                      {"name", row.name},

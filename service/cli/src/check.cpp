@@ -10,9 +10,12 @@ namespace {
 
 const char* to_word(daemon::Fitness fitness) {
   switch (fitness) {
-    case daemon::Fitness::good: return "good";
-    case daemon::Fitness::disturbs: return "disturbs";
-    case daemon::Fitness::fails: return "fails";
+    case daemon::Fitness::good:
+      return "good";
+    case daemon::Fitness::disturbs:
+      return "disturbs";
+    case daemon::Fitness::fails:
+      return "fails";
   }
   return "";
 }

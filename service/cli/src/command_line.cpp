@@ -12,7 +12,8 @@ constexpr const char* kAbout =
     "flags what got slower or takes more memory, and names the commit that did it.";
 
 constexpr const char* kFooter =
-    "Begin with `torchwatch check` (is this machine fit?) and `torchwatch nightly` (one night now).\n"
+    "Begin with `torchwatch check` (is this machine fit?) and `torchwatch nightly` (one night "
+    "now).\n"
     "Exit status: 0 nothing regressed, 1 regression or culprit found, 2 wrong use, 3 the\n"
     "surroundings failed, 4 no conclusion, 130 interrupted.";
 

@@ -46,8 +46,9 @@ void add_compare(Commands& commands) {
   auto& command = commands.add(
       "compare", "Compare two builds by interleaved runs: `torchwatch compare 2.12.1 2.13.0`",
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });
-  command.add_option("BASELINE", options->baseline,
-                     "A folder, a name in the channel, or a release of PyTorch")
+  command
+      .add_option("BASELINE", options->baseline,
+                  "A folder, a name in the channel, or a release of PyTorch")
       ->required();
   command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
   options->suite.add_to(command);

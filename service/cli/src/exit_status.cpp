@@ -8,20 +8,23 @@ namespace torchwatch::cli {
 ExitStatus exit_status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid:
-    case ErrorCode::not_found: return ExitStatus::wrong_use;
-    case ErrorCode::cancelled: return ExitStatus::interrupted;
+    case ErrorCode::not_found:
+      return ExitStatus::wrong_use;
+    case ErrorCode::cancelled:
+      return ExitStatus::interrupted;
     case ErrorCode::conflict:
     case ErrorCode::unavailable:
     case ErrorCode::timed_out:
     case ErrorCode::corrupt:
-    case ErrorCode::internal: return ExitStatus::surroundings;
+    case ErrorCode::internal:
+      return ExitStatus::surroundings;
   }
   return ExitStatus::surroundings;
 }
 
 ExitStatus worse(ExitStatus a, ExitStatus b) {
-  constexpr std::array kRank{ExitStatus::interrupted,  ExitStatus::wrong_use,
-                             ExitStatus::surroundings, ExitStatus::regression,
+  constexpr std::array kRank{ExitStatus::interrupted,   ExitStatus::wrong_use,
+                             ExitStatus::surroundings,  ExitStatus::regression,
                              ExitStatus::no_conclusion, ExitStatus::done};
   return std::min(a, b, [&](ExitStatus left, ExitStatus right) {
     return std::ranges::find(kRank, left) < std::ranges::find(kRank, right);

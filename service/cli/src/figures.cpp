@@ -25,12 +25,18 @@ bool has_interval(const storage::VerdictRow& row) {
 
 int rank(const storage::VerdictRow& row) {
   switch (row.verdict) {
-    case Verdict::regressed: return 0;
-    case Verdict::failed: return 1;
-    case Verdict::inconclusive: return 2;
-    case Verdict::improved: return 3;
-    case Verdict::unchanged: return 4;
-    case Verdict::unsupported: return 5;
+    case Verdict::regressed:
+      return 0;
+    case Verdict::failed:
+      return 1;
+    case Verdict::inconclusive:
+      return 2;
+    case Verdict::improved:
+      return 3;
+    case Verdict::unchanged:
+      return 4;
+    case Verdict::unsupported:
+      return 5;
   }
   return 6;
 }
@@ -45,7 +51,9 @@ std::string change(const storage::VerdictRow& row) {
 
 }  // namespace
 
-std::string percent(double ratio) { return ratio > 0 ? signed_percent(ratio) + " %" : ""; }
+std::string percent(double ratio) {
+  return ratio > 0 ? signed_percent(ratio) + " %" : "";
+}
 
 std::string percent_interval(double low, double high) {
   if (low <= 0 || high <= 0) return "";
@@ -53,19 +61,19 @@ std::string percent_interval(double low, double high) {
 }
 
 json to_json(const storage::VerdictRow& row) {
-  return json{{"workload", row.target.cell.workload},
-              {"configuration", to_string(row.target.cell.configuration)},
-              {"variant", to_string(row.target.cell.variant)},
-              {"metric", to_string(row.target.metric)},
-              {"verdict", to_string(row.verdict)},
-              {"ratio", row.ratio > 0 ? json(row.ratio) : json(nullptr)},
-              {"interval",
-               has_interval(row) ? json{row.interval_low, row.interval_high} : json(nullptr)},
-              {"baseline_value", row.baseline_value},
-              {"candidate_value", row.candidate_value},
-              {"unit", unit_of(row.target.metric)},
-              {"runs", row.runs},
-              {"reason", row.reason}};
+  return json{
+      {"workload", row.target.cell.workload},
+      {"configuration", to_string(row.target.cell.configuration)},
+      {"variant", to_string(row.target.cell.variant)},
+      {"metric", to_string(row.target.metric)},
+      {"verdict", to_string(row.verdict)},
+      {"ratio", row.ratio > 0 ? json(row.ratio) : json(nullptr)},
+      {"interval", has_interval(row) ? json{row.interval_low, row.interval_high} : json(nullptr)},
+      {"baseline_value", row.baseline_value},
+      {"candidate_value", row.candidate_value},
+      {"unit", unit_of(row.target.metric)},
+      {"runs", row.runs},
+      {"reason", row.reason}};
 }
 
 void print_verdicts(std::ostream& out, std::vector<storage::VerdictRow> rows) {

@@ -27,8 +27,8 @@ nlohmann::json summary(const storage::IncidentRow& row) {
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
-  Table table({{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"},
-               {"title"}});
+  Table table(
+      {{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"}, {"title"}});
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     table.add({std::to_string(row.id), date_and_minute(row.opened_at),
@@ -53,8 +53,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   TW_TRY(const auto messages, store.outbox_of(id));
   auto object = summary(incident);
   if (incident.bisection) {
-    TW_TRY(const auto bisection,
-           storage::BisectionStore(*database).get(*incident.bisection));
+    TW_TRY(const auto bisection, storage::BisectionStore(*database).get(*incident.bisection));
     object["search"] = nlohmann::json::parse(bisection.answer_json, nullptr, false);
   }
   if (invocation.json) {
@@ -92,12 +91,10 @@ void add_incidents(Commands& commands) {
   };
   with_id(commands.add(incident, "show", "The issue's text and the search behind it",
                        [id](const Invocation& invocation) { return run_show(invocation, *id); }));
-  with_id(commands.add(incident, "acknowledge", "Somebody looks after it", [id](const auto& i) {
-    return run_change(i, *id, false);
-  }));
-  with_id(commands.add(incident, "close", "It is mended or accepted", [id](const auto& i) {
-    return run_change(i, *id, true);
-  }));
+  with_id(commands.add(incident, "acknowledge", "Somebody looks after it",
+                       [id](const auto& i) { return run_change(i, *id, false); }));
+  with_id(commands.add(incident, "close", "It is mended or accepted",
+                       [id](const auto& i) { return run_change(i, *id, true); }));
 }
 
 }  // namespace torchwatch::cli

@@ -41,8 +41,13 @@ std::string spread_text(double spread) {
 
 void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
   using Align = Table::Align;
-  Table table({{"workload"}, {"configuration"}, {"metric"}, {"value", Align::right},
-               {"spread", Align::right}, {"runs", Align::right}, {"status"}});
+  Table table({{"workload"},
+               {"configuration"},
+               {"metric"},
+               {"value", Align::right},
+               {"spread", Align::right},
+               {"runs", Align::right},
+               {"status"}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
     table.add({figure.target.cell.workload, to_string(figure.target.cell.configuration),
@@ -59,10 +64,9 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY(auto opened, open_session(invocation, std::move(config)));
   TW_TRY_VOID(opened.session->lock_machine());
-  TW_TRY(const auto build,
-         daemon::resolve_build(*opened.session, options.build, invocation.stop));
-  TW_TRY(const auto figures, nightly::measure_alone(opened.workshop(), build.id, options.runs,
-                                                    invocation.stop));
+  TW_TRY(const auto build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
+  TW_TRY(const auto figures,
+         nightly::measure_alone(opened.workshop(), build.id, options.runs, invocation.stop));
   if (invocation.json) {
     auto array = nlohmann::json::array();
     for (const auto& figure : figures) array.push_back(to_json(figure));
@@ -80,8 +84,9 @@ void add_measure(Commands& commands) {
   auto& command = commands.add(
       "measure", "Measure one build alone: times and peaks of each workload, with their spread",
       [options](const Invocation& invocation) { return run_measure(invocation, *options); });
-  command.add_option("BUILD", options->build,
-                     "A folder, a name in the channel, or a release of PyTorch")
+  command
+      .add_option("BUILD", options->build,
+                  "A folder, a name in the channel, or a release of PyTorch")
       ->required();
   command.add_option("--runs", options->runs, "Fresh processes for each figure")
       ->check(CLI::Range(1, 100));

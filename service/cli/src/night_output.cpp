@@ -34,8 +34,7 @@ json target_json(const storage::IncidentTargetRow& row) {
               {"variant", to_string(row.target.cell.variant)},
               {"metric", to_string(row.target.metric)},
               {"ratio", relative ? json(row.ratio) : json(nullptr)},
-              {"interval",
-               relative ? json{row.interval_low, row.interval_high} : json(nullptr)},
+              {"interval", relative ? json{row.interval_low, row.interval_high} : json(nullptr)},
               {"baseline_value", row.baseline_value},
               {"candidate_value", row.candidate_value}};
 }
@@ -98,11 +97,13 @@ Status print(std::ostream& out, storage::Database& database, const NightOutput& 
     TW_TRY(const auto messages, store.outbox_of(incident.id));
     for (const auto& message : messages) {
       const bool filed = message.state == storage::OutboxState::sent;
-      out << "\n" << std::string(78, '=') << "\n"
+      out << "\n"
+          << std::string(78, '=') << "\n"
           << (filed ? "Filed as issue #" + std::to_string(message.issue_number.value_or(0))
                     : std::string("In the outbox, to be filed once [github] is configured"))
-          << "\n" << std::string(78, '=') << "\n# " << message.title << "\n\n" << message.body
-          << "\n";
+          << "\n"
+          << std::string(78, '=') << "\n# " << message.title << "\n\n"
+          << message.body << "\n";
     }
   }
   if (output.incidents.empty() && !output.verdicts.empty()) out << "\nNo incident.\n";

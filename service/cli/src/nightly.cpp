@@ -18,15 +18,13 @@ struct Options {
   std::string candidate;
 };
 
-Result<std::vector<storage::NightRow>> due_nights(SessionOfCommand& opened,
-                                                  const Options& options, std::stop_token stop) {
+Result<std::vector<storage::NightRow>> due_nights(SessionOfCommand& opened, const Options& options,
+                                                  std::stop_token stop) {
   auto& workshop = opened.workshop();
   if (options.candidate.empty()) return nightly::discover_nights(workshop, stop);
-  TW_TRY(const auto candidate,
-         daemon::resolve_build(*opened.session, options.candidate, stop));
+  TW_TRY(const auto candidate, daemon::resolve_build(*opened.session, options.candidate, stop));
   TW_TRY(const auto baseline, daemon::resolve_build(*opened.session, options.baseline, stop));
-  TW_TRY(auto night,
-         nightly::open_explicit_night(workshop, candidate.id, baseline.id, true));
+  TW_TRY(auto night, nightly::open_explicit_night(workshop, candidate.id, baseline.id, true));
   return std::vector{std::move(night)};
 }
 

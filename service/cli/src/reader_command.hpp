@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "torchwatch/doors/clock.hpp"
 #include "torchwatch/daemon/session.hpp"
+#include "torchwatch/doors/clock.hpp"
 
 namespace torchwatch::cli {
 

@@ -8,13 +8,14 @@ Result<storage::BuildRow> newest_build(daemon::Session& session) {
   TW_TRY(const auto rows, storage::BuildStore(session.workshop().database).list());
   std::optional<storage::BuildRow> newest;
   for (const auto& row : rows) {
-    const bool usable = row.state == storage::BuildState::ready &&
-                        row.origin != storage::BuildOrigin::commit;
+    const bool usable =
+        row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
     if (usable && std::filesystem::exists(row.folder)) newest = row;
   }
   if (newest) return *newest;
-  return fail(ErrorCode::not_found,
-              "no build is known yet; name one with --build (a folder or a release such as 2.13.0)");
+  return fail(
+      ErrorCode::not_found,
+      "no build is known yet; name one with --build (a folder or a release such as 2.13.0)");
 }
 
 Result<nlohmann::json> call_runner(daemon::Session& session, const storage::BuildRow& build,
@@ -36,8 +37,8 @@ Result<nlohmann::json> call_runner(daemon::Session& session, const storage::Buil
   spec.output_limit_bytes = 4U << 20U;
   const auto outcome = session.processes().run(spec, stop);
   if (!doors::succeeded(outcome)) {
-    return fail(ErrorCode::unavailable, "runner " + command + ": " +
-                                            doors::describe(outcome.end) + "\n" + outcome.output);
+    return fail(ErrorCode::unavailable,
+                "runner " + command + ": " + doors::describe(outcome.end) + "\n" + outcome.output);
   }
   // A library may have warned on stderr before; the JSON begins where the first brace does.
   const auto begin = outcome.output.find_first_of("{[");

@@ -22,16 +22,18 @@ std::string commit_line(const std::string& sha, const bisect::CommitHistory* his
 
 void print_effects(std::ostream& out, const std::vector<nightly::TargetEffect>& effects) {
   using Align = Table::Align;
-  Table table({{"  series"}, {"change", Align::right}, {"99 % interval, %", Align::right},
+  Table table({{"  series"},
+               {"change", Align::right},
+               {"99 % interval, %", Align::right},
                {"pairs", Align::right}});
   for (const auto& effect : effects) {
     const auto metric = effect.target.metric;
     const bool relative = nightly::is_relative(metric);
-    table.add({"  " + to_string(effect.target),
-               relative ? percent(std::exp(effect.effect))
-                        : report::human_value(metric, effect.effect),
-               relative ? percent_interval(std::exp(effect.low), std::exp(effect.high)) : "",
-               std::to_string(effect.pairs)});
+    table.add(
+        {"  " + to_string(effect.target),
+         relative ? percent(std::exp(effect.effect)) : report::human_value(metric, effect.effect),
+         relative ? percent_interval(std::exp(effect.low), std::exp(effect.high)) : "",
+         std::to_string(effect.pairs)});
   }
   if (!table.empty()) table.print(out);
 }

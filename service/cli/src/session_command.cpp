@@ -11,8 +11,7 @@ Result<SessionOfCommand> open_session(const Invocation& invocation) {
 
 Result<SessionOfCommand> open_session(const Invocation& invocation, config::Config config) {
   SessionOfCommand opened;
-  opened.progress =
-      std::make_unique<TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
+  opened.progress = std::make_unique<TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
   TW_TRY(opened.session, daemon::Session::open(std::move(config), *opened.progress));
   return opened;
 }

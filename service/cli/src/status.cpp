@@ -18,7 +18,11 @@ Outcome run_status(const Invocation& invocation) {
   storage::BuildStore builds(*database);
   storage::IncidentStore incidents(*database);
   TW_TRY(const auto nights, storage::NightStore(*database).list(kNightsShown));
-  Table table({{"begun, UTC"}, {"kind"}, {"candidate"}, {"baseline"}, {"state"},
+  Table table({{"begun, UTC"},
+               {"kind"},
+               {"candidate"},
+               {"baseline"},
+               {"state"},
                {"incidents", Table::Align::right}});
   auto array = nlohmann::json::array();
   for (const auto& night : nights) {
@@ -29,8 +33,9 @@ Outcome run_status(const Invocation& invocation) {
       baseline = row.name;
     }
     TW_TRY(const auto found, incidents.of_night(night.id));
-    table.add({date_and_minute(night.created_at), std::string(to_string(night.kind)), candidate.name, baseline,
-               std::string(to_string(night.state)), std::to_string(found.size())});
+    table.add({date_and_minute(night.created_at), std::string(to_string(night.kind)),
+               candidate.name, baseline, std::string(to_string(night.state)),
+               std::to_string(found.size())});
     array.push_back({{"id", night.id},
                      {"kind", std::string(to_string(night.kind))},
                      {"candidate", candidate.name},

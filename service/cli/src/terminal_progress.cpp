@@ -14,7 +14,9 @@ constexpr std::size_t kDetailWidth = 60;
 TerminalProgress::TerminalProgress(std::ostream& err, bool is_terminal)
     : err_(err), is_terminal_(is_terminal), started_(clock_.monotonic_now()) {}
 
-TerminalProgress::~TerminalProgress() { clear_bar(); }
+TerminalProgress::~TerminalProgress() {
+  clear_bar();
+}
 
 std::string TerminalProgress::elapsed() const {
   const auto seconds =
@@ -36,7 +38,9 @@ void TerminalProgress::print_line(const std::string& line) {
   err_ << elapsed() << "  " << line << std::endl;
 }
 
-void TerminalProgress::began(const std::string& what) { print_line(what); }
+void TerminalProgress::began(const std::string& what) {
+  print_line(what);
+}
 
 void TerminalProgress::at(int done, int of, const std::string& detail) {
   if (!is_terminal_) return;
@@ -49,6 +53,8 @@ void TerminalProgress::at(int done, int of, const std::string& detail) {
   bar_shown_ = true;
 }
 
-void TerminalProgress::note(const std::string& line) { print_line(line); }
+void TerminalProgress::note(const std::string& line) {
+  print_line(line);
+}
 
 }  // namespace torchwatch::cli

@@ -31,8 +31,12 @@ Outcome run_workloads(const Invocation& invocation, const std::string& build_nam
     return ExitStatus::done;
   }
   using Align = Table::Align;
-  Table table({{"workload"}, {"domain"}, {"task"}, {"parameters", Align::right},
-               {"train batch", Align::right}, {"eval batch", Align::right}});
+  Table table({{"workload"},
+               {"domain"},
+               {"task"},
+               {"parameters", Align::right},
+               {"train batch", Align::right},
+               {"eval batch", Align::right}});
   for (const auto& item : listed.is_object() ? listed.value("workloads", json::array()) : listed) {
     table.add({text_of(item, "name"), text_of(item, "domain"), text_of(item, "task"),
                text_of(item, "params_trainable"), text_of(item, "train_batch"),

@@ -44,8 +44,8 @@ Result<std::string> carry_out_nightly(Session& session, const RequestRow& reques
   }
   TW_TRY(const auto candidate, resolve_build(session, body["candidate"].get<std::string>(), stop));
   TW_TRY(const auto baseline, resolve_build(session, body["baseline"].get<std::string>(), stop));
-  TW_TRY(const auto night, nightly::open_explicit_night(session.workshop(), candidate.id,
-                                                        baseline.id, true));
+  TW_TRY(const auto night,
+         nightly::open_explicit_night(session.workshop(), candidate.id, baseline.id, true));
   TW_TRY(const auto ended, nightly::carry_out_night(session.workshop(), night, stop));
   return json{{"night", ended.id}}.dump();
 }
@@ -77,7 +77,9 @@ Status Daemon::start_server() {
     settings.token_sha256 = web::hash_token(token);
   }
   auto& workshop = session_.workshop();
-  web::Backend backend{workshop.database, workshop.clock, workshop.random,
+  web::Backend backend{workshop.database,
+                       workshop.clock,
+                       workshop.random,
                        [this] {
                          std::scoped_lock lock(mutex_);
                          woken_ = true;

@@ -28,8 +28,8 @@ Status check_workloads(Session& session, const SearchRequest& request) {
   TW_TRY(const auto known, session.workshop().runners.workloads());
   for (const auto& name : request.workloads) {
     if (std::ranges::find(known, name) == known.end()) {
-      return fail(ErrorCode::invalid, "workload \"" + name +
-                                          "\" is not in the suite; `torchwatch workloads` lists it");
+      return fail(ErrorCode::invalid,
+                  "workload \"" + name + "\" is not in the suite; `torchwatch workloads` lists it");
     }
   }
   return {};
@@ -72,8 +72,8 @@ Result<std::string> base_folder(Session& session) {
   TW_TRY(const auto rows, storage::BuildStore(session.workshop().database).list());
   std::string folder;
   for (const auto& row : rows) {
-    const bool usable = row.state == storage::BuildState::ready &&
-                        row.origin != storage::BuildOrigin::commit;
+    const bool usable =
+        row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
     if (usable && builds::inspect(row.folder)) folder = row.folder;
   }
   return folder;

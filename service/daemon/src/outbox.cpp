@@ -16,7 +16,9 @@ struct Outbox::Parts {
   report::OutboxSender sender;
 };
 
-void Outbox::Remove::operator()(Parts* parts) const { delete parts; }
+void Outbox::Remove::operator()(Parts* parts) const {
+  delete parts;
+}
 
 Result<Outbox> Outbox::open(Session& session) {
   const auto& github = session.config().github;

@@ -91,8 +91,8 @@ struct Session::Parts {
   Status open_commit_builds() {
     if (!history || config.build.recipe.empty()) return {};
     if (!std::filesystem::exists(config.build.recipe)) {
-      return fail(ErrorCode::not_found, "[build] recipe: there is no " +
-                                            config.build.recipe.string());
+      return fail(ErrorCode::not_found,
+                  "[build] recipe: there is no " + config.build.recipe.string());
     }
     commits.emplace(commit_settings(config), *processes,
                     [this](const std::string& commit, const std::filesystem::path& folder) {
@@ -114,8 +114,7 @@ struct Session::Parts {
 Session::Session(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::open(config::Config config,
-                                               nightly::Progress& progress) {
+Result<std::unique_ptr<Session>> Session::open(config::Config config, nightly::Progress& progress) {
   auto parts = std::make_unique<Parts>(std::move(config));
   TW_TRY_VOID(parts->open_database());
   TW_TRY_VOID(make_folder(parts->config.executor.scratch));
@@ -125,8 +124,7 @@ Result<std::unique_ptr<Session>> Session::open(config::Config config,
   parts->processes = doors::make_process_runner(parts->config.storage.path.string());
   executor::LocalExecutor::Settings settings;
   settings.threads = parts->config.measure.threads;
-  settings.output_limit_bytes =
-      static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
+  settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
   parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
   parts->kits.emplace(kit_settings(parts->config), *parts->processes);
   parts->runners.emplace(*parts->kits);
@@ -140,10 +138,18 @@ Result<std::unique_ptr<Session>> Session::open(config::Config config,
   return std::unique_ptr<Session>(new Session(std::move(parts)));
 }
 
-nightly::Workshop& Session::workshop() { return *parts_->workshop; }
-const config::Config& Session::config() const { return parts_->config; }
-channel::Channel& Session::releases() { return *parts_->releases; }
-doors::ProcessRunner& Session::processes() { return *parts_->processes; }
+nightly::Workshop& Session::workshop() {
+  return *parts_->workshop;
+}
+const config::Config& Session::config() const {
+  return parts_->config;
+}
+channel::Channel& Session::releases() {
+  return *parts_->releases;
+}
+doors::ProcessRunner& Session::processes() {
+  return *parts_->processes;
+}
 
 Status Session::lock_machine() {
   if (parts_->machine_lock) return {};

@@ -3,22 +3,9 @@
 #include <tuple>
 
 #include "course.hpp"
+#include "stable_hash.hpp"
 
 namespace torchwatch::nightly {
-namespace {
-
-/// FNV-1a: the same order on every machine and in every process, which std::hash is not.
-std::uint64_t order_key(std::uint64_t seed, const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL ^ seed;
-  for (const char character : text) {
-    hash ^= static_cast<unsigned char>(character);
-    hash *= 1099511628211ULL;
-  }
-  return hash;
-}
-
-}  // namespace
-
 Comparison::Comparison(const Plan& plan, const detect::Settings& settings, std::uint64_t seed)
     : plan_(plan), settings_(settings), seed_(seed) {}
 
@@ -39,7 +26,7 @@ bool Comparison::is_closed(const std::string& name) const {
 std::optional<Block> Comparison::next() const {
   std::optional<Block> first;
   const auto rank = [&](const Block& block) {
-    return std::tuple(block.stage, block.index, order_key(seed_, block.slot(0)));
+    return std::tuple(block.stage, block.index, stable_hash(block.slot(0), seed_));
   };
   for (const auto& cell : plan_.cells) {
     for (const auto pass : plan_.passes) {

@@ -54,9 +54,13 @@ std::string first_reason(const std::vector<const RunRow*>& runs) {
 
 }  // namespace
 
-std::optional<Block> Course::next() const { return evaluate().next; }
+std::optional<Block> Course::next() const {
+  return evaluate().next;
+}
 
-std::vector<Finding> Course::findings() const { return evaluate().findings; }
+std::vector<Finding> Course::findings() const {
+  return evaluate().findings;
+}
 
 Course::Runs Course::runs_of(Stage stage) const {
   Runs runs;
@@ -202,15 +206,14 @@ Course::Step Course::evaluate_timing(const Runs& screen) const {
     Finding result;
     if (screened.step == detect::ScreenStep::suspect) {
       const auto fresh = runs_of(Stage::confirm);
-      const auto decision =
-          detect::confirm(pair_log_ratios(fresh, metric), comparison_.settings_);
+      const auto decision = detect::confirm(pair_log_ratios(fresh, metric), comparison_.settings_);
       if (decision.measure_more) return Step{block(Stage::confirm, fresh.blocks), {}};
       result = finding(metric, decision.verdict, decision.reason, fresh);
       estimate = decision.estimate;
     } else {
       const bool noisy = screened.step == detect::ScreenStep::too_noisy;
-      result = finding(metric, noisy ? Verdict::inconclusive : Verdict::unchanged,
-                       screened.reason, screen);
+      result = finding(metric, noisy ? Verdict::inconclusive : Verdict::unchanged, screened.reason,
+                       screen);
     }
     result.verdict.ratio = estimate.ratio;
     result.verdict.interval_low = estimate.low;

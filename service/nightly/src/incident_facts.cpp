@@ -61,8 +61,8 @@ report::EffectFacts effect_facts(const storage::VerdictRow& row) {
 
 /// The command that searches again what this incident is about.
 std::string reproduce_command(const report::IncidentFacts& facts) {
-  std::string command = "torchwatch bisect " + facts.baseline.trunk_commit + " " +
-                        facts.candidate.trunk_commit;
+  std::string command =
+      "torchwatch bisect " + facts.baseline.trunk_commit + " " + facts.candidate.trunk_commit;
   if (facts.effects.empty()) return command;
   const auto& target = facts.effects.front().target;
   return command + " --workload " + target.cell.workload + " --device " +
@@ -133,8 +133,7 @@ Result<report::IncidentFacts> incident_facts(Workshop& workshop,
   TW_TRY(facts.machine, machine_facts(workshop, night.id));
   facts.reproduce = reproduce_command(facts);
   if (!incident.bisection) return facts;
-  TW_TRY(const auto bisection,
-         storage::BisectionStore(workshop.database).get(*incident.bisection));
+  TW_TRY(const auto bisection, storage::BisectionStore(workshop.database).get(*incident.bisection));
   if (bisection.state == storage::BisectionState::ended) {
     TW_TRY(const auto result, parse_search_result(bisection.answer_json));
     facts.search = search_facts(workshop, bisection, result);

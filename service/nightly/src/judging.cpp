@@ -1,14 +1,15 @@
 #include "judging.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
 #include "measuring.hpp"
 #include "reporting.hpp"
 #include "search_opening.hpp"
+#include "stable_hash.hpp"
 #include "torchwatch/detect/grouping.hpp"
 #include "torchwatch/doors/failpoint.hpp"
 #include "torchwatch/nightly/night.hpp"
@@ -29,8 +30,8 @@ double effect_of(const storage::VerdictRow& verdict) {
 }
 
 storage::IncidentTargetRow incident_target(const storage::VerdictRow& verdict) {
-  return {verdict.target,         verdict.ratio,          verdict.interval_low,
-          verdict.interval_high,  verdict.baseline_value, verdict.candidate_value};
+  return {verdict.target,        verdict.ratio,          verdict.interval_low,
+          verdict.interval_high, verdict.baseline_value, verdict.candidate_value};
 }
 
 /// From what changed, never from a date, so that the same change is known again.
@@ -38,18 +39,11 @@ std::string key_of(IncidentKind kind, const std::vector<storage::IncidentTargetR
   std::vector<std::string> names;
   for (const auto& target : targets) names.push_back(to_string(target.target));
   std::ranges::sort(names);
-  std::uint64_t hash = 14695981039346656037ULL;
-  const auto mix = [&hash](std::string_view text) {
-    for (const char character : text) {
-      hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211ULL;
-    }
-  };
-  for (const auto& name : names) {
-    mix(name);
-    mix("\n");
-  }
+  std::string all;
+  for (const auto& name : names) all += name + "\n";
   std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits.data(), digits.size(), "%016llx",
+                static_cast<unsigned long long>(stable_hash(all)));
   return std::string(to_string(kind)) + "-" + digits.data();
 }
 
@@ -110,8 +104,7 @@ Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
         TW_TRY_VOID(open_incident(workshop, night, std::move(incident)));
       }
     }
-    TW_TRY(judged, nights.advanced(night, storage::NightState::judged,
-                                   workshop.clock.wall_now()));
+    TW_TRY(judged, nights.advanced(night, storage::NightState::judged, workshop.clock.wall_now()));
     return {};
   }));
   TW_TRY_VOID(doors::failpoint("nightly.after_verdict"));

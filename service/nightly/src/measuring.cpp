@@ -28,8 +28,7 @@ Status make_block(Workshop& workshop, RunMaker& maker, const Block& block, const
                   Comparison& comparison, std::stop_token stop) {
   for (int position = 0; position < Block::kRuns; ++position) {
     const auto slot = block.slot(position);
-    const auto& subject =
-        block.side(position) == Side::baseline ? sides.baseline : sides.candidate;
+    const auto& subject = block.side(position) == Side::baseline ? sides.baseline : sides.candidate;
     while (!comparison.is_closed(slot)) {
       TW_TRY(const auto run, maker.make(slot, subject, sides.plan, block.cell, block.pass, stop));
       comparison.add(run.row, run.machine);

@@ -41,14 +41,20 @@ class Stages {
 
   Result<NightRow> take(const NightRow& night) {
     switch (night.state) {
-      case NightState::discovered: return prepare(night);
-      case NightState::ready: return measure(night);
-      case NightState::measured: return judge(night);
-      case NightState::judged: return search(night);
-      case NightState::bisected: return report(night);
+      case NightState::discovered:
+        return prepare(night);
+      case NightState::ready:
+        return measure(night);
+      case NightState::measured:
+        return judge(night);
+      case NightState::judged:
+        return search(night);
+      case NightState::bisected:
+        return report(night);
       case NightState::reported:
       case NightState::accepted:
-      case NightState::refused: return night;
+      case NightState::refused:
+        return night;
     }
     return fail(ErrorCode::internal, "night in an unknown state");
   }
@@ -66,8 +72,8 @@ class Stages {
     TW_TRY(const auto baseline, builds_.get(*night.baseline));
     for (const auto* build : {&baseline, &candidate}) {
       if (auto tree = builds::inspect(build->folder); !tree) {
-        return advance(night, NightState::refused, "build " + build->name + ": " +
-                                                       tree.error().message);
+        return advance(night, NightState::refused,
+                       "build " + build->name + ": " + tree.error().message);
       }
     }
     if (night.kind == storage::NightKind::nightly &&

@@ -24,8 +24,9 @@ std::vector<PairMeasuring::Group> PairMeasuring::groups(
   for (const auto index : targets) {
     const auto& target = order_.targets.at(index).target;
     const auto pass = pass_of(target.metric);
-    auto group = std::ranges::find_if(
-        groups, [&](const Group& known) { return known.cell == target.cell && known.pass == pass; });
+    auto group = std::ranges::find_if(groups, [&](const Group& known) {
+      return known.cell == target.cell && known.pass == pass;
+    });
     if (group == groups.end()) group = groups.insert(groups.end(), Group{target.cell, pass, {}});
     group->targets.push_back(index);
   }
@@ -53,8 +54,7 @@ Status PairMeasuring::add_effects(const Group& group, const MachineRun& candidat
     const auto metric = order_.targets[index].target.metric;
     const auto of_candidate = candidate.row.values.find(metric);
     const auto of_reference = reference.row.values.find(metric);
-    if (of_candidate == candidate.row.values.end() ||
-        of_reference == reference.row.values.end()) {
+    if (of_candidate == candidate.row.values.end() || of_reference == reference.row.values.end()) {
       return fail(ErrorCode::internal, "a run of " + to_string(group.cell) + " carries no " +
                                            std::string(to_string(metric)));
     }

@@ -34,8 +34,8 @@ class PairMeasuring {
   Status load_past_runs();
 
   /// `name` is unique to this measurement within the search.
-  Result<std::variant<PairEffects, SideFailed>> measure(const std::string& name,
-                                                        Subject candidate, Subject reference,
+  Result<std::variant<PairEffects, SideFailed>> measure(const std::string& name, Subject candidate,
+                                                        Subject reference,
                                                         const std::vector<std::size_t>& targets,
                                                         int pairs, std::stop_token stop);
 

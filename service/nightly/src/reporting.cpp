@@ -50,15 +50,14 @@ Status queue_recurrence(Workshop& workshop, const NightRow& night, const Inciden
 
 Result<NightRow> report_night(Workshop& workshop, const NightRow& night) {
   storage::NightStore nights(workshop.database);
-  TW_TRY(const auto incidents,
-         storage::IncidentStore(workshop.database).of_night(night.id));
+  TW_TRY(const auto incidents, storage::IncidentStore(workshop.database).of_night(night.id));
   NightRow reported;
   TW_TRY_VOID(workshop.database.transact([&]() -> Status {
     for (const auto& incident : incidents) {
       TW_TRY_VOID(queue_issue(workshop, night, incident));
     }
-    TW_TRY(reported, nights.advanced(night, storage::NightState::reported,
-                                     workshop.clock.wall_now()));
+    TW_TRY(reported,
+           nights.advanced(night, storage::NightState::reported, workshop.clock.wall_now()));
     return {};
   }));
   TW_TRY_VOID(doors::failpoint("nightly.after_report"));

@@ -42,9 +42,8 @@ Result<std::vector<MachineRun>> RunMaker::past_runs() {
   return runs;
 }
 
-Result<MachineRun> RunMaker::make(const std::string& slot, const Subject& subject,
-                                  const Plan& plan, const Cell& cell, Pass pass,
-                                  std::stop_token stop) {
+Result<MachineRun> RunMaker::make(const std::string& slot, const Subject& subject, const Plan& plan,
+                                  const Cell& cell, Pass pass, std::stop_token stop) {
   const storage::AttemptOrder order{owner_, slot, subject.build, cell, pass};
   const auto token = workshop_.random.token();
   TW_TRY(const auto attempt, store_.issued(order, token, workshop_.clock.wall_now()));
@@ -68,8 +67,7 @@ Result<MachineRun> RunMaker::make(const std::string& slot, const Subject& subjec
 }
 
 Result<MachineRun> RunMaker::record(const storage::AttemptOrder& order, storage::Id attempt,
-                                    const std::string& token,
-                                    const executor::RunOutcome& outcome) {
+                                    const std::string& token, const executor::RunOutcome& outcome) {
   MachineRun made;
   made.row.attempt = attempt;
   made.row.slot = order.slot;

@@ -108,19 +108,17 @@ Status SearchLog::measured(const bisect::Measured& event, bisect::Purpose purpos
 
 Status SearchLog::built(std::size_t candidate, const std::string& commit,
                         const std::string& content_hash) {
-  return append("built", json{{"candidate", candidate},
-                              {"commit", commit},
-                              {"content_hash", content_hash}}
-                             .dump());
+  return append(
+      "built",
+      json{{"candidate", candidate}, {"commit", commit}, {"content_hash", content_hash}}.dump());
 }
 
 Status SearchLog::unbuildable(std::size_t candidate, const std::string& commit,
                               const std::string& reason, bool fault) {
-  return append("unbuildable", json{{"candidate", candidate},
-                                    {"commit", commit},
-                                    {"reason", reason},
-                                    {"fault", fault}}
-                                   .dump());
+  return append(
+      "unbuildable",
+      json{{"candidate", candidate}, {"commit", commit}, {"reason", reason}, {"fault", fault}}
+          .dump());
 }
 
 Status SearchLog::same_library(const bisect::SameLibrary& event) {

@@ -14,16 +14,22 @@ namespace {
 
 std::int64_t floor_bytes(Metric metric, const detect::Settings& settings) {
   switch (metric) {
-    case Metric::leak_growth: return settings.growth_floor_bytes;
-    case Metric::leak_retained: return settings.retained_floor_bytes;
-    case Metric::cpu_peak_resident: return settings.resident_floor_bytes;
-    default: return settings.memory_floor_bytes;
+    case Metric::leak_growth:
+      return settings.growth_floor_bytes;
+    case Metric::leak_retained:
+      return settings.retained_floor_bytes;
+    case Metric::cpu_peak_resident:
+      return settings.resident_floor_bytes;
+    default:
+      return settings.memory_floor_bytes;
   }
 }
 
 }  // namespace
 
-bool is_relative(Metric metric) { return pass_of(metric) == Pass::timing; }
+bool is_relative(Metric metric) {
+  return pass_of(metric) == Pass::timing;
+}
 
 double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
   if (is_relative(metric)) return std::log1p(settings.threshold) / 2;

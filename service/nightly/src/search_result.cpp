@@ -142,8 +142,8 @@ Result<SearchResult> parse_search_result(std::string_view text) {
     object.at("builds").get_to(result.builds);
     object.at("runs").get_to(result.runs);
     for (const auto& item : object.at("skipped")) {
-      result.skipped.push_back({item.at("commit").get<std::string>(),
-                                item.at("reason").get<std::string>()});
+      result.skipped.push_back(
+          {item.at("commit").get<std::string>(), item.at("reason").get<std::string>()});
     }
     object.at("reason").get_to(result.reason);
     return result;

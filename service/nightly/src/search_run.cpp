@@ -19,8 +19,7 @@ Result<storage::BisectionRow> end(Workshop& workshop, const storage::BisectionRo
 
 }  // namespace
 
-Result<storage::BisectionRow> carry_out_search(Workshop& workshop,
-                                               const storage::BisectionRow& row,
+Result<storage::BisectionRow> carry_out_search(Workshop& workshop, const storage::BisectionRow& row,
                                                std::stop_token stop) {
   if (row.state == storage::BisectionState::ended) return row;
   TW_TRY(const auto order, parse_search_order(row.request_json));

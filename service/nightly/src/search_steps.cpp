@@ -36,8 +36,7 @@ std::vector<bisect::SearchTarget> targets_of(const SearchOrder& order) {
 }
 
 /// The change counts as gone when at least half of each effect that the culprit shows is.
-void judge_revert(const bisect::Culprit& culprit, const PairEffects& measured,
-                  RevertCheck& check) {
+void judge_revert(const bisect::Culprit& culprit, const PairEffects& measured, RevertCheck& check) {
   check.gone = !measured.empty();
   for (const auto& effect : culprit.effects) {
     const auto found = measured.find(effect.target);
@@ -47,7 +46,9 @@ void judge_revert(const bisect::Culprit& culprit, const PairEffects& measured,
   }
 }
 
-std::string short_sha(const std::string& sha) { return sha.substr(0, 12); }
+std::string short_sha(const std::string& sha) {
+  return sha.substr(0, 12);
+}
 
 }  // namespace
 
@@ -111,8 +112,7 @@ Status SearchSteps::measure(const bisect::Measure& wanted, std::stop_token stop)
                             wanted.targets, wanted.pairs, stop));
   if (const auto* failed = std::get_if<SideFailed>(&measured)) return note_failure(wanted, *failed);
 
-  const bisect::Measured event{wanted.candidate, wanted.reference,
-                               std::get<PairEffects>(measured)};
+  const bisect::Measured event{wanted.candidate, wanted.reference, std::get<PairEffects>(measured)};
   TW_TRY_VOID(search_->apply(event));
   TW_TRY_VOID(log_.measured(event, wanted.purpose, search_->posterior()));
   return doors::failpoint("nightly.after_bisection_event");
@@ -249,10 +249,9 @@ Status SearchSteps::log_revert(std::size_t candidate, const std::string& reverte
   for (const auto& effect : culprit.effects) {
     if (effect.shows) targets.push_back(effect.target);
   }
-  TW_TRY(const auto measured,
-         measuring_.measure("revert/" + std::to_string(candidate), *bad_end,
-                            std::get<Subject>(built), targets, bisect::SearchSettings{}.verify_pairs,
-                            stop));
+  TW_TRY(const auto measured, measuring_.measure("revert/" + std::to_string(candidate), *bad_end,
+                                                 std::get<Subject>(built), targets,
+                                                 bisect::SearchSettings{}.verify_pairs, stop));
   if (const auto* failed = std::get_if<SideFailed>(&measured)) {
     check.reason = failed->reason;
     return log_.reverted(check);
@@ -306,8 +305,9 @@ std::string SearchSteps::how_verified(const bisect::Culprit& culprit) const {
   if (!check->applies || !check->builds) {
     return text + "; reverting it on the bad end was not possible (" + check->reason + ")";
   }
-  return text + (check->gone ? "; reverting it on the bad end takes the change away"
-                      : "; reverting it on the bad end did not clearly take the change away");
+  return text + (check->gone
+                     ? "; reverting it on the bad end takes the change away"
+                     : "; reverting it on the bad end did not clearly take the change away");
 }
 
 std::vector<TargetEffect> SearchSteps::make_effects(

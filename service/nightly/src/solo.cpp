@@ -16,8 +16,8 @@ std::vector<SoloFigure> figures(const Cell& cell, Pass pass, const std::vector<M
   for (const auto& run : runs) {
     if (run.row.status != RunStatus::ok) {
       const auto metric = pass == Pass::timing ? Metric::time : Metric::cpu_peak;
-      return {{{cell, metric}, 0, 0, static_cast<int>(runs.size()), run.row.status,
-               run.row.reason}};
+      return {
+          {{cell, metric}, 0, 0, static_cast<int>(runs.size()), run.row.status, run.row.reason}};
     }
     for (const auto& [metric, value] : run.row.values) {
       values[metric].push_back(static_cast<double>(value));
@@ -25,8 +25,12 @@ std::vector<SoloFigure> figures(const Cell& cell, Pass pass, const std::vector<M
   }
   std::vector<SoloFigure> result;
   for (const auto& [metric, list] : values) {
-    result.push_back({{cell, metric}, median(list), relative_spread(list),
-                      static_cast<int>(list.size()), RunStatus::ok, ""});
+    result.push_back({{cell, metric},
+                      median(list),
+                      relative_spread(list),
+                      static_cast<int>(list.size()),
+                      RunStatus::ok,
+                      ""});
   }
   return result;
 }

@@ -1,5 +1,6 @@
-// Kills a whole night at its failpoints and at writes of its database, lets the next process go on, and compares what is left
-// with an uncut night: nothing lost, nothing counted twice, one issue for each incident.
+// Kills a whole night at its failpoints and at writes of its database, lets the next process go on,
+// and compares what is left with an uncut night: nothing lost, nothing counted twice, one issue for
+// each incident.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

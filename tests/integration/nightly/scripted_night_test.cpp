@@ -72,7 +72,8 @@ TEST_CASE("a day without a culprit yields no incident") {
   const test::TemporaryFolder folder;
   auto commits = test::day_with_two_culprits();
   for (auto& commit : commits) {
-    const bool culprit = commit.behaviour.starts_with("time") || commit.behaviour.starts_with("leak");
+    const bool culprit =
+        commit.behaviour.starts_with("time") || commit.behaviour.starts_with("leak");
     if (culprit) commit.behaviour = "# harmless";
   }
   const ScriptedDay day(folder.path(), commits);

@@ -40,8 +40,8 @@ double wobble(const std::string& slot) {
 }
 
 std::int64_t time_of(const Block& block, Side side, int position, double factor) {
-  const double value = 1e7 * wobble(block.slot(position)) *
-                       (side == Side::candidate ? factor : 1.0);
+  const double value =
+      1e7 * wobble(block.slot(position)) * (side == Side::candidate ? factor : 1.0);
   return static_cast<std::int64_t>(value);
 }
 
@@ -77,11 +77,11 @@ Verdict verdict_of(const Comparison& comparison, Metric metric) {
 }  // namespace
 
 TEST_CASE("a comparison of equal builds ends after screening, without a change") {
-  const auto comparison = carried_out(plan_of({"a", "b"}, {Pass::timing}),
-                                      [](const Block& block, Side side, int) {
-                                        REQUIRE(block.stage == Stage::screen);
-                                        return ok({{Metric::time, time_of(block, side, 0, 1)}});
-                                      });
+  const auto comparison =
+      carried_out(plan_of({"a", "b"}, {Pass::timing}), [](const Block& block, Side side, int) {
+        REQUIRE(block.stage == Stage::screen);
+        return ok({{Metric::time, time_of(block, side, 0, 1)}});
+      });
   REQUIRE(verdict_of(comparison, Metric::time) == Verdict::unchanged);
   REQUIRE(comparison.findings().size() == 2);
 }

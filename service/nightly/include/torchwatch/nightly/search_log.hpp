@@ -16,7 +16,7 @@ struct RevertCheck {
   bool applies = false;
   bool builds = false;
   std::map<std::size_t, double> effects;  ///< median, bad end against the reverted one, by target
-  bool gone = false;  ///< every change that the culprit made is taken away
+  bool gone = false;                      ///< every change that the culprit made is taken away
   std::string reason;
 };
 

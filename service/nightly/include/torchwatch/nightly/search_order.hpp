@@ -14,7 +14,7 @@ namespace torchwatch::nightly {
 /// One series whose change is searched, with what is expected of it.
 struct SearchedTarget {
   Target target;
-  double noise_sd = 0.02;       ///< of one pair's effect, in the effect's unit
+  double noise_sd = 0.02;  ///< of one pair's effect, in the effect's unit
   double minimum_effect = 0.034;
   bool operator==(const SearchedTarget&) const = default;
 };

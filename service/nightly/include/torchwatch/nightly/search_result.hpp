@@ -36,7 +36,7 @@ struct SkippedBuild {
 
 /// What a search ended with, as stored (BisectionRow::answer_json) and printed by `bisect --json`.
 struct SearchResult {
-  std::string outcome;  ///< bisect::to_string(Outcome), or "faulted"
+  std::string outcome;                   ///< bisect::to_string(Outcome), or "faulted"
   std::vector<CulpritFinding> culprits;  ///< largest share of the change first
   std::vector<std::string> suspects;     ///< the smallest set that holds an unfound culprit
   double suspects_confidence = 0;

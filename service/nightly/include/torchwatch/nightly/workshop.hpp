@@ -30,8 +30,8 @@ struct Workshop {
   executor::Executor& executor;
   RunnerSource& runners;
   channel::Channel& channel;
-  bisect::CommitHistory* history = nullptr;   ///< none without [source]
-  builds::CommitBuilder* commits = nullptr;   ///< none without [build] recipe
+  bisect::CommitHistory* history = nullptr;  ///< none without [source]
+  builds::CommitBuilder* commits = nullptr;  ///< none without [build] recipe
   const doors::Clock& clock;
   doors::Random& random;
   Progress& progress;
