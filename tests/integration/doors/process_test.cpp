@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <future>
+#include <sstream>
 #include <thread>
 
 #include "bad_child_spec.hpp"
@@ -29,6 +30,18 @@ bool is(const ProcessOutcome& outcome) {
 std::string line_with(const std::string& text, const std::string& key) {
   const auto at = text.find(key);
   return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+// The session in the text of /proc/PID/stat: the fourth field after the name, which may hold
+// blanks.
+pid_t session_in(const std::string& stat) {
+  std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+  std::string state;
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = -1;
+  fields >> state >> parent >> group >> session;
+  return session;
 }
 
 }  // namespace
@@ -87,10 +100,9 @@ TEST_CASE("a child is pinned to the cores that were asked for") {
 
 TEST_CASE("a child has a session of its own if asked for, and ends at its limit as any other") {
   auto spec = bad_child({"cat", "/proc/self/stat"});
-  const std::string session = " " + std::to_string(getsid(0)) + " ";
-  CHECK(run(spec).output.find(session) != std::string::npos);
+  CHECK(session_in(run(spec).output) == getsid(0));
   spec.own_session = true;
-  CHECK(run(spec).output.find(session) == std::string::npos);
+  CHECK(session_in(run(spec).output) != getsid(0));
   spec.arguments = {"fork", "hang", "--", "hang"};
   spec.time_limit = 20ms;
   CHECK(is<doors::TimedOut>(run(spec)));
