@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "torchwatch/doors/publish.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -63,38 +64,17 @@ class Members {
   std::string wrong_;
 };
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
-/// Names that somebody may have meant: one in the other, or the same beginning.
-std::string near_names(const std::vector<WorkloadEntry>& list, const std::string& name) {
-  constexpr std::size_t kBeginning = 3;
-  const std::string wanted = lower(name);
-  std::string near;
-  for (const auto& entry : list) {
-    const std::string known = lower(entry.name);
-    const bool is_near =
-        !wanted.empty() && (known.find(wanted) != known.npos || wanted.find(known) != wanted.npos ||
-                            known.substr(0, kBeginning) == wanted.substr(0, kBeginning));
-    if (is_near) near += (near.empty() ? "" : ", ") + entry.name;
-  }
-  return near;
-}
-
 Status check_known(const std::vector<WorkloadEntry>& list, const std::vector<std::string>& names) {
   if (names.empty()) {
     return fail(ErrorCode::invalid, "a runner kit needs at least one workload, none is named");
   }
+  std::vector<std::string> known;
+  for (const auto& entry : list) known.push_back(entry.name);
   for (const auto& name : names) {
-    if (std::ranges::find(list, name, &WorkloadEntry::name) != list.end()) continue;
-    const std::string near = near_names(list, name);
+    if (std::ranges::find(known, name) != known.end()) continue;
     return fail(ErrorCode::invalid, "there is no workload \"" + name + "\"; " +
-                                        (near.empty() ? "`torchwatch workloads` lists them"
-                                                      : "is one of these meant: " + near + "?"));
+                                        did_you_mean(name, known) +
+                                        "`torchwatch workloads` lists them");
   }
   return {};
 }

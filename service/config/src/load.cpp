@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "key_table.hpp"
-#include "suggestion.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "value_format.hpp"
 
 namespace torchwatch::config {
@@ -120,7 +120,7 @@ std::string unknown_key(const std::string& table, const std::string& name) {
   const auto near = nearest(name, keys_of(table));
   const auto other = elsewhere(name);
   if (!near.empty()) {
-    text += "did you mean \"" + near + "\"? ";
+    text += "did you mean \"" + near.front() + "\"? ";
   } else if (!other.empty()) {
     text += "did you mean " + other + "? ";
   }
@@ -134,7 +134,7 @@ std::string unknown_table(const std::string& name, bool is_table) {
   if (!other.empty()) {
     text += "did you mean " + other + "? ";
   } else if (!near.empty()) {
-    text += "did you mean [" + near + "]? ";
+    text += "did you mean [" + near.front() + "]? ";
   }
   return text + "tables: " + listed(tables());
 }

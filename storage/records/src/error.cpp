@@ -4,14 +4,22 @@ namespace torchwatch {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid: return "invalid";
-    case ErrorCode::not_found: return "not found";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::timed_out: return "timed out";
-    case ErrorCode::cancelled: return "cancelled";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::invalid:
+      return "invalid";
+    case ErrorCode::not_found:
+      return "not found";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::unavailable:
+      return "unavailable";
+    case ErrorCode::timed_out:
+      return "timed out";
+    case ErrorCode::cancelled:
+      return "cancelled";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

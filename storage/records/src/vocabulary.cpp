@@ -33,9 +33,9 @@ constexpr std::array kMetrics{Word{Metric::time, "time"},
                               Word{Metric::leak_growth, "leak_growth"},
                               Word{Metric::leak_retained, "leak_retained"}};
 constexpr std::array kVerdicts{
-    Word{Verdict::unchanged, "unchanged"},       Word{Verdict::regressed, "regressed"},
-    Word{Verdict::improved, "improved"},         Word{Verdict::inconclusive, "inconclusive"},
-    Word{Verdict::unsupported, "unsupported"},   Word{Verdict::failed, "failed"}};
+    Word{Verdict::unchanged, "unchanged"},     Word{Verdict::regressed, "regressed"},
+    Word{Verdict::improved, "improved"},       Word{Verdict::inconclusive, "inconclusive"},
+    Word{Verdict::unsupported, "unsupported"}, Word{Verdict::failed, "failed"}};
 constexpr std::array kRunStatuses{Word{RunStatus::ok, "ok"},
                                   Word{RunStatus::unsupported, "unsupported"},
                                   Word{RunStatus::failed, "failed"}};
@@ -67,8 +67,8 @@ Result<int> parse_count(std::string_view name, std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    return fail(ErrorCode::invalid, std::string(name) + " \"" + std::string(text) +
-                                        "\" must be a whole number from 1");
+    return fail(ErrorCode::invalid,
+                std::string(name) + " \"" + std::string(text) + "\" must be a whole number from 1");
   }
   return value;
 }
@@ -98,27 +98,61 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
 
 }  // namespace
 
-std::string_view to_string(Device value) { return spell(kDevices, value); }
-std::string_view to_string(Mode value) { return spell(kModes, value); }
-std::string_view to_string(Preset value) { return spell(kPresets, value); }
-std::string_view to_string(Precision value) { return spell(kPrecisions, value); }
-std::string_view to_string(Backend value) { return spell(kBackends, value); }
-std::string_view to_string(Pass value) { return spell(kPasses, value); }
-std::string_view to_string(Metric value) { return spell(kMetrics, value); }
-std::string_view to_string(Verdict value) { return spell(kVerdicts, value); }
-std::string_view to_string(RunStatus value) { return spell(kRunStatuses, value); }
-std::string_view to_string(IncidentKind value) { return spell(kIncidentKinds, value); }
+std::string_view to_string(Device value) {
+  return spell(kDevices, value);
+}
+std::string_view to_string(Mode value) {
+  return spell(kModes, value);
+}
+std::string_view to_string(Preset value) {
+  return spell(kPresets, value);
+}
+std::string_view to_string(Precision value) {
+  return spell(kPrecisions, value);
+}
+std::string_view to_string(Backend value) {
+  return spell(kBackends, value);
+}
+std::string_view to_string(Pass value) {
+  return spell(kPasses, value);
+}
+std::string_view to_string(Metric value) {
+  return spell(kMetrics, value);
+}
+std::string_view to_string(Verdict value) {
+  return spell(kVerdicts, value);
+}
+std::string_view to_string(RunStatus value) {
+  return spell(kRunStatuses, value);
+}
+std::string_view to_string(IncidentKind value) {
+  return spell(kIncidentKinds, value);
+}
 
-Result<Device> parse_device(std::string_view text) { return parse(kDevices, "device", text); }
-Result<Mode> parse_mode(std::string_view text) { return parse(kModes, "mode", text); }
-Result<Preset> parse_preset(std::string_view text) { return parse(kPresets, "preset", text); }
+Result<Device> parse_device(std::string_view text) {
+  return parse(kDevices, "device", text);
+}
+Result<Mode> parse_mode(std::string_view text) {
+  return parse(kModes, "mode", text);
+}
+Result<Preset> parse_preset(std::string_view text) {
+  return parse(kPresets, "preset", text);
+}
 Result<Precision> parse_precision(std::string_view text) {
   return parse(kPrecisions, "precision", text);
 }
-Result<Backend> parse_backend(std::string_view text) { return parse(kBackends, "backend", text); }
-Result<Pass> parse_pass(std::string_view text) { return parse(kPasses, "pass", text); }
-Result<Metric> parse_metric(std::string_view text) { return parse(kMetrics, "metric", text); }
-Result<Verdict> parse_verdict(std::string_view text) { return parse(kVerdicts, "verdict", text); }
+Result<Backend> parse_backend(std::string_view text) {
+  return parse(kBackends, "backend", text);
+}
+Result<Pass> parse_pass(std::string_view text) {
+  return parse(kPasses, "pass", text);
+}
+Result<Metric> parse_metric(std::string_view text) {
+  return parse(kMetrics, "metric", text);
+}
+Result<Verdict> parse_verdict(std::string_view text) {
+  return parse(kVerdicts, "verdict", text);
+}
 Result<RunStatus> parse_run_status(std::string_view text) {
   return parse(kRunStatuses, "status", text);
 }
