@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -21,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kKeyBytesMax = 100;
+constexpr std::size_t kRecordBytesMax = 1U << 20U;
+constexpr const char* kRecordFile = "kit.json";
 constexpr std::size_t kFolderDigits = 20;
 constexpr std::chrono::seconds kQuickToolLimit{60};
 constexpr std::size_t kQuickToolOutputBytes = 64U << 10U;
@@ -52,6 +55,34 @@ std::string record_of(const KitPlan& plan, const Kit& kit) {
                         {"workloads", nlohmann::json::array()}};
   for (const auto& workload : plan.workloads) record["workloads"].push_back(workload.name);
   return record.dump(2) + "\n";
+}
+
+/// Sorted; empty where the folder holds no kit of ours.
+std::vector<std::string> recorded_workloads(const fs::path& kit_folder) {
+  const auto text = doors::read_file(kit_folder / kRecordFile, kRecordBytesMax);
+  const auto record = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  std::vector<std::string> names;
+  if (!record.is_object() || !record.contains("workloads")) return names;
+  for (const auto& name : record["workloads"]) {
+    if (name.is_string()) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// The sets of workloads, larger than `wanted`, of which there are kits.
+std::set<std::vector<std::string>> larger_sets(const fs::path& folder,
+                                               std::vector<std::string> wanted) {
+  std::ranges::sort(wanted);
+  std::set<std::vector<std::string>> sets;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    auto names = recorded_workloads(entry.path());
+    if (names.size() > wanted.size() && std::ranges::includes(names, wanted)) {
+      sets.insert(std::move(names));
+    }
+  }
+  return sets;
 }
 
 }  // namespace
@@ -116,6 +147,20 @@ Result<std::string> KitStore::find_key(const KitPlan& plan, const std::string& c
   return hash.hex();
 }
 
+Result<std::optional<Kit>> KitStore::find_larger(const Tree& tree, const KitPlan& plan,
+                                                 const std::string& compiler,
+                                                 std::stop_token stop) const {
+  std::vector<std::string> wanted;
+  for (const auto& workload : plan.workloads) wanted.push_back(workload.name);
+  for (const auto& names : larger_sets(settings_.folder, std::move(wanted))) {
+    const auto larger = plan_for(tree, names);
+    if (!larger) continue;  // of a suite that had workloads which this one has not
+    TW_TRY(const std::string key, find_key(*larger, compiler, stop));
+    if (Kit kit = kit_of(*larger, key); is_kit(kit)) return kit;
+  }
+  return std::nullopt;
+}
+
 Status KitStore::compile(const KitPlan& plan, const Kit& kit, std::stop_token stop) const {
   TW_TRY(auto folder, doors::PartialFolder::create(kit.runner.parent_path()));
   TW_TRY_VOID(lay_out_kit_folder(folder.path(), plan));
@@ -132,7 +177,7 @@ Status KitStore::compile(const KitPlan& plan, const Kit& kit, std::stop_token st
     return fail(built.error().within("runner kit for " + plan.tree.string()));
   }
   TW_TRY_VOID(clean_kit_folder(folder.path(), plan));
-  TW_TRY_VOID(doors::publish_file(folder.path() / "kit.json", record_of(plan, kit)));
+  TW_TRY_VOID(doors::publish_file(folder.path() / kRecordFile, record_of(plan, kit)));
   TW_TRY_VOID(folder.publish());
   return doors::failpoint("builds.after_kit_published");
 }
@@ -150,10 +195,14 @@ Result<Kit> KitStore::kit_for(const Tree& tree, const std::vector<std::string>& 
   TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
   TW_TRY(const std::string key, find_key(plan, compiler, stop));
   Kit kit = kit_of(plan, key);
-  if (!is_kit(kit)) TW_TRY_VOID(compile(plan, kit, stop));
+  if (!is_kit(kit)) {
+    TW_TRY(auto larger, find_larger(tree, plan, compiler, stop));
+    if (!larger) TW_TRY_VOID(compile(plan, kit, stop));
+    kit = larger.value_or(kit);
+  }
   std::error_code ignored;  // publishing the answer tells
   fs::create_directories(answer.parent_path(), ignored);
-  TW_TRY_VOID(doors::publish_file(answer, key));
+  TW_TRY_VOID(doors::publish_file(answer, kit.key));
   return kit;
 }
 

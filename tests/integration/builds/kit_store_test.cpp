@@ -101,6 +101,22 @@ TEST_CASE("other headers, other sources and other workloads make other kits") {
   CHECK(runner.builds == 4);
 }
 
+TEST_CASE(
+    "a kit with more workloads serves for fewer, as long as headers and sources are its own") {
+  const KitSources sources;
+  CountingRunner runner;
+  KitStore store(settings_of(sources), runner);
+  const auto tree = sources.make_tree("a", 1);
+  const Kit both = kit_of(store, tree, {"alpha", "beta"});
+  CHECK(kit_of(store, tree, {"beta"}).runner == both.runner);
+  CHECK(kit_of(store, sources.make_tree("other", 2), {"beta"}).runner == both.runner);
+  CHECK(runner.builds == 1);
+  CHECK(kit_of(store, sources.make_tree("b", 1, "struct New {};"), {"beta"}).key != both.key);
+  sources.folder().write("my sources/models/core/more.cpp", "void more() {}\n");
+  CHECK(kit_of(store, tree, {"beta"}).key != both.key);
+  CHECK(runner.builds == 3);
+}
+
 TEST_CASE("a header that no source reaches makes no other kit") {
   const KitSources sources;
   CountingRunner runner;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ class KitStore {
   };
   KitStore(Settings, doors::ProcessRunner&);
 
-  /// The kit of `tree` with those workloads, compiled if there is none (a minute or two). Errors:
+  /// A kit of `tree` with those workloads at least, compiled if there is none (a minute or two).
+  /// Of several the one with just those; so a search takes its night's. Errors:
   /// invalid (an unknown workload, named), unavailable (does not compile: with the compiler's
   /// first error), conflict (another process compiles into the same folder), timed_out, cancelled.
   Result<Kit> kit_for(const Tree& tree, const std::vector<std::string>& workloads,
@@ -49,6 +51,8 @@ class KitStore {
   Result<std::string> compiler_version(std::stop_token stop) const;
   Result<std::string> find_key(const KitPlan&, const std::string& compiler,
                                std::stop_token stop) const;
+  Result<std::optional<Kit>> find_larger(const Tree&, const KitPlan&, const std::string& compiler,
+                                         std::stop_token stop) const;
   Status compile(const KitPlan&, const Kit&, std::stop_token stop) const;
   Kit kit_of(const KitPlan&, const std::string& key) const;
 
