@@ -41,6 +41,14 @@ std::vector<OutputFigures> figures_of(const NamedTensors& tensors) {
   return figures;
 }
 
+/// "Conv2d" of torch::nn::Conv2dImpl.
+std::string class_of(const torch::nn::Module& module) {
+  std::string name = module.name();
+  if (const auto scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
+  if (name.ends_with("Impl")) name.resize(name.size() - 4);
+  return name;
+}
+
 }  // namespace
 
 std::unique_ptr<Workload> build(const Definition& definition, Setup setup) {
@@ -100,6 +108,9 @@ Census NetworkWorkload::census() const {
   }
   for (const auto& module : modules_) {
     for (const auto& buffer : module->buffers()) census.buffers += buffer.numel();
+    for (const auto& part : module->modules()) {
+      if (!part->parameters(/*recurse=*/false).empty()) ++census.modules[class_of(*part)];
+    }
   }
   return census;
 }
@@ -131,6 +142,13 @@ std::vector<OutputFigures> NetworkWorkload::outputs() {
   auto figures = figures_of(forward());
   set_training(is_training());
   return figures;
+}
+
+void NetworkWorkload::reference_forward() {
+  const torch::NoGradGuard no_gradients;
+  set_training(false);
+  counted_forward();
+  set_training(is_training());
 }
 
 Values NetworkWorkload::values() {

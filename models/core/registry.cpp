@@ -29,7 +29,19 @@ int default_batch(const Definition& definition, Mode mode, Preset preset) {
   return mode == Mode::train ? sizes.train : sizes.infer;
 }
 
+namespace {
+
+std::string_view refusal_of(const Refusals& refusals, const Setup& setup) {
+  if (setup.mode == Mode::train) return refusals.train;
+  if (setup.device == Device::cuda && !refusals.cuda_infer.empty()) return refusals.cuda_infer;
+  return refusals.infer;
+}
+
+}  // namespace
+
 std::string unsupported_reason(const Definition& definition, const Setup& setup) {
+  const auto refusal = refusal_of(definition.refusals, setup);
+  if (!refusal.empty()) return std::string(refusal);
   const int usual = default_batch(definition, setup.mode, setup.preset);
   if (definition.batch_rule == BatchRule::fixed && setup.batch != 0 && setup.batch != usual) {
     return "the batch size is part of the model and cannot be changed from " +

@@ -14,7 +14,7 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
                                      also where the workload failed: that is a result
   step REQUEST.json                  print "ready", then run one iteration for each line of standard
                                      input and print its nanoseconds
-  list [--json]                      the workloads compiled in, with figures counted from the built
+  list [WORKLOAD...] [--json]        the workloads compiled in, with figures counted from the built
                                      networks (needs memory for the largest of them)
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
                                      what the network computes when it is filled by the formula

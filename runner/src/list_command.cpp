@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <thread>
 
 #include "commands.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -12,30 +14,33 @@ namespace {
 
 using nlohmann::json;
 
-/// Not a size of any network, so that the batch is recognised among an output's dimensions.
-constexpr int kTellingBatch = 3;
-
 bool has_fixed_batch(const models::Definition& definition) {
   return definition.batch_rule == models::BatchRule::fixed;
 }
 
-models::Setup inference(const models::Definition& definition, int batch) {
-  models::Setup setup{.mode = models::Mode::infer, .preset = models::Preset::paper};
-  setup.batch = has_fixed_batch(definition) ? 0 : batch;
-  return setup;
+/// Inference, or training where the original knows no inference; a batch of 1 where it is free.
+models::Setup counted_setup(const models::Definition& definition) {
+  const bool infers = definition.refusals.infer.empty();
+  return {.mode = infers ? models::Mode::infer : models::Mode::train,
+          .preset = models::Preset::paper,
+          .batch = has_fixed_batch(definition) ? 0 : 1};
 }
 
-/// "Bx1000:float32", B being the batch; several outputs by name: "logits:Bx10:float32; ...".
-std::string describe(const std::vector<models::OutputFigures>& outputs, int batch) {
+/// "1000:float32" of a 1-d output; where the batch is free, a leading 1 is it: "Bx1000:float32".
+std::string describe(const models::OutputFigures& output, bool batch_is_free) {
+  std::string text = output.name + (output.name.empty() ? "" : ":");
+  for (std::size_t i = 0; i < output.shape.size(); ++i) {
+    const bool is_batch = i == 0 && batch_is_free && output.shape[i] == 1;
+    text += (i == 0 ? "" : "x") + (is_batch ? "B" : std::to_string(output.shape[i]));
+  }
+  return text + ":" + output.type;
+}
+
+/// Several outputs by name: "logits:Bx10:float32; ...".
+std::string describe(const std::vector<models::OutputFigures>& outputs, bool batch_is_free) {
   std::string text;
   for (const auto& output : outputs) {
-    std::string shape;
-    for (std::size_t i = 0; i < output.shape.size(); ++i) {
-      const auto size = output.shape[i];
-      shape += (i == 0 ? "" : "x") + (size == batch && i == 0 ? "B" : std::to_string(size));
-    }
-    text += (text.empty() ? "" : "; ") + output.name + (output.name.empty() ? "" : ":") + shape +
-            ":" + output.type;
+    text += (text.empty() ? "" : "; ") + describe(output, batch_is_free);
   }
   return text;
 }
@@ -62,18 +67,17 @@ json describe(const models::Entry& entry) {
               {"task", definition.task},
               {"train_batch", definition.paper.train},
               {"eval_batch", definition.paper.infer},
+              {"small_cut", definition.cut},
               {"configurations", configurations_of(entry)}};
-  {
-    const auto workload = models::build(definition, inference(definition, kTellingBatch));
-    const auto census = workload->census();
-    row["params_trainable"] = census.params_trainable;
-    row["params_all"] = census.params_all;
-    row["param_tensors"] = census.param_tensors;
-    row["buffers"] = census.buffers;
-    row["outputs"] = describe(workload->outputs(), has_fixed_batch(definition) ? 0 : kTellingBatch);
-  }
-  const auto one = models::build(definition, inference(definition, 1));
-  row["flops_forward_batch1"] = count_forward_flops(*one);
+  const auto workload = models::build(definition, counted_setup(definition));
+  const auto census = workload->census();
+  row["params_trainable"] = census.params_trainable;
+  row["params_all"] = census.params_all;
+  row["param_tensors"] = census.param_tensors;
+  row["buffers"] = census.buffers;
+  row["modules"] = census.modules;
+  row["flops_forward_batch1"] = count_forward_flops(*workload);
+  row["outputs"] = describe(workload->outputs(), !has_fixed_batch(definition));
   return row;
 }
 
@@ -89,15 +93,36 @@ void print_table(const json& rows, std::ostream& out) {
   }
 }
 
+struct Wish {
+  bool json = false;
+  std::vector<const models::Entry*> entries;
+};
+
+Result<Wish> parse(const std::vector<std::string>& arguments) {
+  Wish wish;
+  for (const auto& argument : arguments) {
+    if (argument == "--json") {
+      wish.json = true;
+      continue;
+    }
+    const auto* entry = models::find(argument);
+    if (entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(argument));
+    wish.entries.push_back(entry);
+  }
+  if (!wish.entries.empty()) return wish;
+  for (const auto& entry : models::registry()) wish.entries.push_back(&entry);
+  return wish;
+}
+
 }  // namespace
 
 ExitStatus list_command(const Call& call) {
-  const bool as_json = call.arguments == std::vector<std::string>{"--json"};
-  if (!as_json && !call.arguments.empty()) return wrong_use(call, "list takes only --json");
-  set_threads(1);
+  const auto wish = parse(call.arguments);
+  if (!wish) return wrong_use(call, wish.error().message);
+  set_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   json rows = json::array();
-  for (const auto& entry : models::registry()) rows.push_back(describe(entry));
-  if (as_json) {
+  for (const auto* entry : wish->entries) rows.push_back(describe(*entry));
+  if (wish->json) {
     call.out << json{{"workloads", rows}}.dump(2) << "\n";
   } else {
     print_table(rows, call.out);

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
@@ -13,14 +14,6 @@ namespace {
 
 using protocol::Request;
 using protocol::RunResult;
-
-std::string names_of_all() {
-  std::string names;
-  for (const auto& entry : models::registry()) {
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  return names;
-}
 
 void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.status = status;
@@ -46,16 +39,23 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   watch_memory(build, setup.device, request, result);
 }
 
+/// One iteration, forward and backward.
+void run_coverage(const models::Definition& definition, const Request& request,
+                  RunResult& result) {
+  const auto setup = setup_of(request);
+  const auto workload = models::build(definition, setup);
+  result.operators = operators_called([&] { workload->step(); });
+  synchronise(setup.device);
+}
+
 void run_pass(const models::Definition& definition, const Request& request, RunResult& result) {
   const int threads = request.cell.variant.threads;
   set_threads(threads > 0 ? threads : 1);
   wake(setup_of(request).device);
   const auto before = read_kernel_counters();
-  if (request.pass == Pass::timing) {
-    run_timing(definition, request, result);
-  } else {
-    run_memory(definition, request, result);
-  }
+  if (request.pass == Pass::timing) run_timing(definition, request, result);
+  if (request.pass == Pass::memory) run_memory(definition, request, result);
+  if (request.pass == Pass::coverage) run_coverage(definition, request, result);
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
@@ -78,14 +78,11 @@ void run_guarded(const models::Definition& definition, const Request& request, R
 void measure_into(const Request& request, RunResult& result) {
   const auto* entry = models::find(request.cell.workload);
   if (entry == nullptr) {
-    end_as(
-        result, RunStatus::failed,
-        "no workload \"" + request.cell.workload + "\" in this runner; it has: " + names_of_all());
+    end_as(result, RunStatus::failed, unknown_workload(request.cell.workload));
     return;
   }
-  if (request.pass == Pass::profile || request.pass == Pass::coverage) {
-    end_as(result, RunStatus::unsupported,
-           "the " + std::string(to_string(request.pass)) + " pass is not built yet");
+  if (request.pass == Pass::profile) {
+    end_as(result, RunStatus::unsupported, "the profile pass is not built yet");
     return;
   }
   auto reason = unsupported_reason(entry->definition, request);
@@ -101,6 +98,13 @@ void measure_into(const Request& request, RunResult& result) {
 }
 
 }  // namespace
+
+std::string unknown_workload(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& entry : models::registry()) known.emplace_back(entry.name);
+  return "no workload \"" + name + "\" in this runner; " + did_you_mean(name, known) +
+         "torchwatch-runner list shows all " + std::to_string(known.size());
+}
 
 std::string reason_of(const std::exception& error) {
   const std::string text = error.what();

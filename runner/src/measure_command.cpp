@@ -62,7 +62,7 @@ ExitStatus step_command(const Call& call) {
   const auto request = read_request(call.arguments[0]);
   if (!request) return failed(call, request.error());
   const auto* entry = models::find(request->cell.workload);
-  if (entry == nullptr) return wrong_use(call, "no workload \"" + request->cell.workload + "\"");
+  if (entry == nullptr) return wrong_use(call, unknown_workload(request->cell.workload));
   const auto reason = unsupported_reason(entry->definition, *request);
   if (!reason.empty()) return wrong_use(call, reason);
 

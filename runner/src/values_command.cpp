@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "torchwatch/models/registry.hpp"
 #include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/runner/measure.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -43,7 +44,7 @@ Result<Wish> parse(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return fail(ErrorCode::invalid, "values needs a workload");
   Wish wish;
   wish.entry = models::find(arguments[0]);
-  if (wish.entry == nullptr) return fail(ErrorCode::invalid, "no workload " + arguments[0]);
+  if (wish.entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(arguments[0]));
   bool has_mode = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i] == "--json") {

@@ -70,6 +70,16 @@ std::int64_t lstm_flops(Inputs inputs) {
   return input.numel() / input.size(-1) * per_position;
 }
 
+/// Scores of all queries with all keys, and the values added up by them. The fused operator shows no
+/// matrix products inside.
+std::int64_t attention_flops(Inputs inputs) {
+  const auto query = inputs[0].toTensor();
+  const auto key = inputs[1].toTensor();
+  const auto value = inputs[2].toTensor();
+  const auto scores = query.numel() / query.size(-1) * key.size(-2);
+  return 2 * scores * (query.size(-1) + value.size(-1));
+}
+
 struct FlopCounter {
   std::int64_t flops = 0;
   int within_lstm = 0;
@@ -88,6 +98,9 @@ std::int64_t flops_of(const at::RecordFunction& call) {
   const auto tensor = [&call](std::size_t i) { return call.inputs()[i].toTensor(); };
   if (name == "aten::convolution") return convolution_flops(call.inputs());
   if (name == "aten::lstm") return lstm_flops(call.inputs());
+  if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") {
+    return attention_flops(call.inputs());
+  }
   if (name == "aten::mm" || name == "aten::bmm") return product_flops(tensor(0), tensor(1));
   if (name == "aten::addmm" || name == "aten::baddbmm") {
     return product_flops(tensor(1), tensor(2));
@@ -123,7 +136,7 @@ std::int64_t count_forward_flops(models::Workload& workload) {
   const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(on_enter, on_exit)
                                                      .needsInputs(true)
                                                      .scopes({at::RecordScope::FUNCTION}));
-  workload.outputs();
+  workload.reference_forward();
   at::removeCallback(handle);
   counter = nullptr;
   return mine.flops;

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <map>
 #include <ostream>
 
 #include "commands.hpp"
-#include "runner_call.hpp"
+#include "coverage.hpp"
+#include "listed_workloads.hpp"
 #include "session_command.hpp"
 #include "table.hpp"
 #include "torchwatch/daemon/resolve.hpp"
@@ -17,43 +21,107 @@ std::string text_of(const json& object, const char* name) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-Outcome run_workloads(const Invocation& invocation, const std::string& build_name) {
-  TW_TRY(auto opened, open_session(invocation));
-  storage::BuildRow build;
-  if (build_name.empty()) {
-    TW_TRY(build, newest_build(*opened.session));
-  } else {
-    TW_TRY(build, daemon::resolve_build(*opened.session, build_name, invocation.stop));
+const std::array kConfigurations{"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"};
+
+json configuration_of(const json& workload, std::string_view name) {
+  for (const auto& entry : workload.value("configurations", json::array())) {
+    if (text_of(entry, "configuration") == name) return entry;
   }
-  TW_TRY(const auto listed, call_runner(*opened.session, build, "list", invocation.stop));
-  if (invocation.json) {
-    invocation.out << listed.dump(2) << '\n';
-    return ExitStatus::done;
-  }
+  return json::object();
+}
+
+void print_table(const json& workloads, std::ostream& out) {
   using Align = Table::Align;
   Table table({{"workload"},
                {"domain"},
                {"task"},
                {"parameters", Align::right},
                {"train batch", Align::right},
-               {"eval batch", Align::right}});
-  for (const auto& item : listed.is_object() ? listed.value("workloads", json::array()) : listed) {
-    table.add({text_of(item, "name"), text_of(item, "domain"), text_of(item, "task"),
-               text_of(item, "params_trainable"), text_of(item, "train_batch"),
-               text_of(item, "eval_batch")});
+               {"eval batch", Align::right},
+               {"cpu-train"},
+               {"cpu-infer"},
+               {"cuda-train"},
+               {"cuda-infer"}});
+  for (const auto& item : workloads) {
+    std::vector<std::string> row;
+    for (const auto* name :
+         {"name", "domain", "task", "params_trainable", "train_batch", "eval_batch"}) {
+      row.push_back(text_of(item, name));
+    }
+    for (const auto* name : kConfigurations) {
+      row.emplace_back(configuration_of(item, name).value("supported", false) ? "yes" : "-");
+    }
+    table.add(row);
   }
-  table.print(invocation.out);
+  table.print(out);
+}
+
+/// Why configurations are missing, each reason once with those it holds for.
+void print_reasons(const json& workloads, std::ostream& out) {
+  std::map<std::string, std::vector<std::string>> cells;
+  for (const auto& item : workloads) {
+    for (const auto* name : kConfigurations) {
+      const auto reason = text_of(configuration_of(item, name), "reason");
+      if (!reason.empty()) cells[reason].push_back(text_of(item, "name") + " " + name);
+    }
+  }
+  constexpr std::size_t kNamed = 8;
+  for (const auto& [reason, of] : cells) {
+    out << "\nnot supported: " << reason << "\n  ";
+    for (std::size_t i = 0; i < std::min(of.size(), kNamed); ++i) out << (i ? ", " : "") << of[i];
+    if (of.size() > kNamed) out << " and " << of.size() - kNamed << " more";
+    out << "\n";
+  }
+}
+
+struct Options {
+  std::string build;
+  bool coverage = false;
+};
+
+Outcome show_coverage(const Invocation& invocation, daemon::Session& session,
+                      const storage::BuildRow& build, const json& listed) {
+  TW_TRY_VOID(session.lock_machine());
+  TW_TRY(const auto covered, cover(session, build, listed, invocation.stop));
+  if (invocation.json) {
+    invocation.out << coverage_json(covered).dump(2) << '\n';
+  } else {
+    print_coverage(invocation.out, covered);
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_workloads(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto opened, open_session(invocation));
+  storage::BuildRow build;
+  if (options.build.empty()) {
+    TW_TRY(build, newest_build(*opened.session));
+  } else {
+    TW_TRY(build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
+  }
+  TW_TRY(const auto listed, list_workloads(*opened.session, build, invocation.stop));
+  if (options.coverage) return show_coverage(invocation, *opened.session, build, listed);
+  if (invocation.json) {
+    invocation.out << listed.dump(2) << '\n';
+    return ExitStatus::done;
+  }
+  const auto workloads = listed.value("workloads", json::array());
+  print_table(workloads, invocation.out);
+  print_reasons(workloads, invocation.out);
   return ExitStatus::done;
 }
 
 }  // namespace
 
 void add_workloads(Commands& commands) {
-  auto build = std::make_shared<std::string>();
+  auto options = std::make_shared<Options>();
   auto& command = commands.add(
       "workloads", "The suite: each workload with its parameters and batch sizes",
-      [build](const Invocation& invocation) { return run_workloads(invocation, *build); });
-  command.add_option("--build", *build, "Ask the runner of this BUILD; default: the newest known");
+      [options](const Invocation& invocation) { return run_workloads(invocation, *options); });
+  command.add_option("--build", options->build,
+                     "Ask the runner of this BUILD; default: the newest known");
+  command.add_flag("--coverage", options->coverage,
+                   "Run one iteration of each and tell which operators the suite reaches");
 }
 
 }  // namespace torchwatch::cli

@@ -127,7 +127,7 @@ TEST_CASE("a memory pass is exact: two processes state the same bytes") {
 TEST_CASE("a workload that is not there, a device that is not there: results with reasons") {
   const auto unknown = measure(request("alexnet_of_another_day"));
   REQUIRE(unknown.status == RunStatus::failed);
-  REQUIRE(unknown.reason.find("it has: resnet18") != std::string::npos);
+  REQUIRE(unknown.reason.find("torchwatch-runner list") != std::string::npos);
 
   auto wish = request();
   wish["precision"] = "bf16";
@@ -138,6 +138,21 @@ TEST_CASE("a workload that is not there, a device that is not there: results wit
   wish = request();
   wish["batch"] = 8;
   REQUIRE(measure(wish).status == RunStatus::unsupported);
+}
+
+TEST_CASE("the coverage pass counts the operators of an iteration, those of autograd included") {
+  auto wish = request("resnet18");
+  wish["pass"] = "coverage";
+  wish["mode"] = "train";
+  const auto trained = measure(wish);
+  REQUIRE(trained.status == RunStatus::ok);
+  CHECK(trained.operators.at("aten::convolution") == 20);
+  CHECK(trained.operators.at("aten::convolution_backward") == 20);
+  CHECK(trained.operators.at("aten::batch_norm") == 20);
+  wish["mode"] = "infer";
+  const auto inferred = measure(wish);
+  CHECK(inferred.operators.at("aten::convolution") == 20);
+  CHECK_FALSE(inferred.operators.contains("aten::convolution_backward"));
 }
 
 TEST_CASE("a workload that throws is a failed run with the reason and without figures") {

@@ -22,6 +22,7 @@ class NetworkWorkload : public Workload {
   void step() override;
   Census census() const override;
   std::vector<OutputFigures> outputs() override;
+  void reference_forward() override;
   Values values() override;
   double last_loss() const override;
 
@@ -41,8 +42,10 @@ class NetworkWorkload : public Workload {
   /// The distinct parameters, for the optimiser; a tied one appears once.
   std::vector<torch::Tensor> parameters() const;
 
-  /// Infer: the outputs for the inputs. One unnamed tensor, or several by name.
+  /// The outputs for the inputs. One unnamed tensor, or several by name.
   virtual NamedTensors forward() = 0;
+  /// What `reference_forward` runs; by default `forward`.
+  virtual void counted_forward() { forward(); }
   /// Train: forward on the training inputs and the loss.
   virtual torch::Tensor loss() = 0;
   /// Train: one iteration; by default zero_grad, loss, backward, optimiser step.

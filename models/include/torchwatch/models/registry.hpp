@@ -22,6 +22,13 @@ struct BatchSizes {
   int infer = 0;
 };
 
+/// Why the original refuses a mode; empty: it does not.
+struct Refusals {
+  std::string_view train = {};
+  std::string_view infer = {};
+  std::string_view cuda_infer = {};
+};
+
 /// What a workload's file says of it; everything else is counted from the built module.
 struct Definition {
   std::string_view domain;
@@ -29,6 +36,8 @@ struct Definition {
   BatchSizes paper;
   BatchSizes small;
   BatchRule batch_rule = BatchRule::any;
+  Refusals refusals = {};
+  std::string_view cut = {};  ///< what `small` cuts, for people
   /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
   /// setup. Throws what LibTorch throws.
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
@@ -53,7 +62,7 @@ const Entry* find(std::string_view name);
 /// The preset's batch size for the mode.
 int default_batch(const Definition&, Mode, Preset);
 
-/// Why `setup` cannot be built; empty: it can.
+/// Why `setup` cannot be built: the original refuses the mode or the batch. Empty: it can.
 std::string unsupported_reason(const Definition&, const Setup&);
 
 /// Seeds LibTorch's generators and builds the workload; `setup.batch` 0 is the default. Throws what

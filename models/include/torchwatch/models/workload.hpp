@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ struct Census {
   std::int64_t params_trainable = 0;
   std::int64_t params_all = 0;
   int param_tensors = 0;
-  std::int64_t buffers = 0;  ///< elements
+  std::int64_t buffers = 0;            ///< elements
+  std::map<std::string, int> modules;  ///< that own parameters, by type as the original calls it
 };
 
 struct OutputFigures {
@@ -71,6 +73,11 @@ class Workload {
 
   /// The outputs of one forward without gradients, in evaluation mode.
   virtual std::vector<OutputFigures> outputs() = 0;
+
+  /// The forward that the published figures of the original describe, at batch 1 where the batch
+  /// can be chosen, without gradients, in evaluation mode: of a model of several networks one of
+  /// them, of a detector a fixed number of proposals. Operations are counted in it.
+  virtual void reference_forward() = 0;
 
   /// In evaluation mode: Mode::infer the outputs; Mode::train the loss of the training inputs and
   /// its gradients as well. No optimiser step.

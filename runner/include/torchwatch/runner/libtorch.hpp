@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,5 +55,9 @@ std::map<std::string, std::string> libtorch_facts();
 /// Floating-point operations of one forward, two for each multiply-accumulate of convolutions and
 /// matrix products; everything else counts nothing.
 std::int64_t count_forward_flops(models::Workload& workload);
+
+/// How often each operator is called while `work` runs, on every thread, also by other operators:
+/// "aten::addmm": 12. Not reentrant.
+std::map<std::string, std::int64_t> operators_called(const std::function<void()>& work);
 
 }  // namespace torchwatch::runner

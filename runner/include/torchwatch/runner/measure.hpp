@@ -13,6 +13,9 @@ namespace torchwatch::runner {
 /// it asks for. A fresh process measures once. What the workload throws becomes the result.
 protocol::RunResult measure(const protocol::Request& request);
 
+/// What is said of a name that no workload of this runner has.
+std::string unknown_workload(const std::string& name);
+
 /// What a library's exception says, without the stack that LibTorch appends: it holds addresses and
 /// differs from run to run.
 std::string reason_of(const std::exception& error);

@@ -13,8 +13,9 @@ namespace torchwatch::cli {
 /// get one.
 Result<storage::BuildRow> newest_build(daemon::Session&);
 
-/// What `torchwatch-runner COMMAND --json` of that build's kit prints.
-Result<nlohmann::json> call_runner(daemon::Session&, const storage::BuildRow&,
-                                   const std::string& command, std::stop_token stop);
+/// What `torchwatch-runner list --json` of that build's kit prints: the suite's workloads as
+/// configured, at least. Asked once, as it builds every network, and kept beside the kit.
+Result<nlohmann::json> list_workloads(daemon::Session&, const storage::BuildRow&,
+                                      std::stop_token stop);
 
 }  // namespace torchwatch::cli

@@ -1,0 +1,185 @@
+#include "coverage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+#include "table.hpp"
+#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/protocol/request.hpp"
+#include "torchwatch/protocol/result.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// The paper compares with MLPerf's ResNet-50, Mask R-CNN, BERT, DLRM and a recurrent translator;
+/// for the last, which the suite lacks, stands its recurrent encoder and decoder with attention.
+const std::array kMlperfNetworks{"resnet50", "vision_maskrcnn", "hf_Bert", "dlrm", "tacotron2"};
+
+/// A program that is to run, and the libraries it runs on.
+struct Runner {
+  fs::path program;
+  fs::path libraries;
+  fs::path scratch;
+};
+
+Result<RunResult> run_coverage(daemon::Session& session, const Runner& runner,
+                               const protocol::Request& request, std::stop_token stop) {
+  const auto question = runner.scratch / "coverage-request.json";
+  const auto answer = runner.scratch / "coverage-result.json";
+  std::error_code ignored;
+  fs::remove(answer, ignored);
+  TW_TRY_VOID(doors::publish_file(question, protocol::to_json(request)));
+  doors::ProcessSpec spec;
+  spec.program = runner.program;
+  spec.arguments = {"measure", question.string(), answer.string()};
+  spec.environment = {{"LD_LIBRARY_PATH", runner.libraries.string()}, {"LC_ALL", "C"}};
+  spec.working_folder = runner.scratch;
+  spec.time_limit = std::chrono::milliseconds(request.limits.time_ms);
+  spec.output_limit_bytes = 1U << 20U;
+  const auto outcome = session.processes().run(spec, stop);
+  if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
+  if (!doors::succeeded(outcome)) {
+    RunResult failed;
+    failed.status = RunStatus::failed;
+    failed.reason = doors::describe(outcome.end);
+    return failed;
+  }
+  TW_TRY(const auto text, doors::read_file(answer, protocol::kResultBytesMax));
+  return protocol::parse_result(text, request.attempt);
+}
+
+std::set<std::string> united(const std::vector<const WorkloadCoverage*>& of) {
+  std::set<std::string> all;
+  for (const auto* each : of) all.insert(each->operators.begin(), each->operators.end());
+  return all;
+}
+
+std::vector<const WorkloadCoverage*> pointers(const std::vector<WorkloadCoverage>& all) {
+  std::vector<const WorkloadCoverage*> result;
+  for (const auto& each : all) result.push_back(&each);
+  return result;
+}
+
+std::vector<const WorkloadCoverage*> mlperf_networks(const std::vector<WorkloadCoverage>& all) {
+  std::vector<const WorkloadCoverage*> result;
+  for (const auto& each : all) {
+    const auto is_this = [&](const char* name) { return each.workload == name; };
+    if (std::ranges::any_of(kMlperfNetworks, is_this)) result.push_back(&each);
+  }
+  return result;
+}
+
+std::map<std::string, std::vector<const WorkloadCoverage*>> by_domain(
+    const std::vector<WorkloadCoverage>& all) {
+  std::map<std::string, std::vector<const WorkloadCoverage*>> domains;
+  for (const auto& each : all) domains[each.domain].push_back(&each);
+  return domains;
+}
+
+/// Operators that one workload alone reaches: workload to operators.
+std::map<std::string, std::vector<std::string>> reached_once(
+    const std::vector<WorkloadCoverage>& all) {
+  std::map<std::string, std::vector<std::string>> workloads_of;
+  for (const auto& each : all) {
+    for (const auto& name : each.operators) workloads_of[name].push_back(each.workload);
+  }
+  std::map<std::string, std::vector<std::string>> once;
+  for (const auto& [name, workloads] : workloads_of) {
+    if (workloads.size() == 1) once[workloads.front()].push_back(name);
+  }
+  return once;
+}
+
+double ratio_to_mlperf(const std::vector<WorkloadCoverage>& all) {
+  const auto theirs = united(mlperf_networks(all)).size();
+  if (theirs == 0) return 0;
+  return static_cast<double>(united(pointers(all)).size()) / static_cast<double>(theirs);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<WorkloadCoverage>> cover(daemon::Session& session,
+                                            const storage::BuildRow& build, const json& listed,
+                                            std::stop_token stop) {
+  auto& workshop = session.workshop();
+  TW_TRY(const auto tree, builds::inspect(build.folder));
+  std::vector<WorkloadCoverage> all;
+  std::vector<std::string> names;
+  for (const auto& item : listed.at("workloads")) {
+    names.push_back(item.at("name").get<std::string>());
+    all.push_back({names.back(), item.value("domain", ""), {}, {}});
+  }
+  TW_TRY(const auto kit, workshop.runners.kit_for(tree, names, stop));
+  TW_TRY(const auto scratch,
+         doors::PartialFolder::create(session.config().executor.scratch / "coverage"));
+  const Runner runner{kit.runner, tree.folder / "lib", scratch.path()};
+  workshop.progress.began("watching one iteration of each workload");
+  int done = 0;
+  for (auto& each : all) {
+    workshop.progress.at(done++, static_cast<int>(all.size()), each.workload);
+    for (const auto mode : {Mode::train, Mode::infer}) {
+      protocol::Request request;
+      request.attempt = "coverage-" + each.workload + "-" + std::string(to_string(mode));
+      request.cell = {each.workload, {Device::cpu, mode}, {}};
+      request.pass = Pass::coverage;
+      TW_TRY(const auto result, run_coverage(session, runner, request, stop));
+      for (const auto& [name, calls] : result.operators) each.operators.insert(name);
+      if (result.status != RunStatus::ok) each.reasons.push_back(result.reason);
+    }
+  }
+  return all;
+}
+
+void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all) {
+  using Align = Table::Align;
+  Table table({{"domain"}, {"workloads", Align::right}, {"operators", Align::right}});
+  for (const auto& [domain, of] : by_domain(all)) {
+    table.add({domain, std::to_string(of.size()), std::to_string(united(of).size())});
+  }
+  table.add({"all", std::to_string(all.size()), std::to_string(united(pointers(all)).size())});
+  table.print(out);
+
+  const auto theirs = mlperf_networks(all);
+  std::vector<std::string> names;
+  for (const auto* each : theirs) names.push_back(each->workload);
+  std::array<char, 32> ratio{};
+  std::snprintf(ratio.data(), ratio.size(), "%.2f", ratio_to_mlperf(all));
+  out << "\nMLPerf's networks, as far as they are here (" << joined(names) << "), reach "
+      << united(theirs).size() << " operators: the suite reaches " << ratio.data()
+      << " times as many.\n\nReached by one workload only:\n";
+  for (const auto& [workload, operators] : reached_once(all)) {
+    out << "  " << workload << ": " << joined(operators) << "\n";
+  }
+}
+
+json coverage_json(const std::vector<WorkloadCoverage>& all) {
+  json workloads = json::array();
+  for (const auto& each : all) {
+    workloads.push_back({{"name", each.workload},
+                         {"domain", each.domain},
+                         {"operators", each.operators},
+                         {"reasons", each.reasons}});
+  }
+  json domains = json::object();
+  for (const auto& [domain, of] : by_domain(all)) domains[domain] = united(of).size();
+  return {{"workloads", workloads},
+          {"operators", united(pointers(all)).size()},
+          {"operators_by_domain", domains},
+          {"operators_of_mlperf_networks", united(mlperf_networks(all)).size()},
+          {"ratio_to_mlperf_networks", ratio_to_mlperf(all)},
+          {"reached_by_one_workload", reached_once(all)}};
+}
+
+}  // namespace torchwatch::cli

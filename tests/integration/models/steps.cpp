@@ -1,0 +1,110 @@
+// steps NAME: what holds of every workload's iterations, at the small preset. Prints what does not;
+// exit status 1 if something does not, 2 for wrong use.
+
+#include <bit>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "torchwatch/models/registry.hpp"
+#include "torchwatch/runner/libtorch.hpp"
+
+namespace {
+
+using namespace torchwatch::models;
+
+constexpr int kSteps = 2;
+
+/// What some iterations left behind, bit by bit: a loss may be no number by its original's
+/// construction.
+using Traces = std::vector<std::uint64_t>;
+
+/// Whose training step leaves the network whose outputs are shown as it was, as in the original.
+const std::set<std::string_view> kNeverUpdated{
+    "DALLE2_pytorch",       // has no optimiser
+    "LearningToPaint",      // updates after forty steps only
+    "detectron2_maskrcnn",  // has a learning rate of 0
+    "fastNLP_Bert",         // collects gradients of ten batches
+    "pytorch_stargan",      // updates the discriminator, shows the generator
+    "tts_angular",          // its loss is no number, so neither are its weights
+};
+
+void add_outputs(Workload& workload, Traces& traces) {
+  for (const auto& output : workload.outputs()) {
+    traces.push_back(std::bit_cast<std::uint64_t>(output.sum));
+    for (const double value : output.first) traces.push_back(std::bit_cast<std::uint64_t>(value));
+  }
+}
+
+Traces outputs_of(Workload& workload) {
+  Traces traces;
+  add_outputs(workload, traces);
+  return traces;
+}
+
+Traces traces_of(const Definition& definition, Mode mode, std::uint64_t seed) {
+  const auto workload = build(definition, {.mode = mode, .seed = seed});
+  auto traces = outputs_of(*workload);
+  for (int i = 0; i < kSteps; ++i) {
+    workload->step();
+    if (mode == Mode::train) traces.push_back(std::bit_cast<std::uint64_t>(workload->last_loss()));
+  }
+  add_outputs(*workload, traces);
+  return traces;
+}
+
+/// Of both modes, as far as the original knows them.
+Traces traces_of(const Definition& definition, std::uint64_t seed) {
+  Traces traces;
+  for (const auto mode : {Mode::train, Mode::infer}) {
+    if (!unsupported_reason(definition, {.mode = mode}).empty()) continue;
+    for (const auto trace : traces_of(definition, mode, seed)) traces.push_back(trace);
+  }
+  return traces;
+}
+
+bool training_changes_it(const Definition& definition) {
+  const auto workload = build(definition, {.mode = Mode::train});
+  const auto before = outputs_of(*workload);
+  for (int i = 0; i < kSteps; ++i) workload->step();
+  return outputs_of(*workload) != before;
+}
+
+class Findings {
+ public:
+  void require(bool holds, const char* what) {
+    if (holds) return;
+    std::printf("%s\n", what);
+    ++count_;
+  }
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
+
+int check(const Entry& entry) {
+  Findings findings;
+  const auto traces = traces_of(entry.definition, 7);
+  findings.require(traces == traces_of(entry.definition, 7),
+                   "one seed gives two different results");
+  findings.require(traces != traces_of(entry.definition, 8), "the seed makes no difference");
+  const bool trains = unsupported_reason(entry.definition, {.mode = Mode::train}).empty();
+  if (trains && !kNeverUpdated.contains(entry.name)) {
+    findings.require(training_changes_it(entry.definition), "training changes nothing");
+  }
+  return findings.count() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto* entry = find(argc == 2 ? argv[1] : "");
+  if (entry == nullptr) {
+    std::fprintf(stderr, "steps: wants the name of a workload that is compiled in\n");
+    return 2;
+  }
+  torchwatch::runner::set_threads(1);
+  return check(*entry);
+}
