@@ -28,7 +28,8 @@ struct Tally {
   int improved = 0;
   int inconclusive = 0;
   int suspected = 0;
-  int covered = 0;
+  int covered_screen = 0;        ///< of those that screening decided
+  int covered = 0;               ///< of those suspected
   int covered_when_changed = 0;  ///< of those called regressed or improved
   long screen_runs = 0;
   long runs = 0;
@@ -40,9 +41,12 @@ struct Tally {
     inconclusive += outcome.verdict == Verdict::inconclusive ? 1 : 0;
     screen_runs += 2 * outcome.screen_pairs;
     runs += outcome.runs();
-    if (!outcome.was_suspected) return;
-    ++suspected;
     const bool covers = outcome.estimate.low <= slowdown && slowdown <= outcome.estimate.high;
+    if (!outcome.was_suspected) {
+      covered_screen += covers ? 1 : 0;
+      return;
+    }
+    ++suspected;
     const bool is_changed =
         outcome.verdict == Verdict::regressed || outcome.verdict == Verdict::improved;
     covered += covers ? 1 : 0;
@@ -67,15 +71,17 @@ void print_head(const char* title) {
   std::printf("\n%s\n\n", title);
   std::printf(
       "|noise|change|nights|regressed %%|improved %%|inconclusive %%|suspected %%|runs screen|runs "
-      "all|interval holds %%|and where a change was reported %%|\n|-|-|-|-|-|-|-|-|-|-|-|\n");
+      "all|interval holds %%: screened|confirmed|change reported|\n|-|-|-|-|-|-|-|-|-|-|-|-|\n");
 }
 
 void print_row(const std::string& noise, double slowdown, const Tally& tally) {
-  std::printf("|%s|%+.1f %%|%d|%s|%s|%.2f|%.2f|%.1f|%.1f|%s|%s|\n", noise.c_str(),
+  std::printf("|%s|%+.1f %%|%d|%s|%s|%.2f|%.2f|%.1f|%.1f|%s|%s|%s|\n", noise.c_str(),
               100 * (slowdown - 1), tally.nights, rate(tally.regressed, tally.nights).c_str(),
               rate(tally.improved, tally.nights).c_str(), 100.0 * tally.inconclusive / tally.nights,
               100.0 * tally.suspected / tally.nights, double(tally.screen_runs) / tally.nights,
-              double(tally.runs) / tally.nights, rate(tally.covered, tally.suspected).c_str(),
+              double(tally.runs) / tally.nights,
+              rate(tally.covered_screen, tally.nights - tally.suspected).c_str(),
+              rate(tally.covered, tally.suspected).c_str(),
               rate(tally.covered_when_changed, tally.regressed + tally.improved).c_str());
   std::fflush(stdout);
 }

@@ -82,11 +82,8 @@ nightly::Workshop& ScriptedService::workshop() {
 }
 
 Result<std::vector<storage::NightRow>> ScriptedService::carry_out_due_nights() {
-  TW_TRY(auto due, nightly::discover_nights(workshop(), {}));
-  for (auto& night : due) {
-    TW_TRY(night, nightly::carry_out_night(workshop(), night, {}));
-  }
-  return due;
+  TW_TRY(const auto due, nightly::discover_nights(workshop(), {}));
+  return nightly::carry_out_nights(workshop(), due, [] { return Status{}; }, {});
 }
 
 Result<std::string> final_state(storage::Database& database) {

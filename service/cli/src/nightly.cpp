@@ -66,11 +66,13 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
   auto& workshop = opened.workshop();
   TW_TRY_VOID(opened.session->lock_machine());
   TW_TRY(auto nights, due_nights(opened, options, invocation.stop));
-  for (auto& night : nights) {
-    TW_TRY(night, nightly::carry_out_night(workshop, night, invocation.stop));
-  }
   TW_TRY(auto outbox, daemon::Outbox::open(*opened.session));
-  TW_TRY_VOID(outbox.deliver(invocation.stop));
+  const auto deliver = [&]() -> Status {
+    TW_TRY_VOID(outbox.deliver(invocation.stop));
+    return {};
+  };
+  TW_TRY(nights, nightly::carry_out_nights(workshop, nights, deliver, invocation.stop));
+  TW_TRY_VOID(deliver());
   if (nights.empty()) {
     TW_TRY(nights, newest_night(workshop.database));
     if (nights.empty()) {

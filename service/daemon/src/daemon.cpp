@@ -141,10 +141,11 @@ Result<bool> Daemon::work_off_request(std::stop_token stop) {
 Status Daemon::work_off_nights(std::stop_token stop) {
   auto& workshop = session_.workshop();
   TW_TRY(const auto due, nightly::discover_nights(workshop, stop));
-  for (const auto& night : due) {
-    TW_TRY_VOID(nightly::carry_out_night(workshop, night, stop));
+  const auto deliver = [&]() -> Status {
     TW_TRY_VOID(outbox_.deliver(stop));
-  }
+    return {};
+  };
+  TW_TRY_VOID(nightly::carry_out_nights(workshop, due, deliver, stop));
   TW_TRY(const auto open, storage::BisectionStore(workshop.database).open_ones());
   for (const auto& bisection : open) {
     TW_TRY_VOID(nightly::carry_out_search(workshop, bisection, stop));

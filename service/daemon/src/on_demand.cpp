@@ -9,6 +9,7 @@
 #include "torchwatch/nightly/search_result.hpp"
 #include "torchwatch/nightly/search_run.hpp"
 #include "torchwatch/nightly/subjects.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -28,8 +29,9 @@ Status check_workloads(Session& session, const SearchRequest& request) {
   TW_TRY(const auto known, session.workshop().runners.workloads());
   for (const auto& name : request.workloads) {
     if (std::ranges::find(known, name) == known.end()) {
-      return fail(ErrorCode::invalid,
-                  "workload \"" + name + "\" is not in the suite; `torchwatch workloads` lists it");
+      return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite; " +
+                                          did_you_mean(name, known) +
+                                          "`torchwatch workloads` lists it");
     }
   }
   return {};
@@ -115,6 +117,25 @@ Result<std::vector<SearchedTarget>> screened_targets(Session& session, const Sea
   return targets;
 }
 
+/// The search of that order which was interrupted, or a new one.
+Result<storage::BisectionRow> open_search(Session& session, const SearchOrder& order) {
+  auto& workshop = session.workshop();
+  storage::BisectionStore store(workshop.database);
+  storage::BisectionRow row;
+  row.good = order.good;
+  row.bad = order.bad;
+  row.request_json = nightly::to_json(order);
+  row.created_at = workshop.clock.wall_now();
+  TW_TRY(const auto interrupted, store.open_ones());
+  for (const auto& open : interrupted) {
+    if (open.incident || open.request_json != row.request_json) continue;
+    workshop.progress.note("going on with bisection " + std::to_string(open.id) +
+                           ", which was interrupted");
+    return open;
+  }
+  return store.opened(row);
+}
+
 Result<storage::BisectionRow> search_between(Session& session, const SearchRequest& request,
                                              const std::string& good, const std::string& bad,
                                              std::stop_token stop) {
@@ -139,17 +160,12 @@ Result<storage::BisectionRow> search_between(Session& session, const SearchReque
   order.plan = nightly::make_plan(workshop.config, {}, {});
   order.plan.cells = std::move(cells);
 
-  storage::BisectionStore store(workshop.database);
-  storage::BisectionRow row;
-  row.good = good;
-  row.bad = bad;
-  row.request_json = nightly::to_json(order);
-  row.created_at = workshop.clock.wall_now();
-  TW_TRY(row, store.opened(row));
+  TW_TRY(const auto row, open_search(session, order));
   if (!order.targets.empty()) return nightly::carry_out_search(workshop, row, stop);
   nightly::SearchResult nothing;
   nothing.outcome = "did_not_reproduce";
   nothing.reason = "no series of the suite got worse between the ends";
+  storage::BisectionStore store(workshop.database);
   TW_TRY_VOID(store.ended(row, nightly::to_json(nothing), workshop.clock.wall_now()));
   return store.get(row.id);
 }

@@ -38,6 +38,15 @@ Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
   return {middle_of_sorted(walsh_averages(log_ratios)), sd / std::sqrt(n), degrees};
 }
 
+/// The interval where there are too few pairs for that of the signed-rank test: of t, the spread
+/// being that of `centre`.
+void bound_by_t(Estimate& estimate, const Centre& centre) {
+  const double reach =
+      t_beyond(centre.degrees_of_freedom, (1 - estimate.confidence) / 2) * centre.error;
+  estimate.low = std::exp(centre.mean - reach);
+  estimate.high = std::exp(centre.mean + reach);
+}
+
 /// The least change that would have been suspected with this error, nine times in ten.
 double detectable(const Centre& centre, const Settings& settings) {
   constexpr double kMissed = 0.1;
@@ -67,13 +76,14 @@ ScreenDecision screen(std::span<const double> log_ratios, const Settings& settin
     return decision;
   }
   decision.estimate = estimate(log_ratios, settings.confidence);
-  decision.reason = in_words(decision.estimate);
   const int pairs = decision.estimate.pairs;
   if (pairs < std::max(2, settings.screen_pairs_min)) {
     decision.pairs_next = std::max(2, settings.screen_pairs_min);
     return decision;
   }
   const Centre centre = centre_of(log_ratios, settings);
+  if (!std::isfinite(decision.estimate.high)) bound_by_t(decision.estimate, centre);
+  decision.reason = in_words(decision.estimate);
   if (excludes_threshold(centre, settings)) {
     decision.step = ScreenStep::unchanged;
   } else if (pairs >= kSuspectPairs && suggests_change(centre, settings)) {

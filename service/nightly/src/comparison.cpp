@@ -6,6 +6,7 @@
 #include "stable_hash.hpp"
 
 namespace torchwatch::nightly {
+
 Comparison::Comparison(const Plan& plan, const detect::Settings& settings, std::uint64_t seed)
     : plan_(plan), settings_(settings), seed_(seed) {}
 
@@ -14,7 +15,6 @@ void Comparison::add(const storage::RunRow& run, const std::string& machine) {
   ++slot.attempts;
   slot.run = run;
   slot.machine = machine;
-  ++runs_;
 }
 
 bool Comparison::is_closed(const std::string& name) const {
@@ -23,18 +23,20 @@ bool Comparison::is_closed(const std::string& name) const {
   return slot->second.run.status != RunStatus::failed || slot->second.attempts >= kAttemptsPerSlot;
 }
 
-std::optional<Block> Comparison::next() const {
-  std::optional<Block> first;
+ComparisonStep Comparison::next() const {
+  ComparisonStep step;
   const auto rank = [&](const Block& block) {
     return std::tuple(block.stage, block.index, stable_hash(block.slot(0), seed_));
   };
   for (const auto& cell : plan_.cells) {
     for (const auto pass : plan_.passes) {
+      ++step.courses;
       const auto block = Course(*this, cell, pass).next();
-      if (block && (!first || rank(*block) < rank(*first))) first = block;
+      if (!block) ++step.decided;
+      if (block && (!step.block || rank(*block) < rank(*step.block))) step.block = block;
     }
   }
-  return first;
+  return step;
 }
 
 std::vector<Finding> Comparison::findings() const {
@@ -45,17 +47,6 @@ std::vector<Finding> Comparison::findings() const {
     }
   }
   return all;
-}
-
-ComparisonProgress Comparison::progress() const {
-  ComparisonProgress progress{.runs = runs_};
-  for (const auto& cell : plan_.cells) {
-    for (const auto pass : plan_.passes) {
-      ++progress.courses;
-      if (!Course(*this, cell, pass).next()) ++progress.decided;
-    }
-  }
-  return progress;
 }
 
 }  // namespace torchwatch::nightly

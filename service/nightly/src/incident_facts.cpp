@@ -29,7 +29,8 @@ report::CommitFacts commit_facts(const Workshop& workshop, const std::string& sh
   return facts;
 }
 
-report::EffectFacts effect_facts(const TargetEffect& effect) {
+/// As a search measured it.
+report::EffectFacts measured_effect(const TargetEffect& effect) {
   report::EffectFacts facts;
   facts.target = effect.target;
   facts.runs = effect.pairs * 2;
@@ -45,7 +46,8 @@ report::EffectFacts effect_facts(const TargetEffect& effect) {
   return facts;
 }
 
-report::EffectFacts effect_facts(const storage::VerdictRow& row) {
+/// As the night judged it.
+report::EffectFacts judged_effect(const storage::VerdictRow& row) {
   report::EffectFacts facts;
   facts.target = row.target;
   facts.ratio = row.ratio;
@@ -56,6 +58,22 @@ report::EffectFacts effect_facts(const storage::VerdictRow& row) {
   facts.baseline_spread = row.baseline_spread;
   facts.candidate_spread = row.candidate_spread;
   facts.runs = row.runs;
+  return facts;
+}
+
+std::vector<report::CommitFacts> commits_facts(const Workshop& workshop,
+                                               const std::vector<std::string>& shas) {
+  std::vector<report::CommitFacts> facts;
+  for (const auto& sha : shas) facts.push_back(commit_facts(workshop, sha));
+  return facts;
+}
+
+report::CulpritFacts culprit_facts(const Workshop& workshop, const CulpritFinding& finding) {
+  report::CulpritFacts facts;
+  facts.commits = commits_facts(workshop, finding.commits);
+  facts.confidence = finding.confidence;
+  facts.verified = finding.verified;
+  for (const auto& effect : finding.effects) facts.effects.push_back(measured_effect(effect));
   return facts;
 }
 
@@ -94,20 +112,14 @@ report::SearchFacts search_facts(const Workshop& workshop, const storage::Bisect
   facts.builds = result.builds;
   facts.runs = result.runs;
   facts.reason = result.reason;
-  facts.confidence = result.suspects_confidence;
+  facts.suspects = commits_facts(workshop, result.suspects);
+  facts.suspects_confidence = result.suspects_confidence;
+  for (const auto& culprit : result.culprits) {
+    facts.culprits.push_back(culprit_facts(workshop, culprit));
+  }
   for (const auto& skipped : result.skipped) {
     facts.skipped.push_back({skipped.commit, skipped.reason});
   }
-  for (const auto& sha : result.suspects) facts.candidates.push_back(commit_facts(workshop, sha));
-  if (result.culprits.empty()) return facts;
-
-  const auto& first = result.culprits.front();
-  facts.confidence = first.confidence;
-  facts.verified = first.verified;
-  for (const auto& effect : first.effects) facts.effects.push_back(effect_facts(effect));
-  facts.candidates.clear();
-  for (const auto& sha : first.commits) facts.candidates.push_back(commit_facts(workshop, sha));
-  if (first.commits.size() == 1) facts.culprit = facts.candidates.front();
   return facts;
 }
 
@@ -128,7 +140,7 @@ Result<report::IncidentFacts> incident_facts(Workshop& workshop,
   TW_TRY(const auto verdicts, storage::NightStore(workshop.database).verdicts_of(night.id));
   for (const auto& target : incident.targets) {
     const auto verdict = std::ranges::find(verdicts, target.target, &storage::VerdictRow::target);
-    if (verdict != verdicts.end()) facts.effects.push_back(effect_facts(*verdict));
+    if (verdict != verdicts.end()) facts.effects.push_back(judged_effect(*verdict));
   }
   TW_TRY(facts.machine, machine_facts(workshop, night.id));
   facts.reproduce = reproduce_command(facts);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "measuring.hpp"
+#include "recovery.hpp"
 #include "reporting.hpp"
 #include "search_opening.hpp"
 #include "stable_hash.hpp"
@@ -103,6 +104,9 @@ Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
       for (auto& incident : incidents_of(night, findings)) {
         TW_TRY_VOID(open_incident(workshop, night, std::move(incident)));
       }
+    }
+    if (plan.rechecks != 0) {
+      TW_TRY_VOID(conclude_recheck(workshop, night, plan.rechecks, findings));
     }
     TW_TRY(judged, nights.advanced(night, storage::NightState::judged, workshop.clock.wall_now()));
     return {};

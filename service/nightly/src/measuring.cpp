@@ -65,12 +65,12 @@ Status measure_night(Workshop& workshop, const storage::NightRow& night, const S
   TW_TRY(auto comparison, replay(workshop, night));
   RunMaker maker(workshop, owner_of(night));
   workshop.progress.began("measuring");
-  while (const auto block = comparison.next()) {
-    const auto progress = comparison.progress();
-    workshop.progress.at(progress.decided, progress.courses,
-                         to_string(block->cell) + ", " + std::string(to_string(block->pass)) +
-                             ", " + std::string(to_string(block->stage)));
-    TW_TRY_VOID(make_block(workshop, maker, *block, sides, comparison, stop));
+  for (auto step = comparison.next(); step.block; step = comparison.next()) {
+    const auto& block = *step.block;
+    workshop.progress.at(step.decided, step.courses,
+                         to_string(block.cell) + ", " + std::string(to_string(block.pass)) + ", " +
+                             std::string(to_string(block.stage)));
+    TW_TRY_VOID(make_block(workshop, maker, block, sides, comparison, stop));
   }
   return {};
 }

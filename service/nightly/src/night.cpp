@@ -157,11 +157,41 @@ Result<NightRow> carry_out_night(Workshop& workshop, NightRow night, std::stop_t
   return night;
 }
 
+Result<std::vector<NightRow>> carry_out_nights(Workshop& workshop, std::vector<NightRow> nights,
+                                               const std::function<Status()>& after_each,
+                                               std::stop_token stop) {
+  const auto carry_out = [&](std::vector<NightRow>& some) -> Status {
+    for (auto& night : some) {
+      TW_TRY(night, carry_out_night(workshop, night, stop));
+      TW_TRY_VOID(after_each());
+    }
+    return {};
+  };
+  TW_TRY_VOID(carry_out(nights));
+  storage::NightStore store(workshop.database);
+  TW_TRY(auto left, store.unfinished());
+  while (!left.empty()) {
+    TW_TRY_VOID(carry_out(left));
+    TW_TRY(left, store.unfinished());
+  }
+  return nights;
+}
+
 Result<NightRow> open_explicit_night(Workshop& workshop, storage::Id candidate,
                                      storage::Id baseline, bool finds_incidents) {
   storage::NightStore nights(workshop.database);
   TW_TRY(auto plan, plan_of_config(workshop));
   plan.finds_incidents = finds_incidents;
+  TW_TRY(const auto interrupted, nights.unfinished());
+  for (const auto& night : interrupted) {
+    const bool is_same = night.kind == storage::NightKind::compare &&
+                         night.candidate == candidate && night.baseline == baseline &&
+                         night.plan_json == to_json(plan);
+    if (!is_same) continue;
+    workshop.progress.note("going on with night " + std::to_string(night.id) +
+                           ", which was interrupted");
+    return night;
+  }
   TW_TRY(const auto night, nights.opened(storage::NightKind::compare, candidate, baseline,
                                          workshop.clock.wall_now()));
   return nights.planned(night, to_json(plan));

@@ -64,7 +64,8 @@ std::string to_json(const Plan& plan) {
               {"enough_ns", plan.enough_ns},
               {"time_limit_ms", plan.time_limit_ms},
               {"memory_limit_bytes", plan.memory_limit_bytes},
-              {"finds_incidents", plan.finds_incidents}}
+              {"finds_incidents", plan.finds_incidents},
+              {"rechecks", plan.rechecks}}
       .dump();
 }
 
@@ -89,6 +90,7 @@ Result<Plan> parse_plan(std::string_view text) {
     object.at("time_limit_ms").get_to(plan.time_limit_ms);
     object.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
     object.at("finds_incidents").get_to(plan.finds_incidents);
+    plan.rechecks = object.value("rechecks", std::int64_t{0});
     return plan;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt, std::string("stored plan: ") + exception.what());

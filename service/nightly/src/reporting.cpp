@@ -1,5 +1,6 @@
 #include "reporting.hpp"
 
+#include "recovery.hpp"
 #include "torchwatch/doors/failpoint.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/issue.hpp"
@@ -48,6 +49,14 @@ Status queue_recurrence(Workshop& workshop, const NightRow& night, const Inciden
                       report::recurrence_comment(facts)));
 }
 
+Status queue_recovery(Workshop& workshop, const NightRow& recheck, const IncidentRow& incident) {
+  TW_TRY(auto facts, incident_facts(workshop, incident, recheck));
+  facts.key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
+  return storage::IncidentStore(workshop.database)
+      .queued(message(incident, storage::OutboxKind::close, facts.key,
+                      report::recovery_comment(facts)));
+}
+
 Result<NightRow> report_night(Workshop& workshop, const NightRow& night) {
   storage::NightStore nights(workshop.database);
   TW_TRY(const auto incidents, storage::IncidentStore(workshop.database).of_night(night.id));
@@ -56,6 +65,7 @@ Result<NightRow> report_night(Workshop& workshop, const NightRow& night) {
     for (const auto& incident : incidents) {
       TW_TRY_VOID(queue_issue(workshop, night, incident));
     }
+    if (night.kind == storage::NightKind::nightly) TW_TRY_VOID(open_rechecks(workshop, night));
     TW_TRY(reported,
            nights.advanced(night, storage::NightState::reported, workshop.clock.wall_now()));
     return {};

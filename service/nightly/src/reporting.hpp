@@ -14,6 +14,10 @@ Result<std::string> title_of(Workshop&, const storage::NightRow&, const storage:
 /// inside the verdict's transaction.
 Status queue_recurrence(Workshop&, const storage::NightRow& night, const storage::IncidentRow&);
 
+/// Queues the comment with which a closed incident's issue is closed. Call inside the transaction
+/// that closes it.
+Status queue_recovery(Workshop&, const storage::NightRow& recheck, const storage::IncidentRow&);
+
 /// bisected -> reported: one message per incident goes into the outbox in the transaction that
 /// ends the night.
 Result<storage::NightRow> report_night(Workshop&, const storage::NightRow&);

@@ -1,5 +1,6 @@
 #include "torchwatch/nightly/search_result.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -83,11 +84,17 @@ json skipped_to_json(const std::vector<SkippedBuild>& skipped) {
 
 }  // namespace
 
+const CulpritFinding* SearchResult::leading() const {
+  if (culprits.empty()) return nullptr;
+  const auto single = std::ranges::find(culprits, std::size_t{1},
+                                        [](const auto& finding) { return finding.commits.size(); });
+  return single == culprits.end() ? &culprits.front() : &*single;
+}
+
 std::optional<std::string> SearchResult::culprit() const {
-  for (const auto& finding : culprits) {
-    if (finding.commits.size() == 1) return finding.commits.front();
-  }
-  return std::nullopt;
+  const auto* finding = leading();
+  if (finding == nullptr || finding->commits.size() != 1) return std::nullopt;
+  return finding->commits.front();
 }
 
 std::string to_json(const SearchResult& result) {
@@ -98,12 +105,11 @@ std::string to_json(const SearchResult& result) {
   double confidence = result.suspects_confidence;
   json effects = effects_to_json(result.ends);
   std::string verified;
-  if (!result.culprits.empty()) {
-    const auto& first = result.culprits.front();
-    candidates = first.commits;
-    confidence = first.confidence;
-    effects = effects_to_json(first.effects);
-    verified = first.verified;
+  if (const auto* leading = result.leading()) {
+    candidates = leading->commits;
+    confidence = leading->confidence;
+    effects = effects_to_json(leading->effects);
+    verified = leading->verified;
   }
   const auto culprit = result.culprit();
   return json{{"outcome", result.outcome},

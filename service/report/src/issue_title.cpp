@@ -43,14 +43,24 @@ std::string what_got_worse(const IncidentFacts& facts) {
   return text;
 }
 
+/// ": 5d1c1c3f0a9e Add a check", of the largest culprit that is one commit.
+std::string culprit_in_title(const SearchFacts& search) {
+  const auto named = std::ranges::find(search.culprits, std::size_t{1},
+                                       [](const auto& culprit) { return culprit.commits.size(); });
+  if (named == search.culprits.end()) return "";
+  const auto& commit = named->commits.front();
+  std::string text = ": " + commit.sha.substr(0, 12) + " " + without_pull_request(commit.subject);
+  const auto others = search.culprits.size() - 1;
+  if (others > 0)
+    text += " and " + std::to_string(others) + " other cause" + (others > 1 ? "s" : "");
+  return text;
+}
+
 }  // namespace
 
 std::string incident_title(const IncidentFacts& facts) {
   std::string text = what_got_worse(facts) + " in " + facts.candidate.name;
-  if (facts.search && facts.search->culprit) {
-    const auto& culprit = *facts.search->culprit;
-    text += ": " + culprit.sha.substr(0, 12) + " " + without_pull_request(culprit.subject);
-  }
+  if (facts.search) text += culprit_in_title(*facts.search);
   return without_live_links(clean(text, kTitleCharactersMax));
 }
 

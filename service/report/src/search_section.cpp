@@ -42,50 +42,85 @@ std::string commit_line(const CommitFacts& commit) {
          code(commit.author_date, 40) + ")";
 }
 
-std::string evidence(const SearchFacts& search, const std::string& left, const std::string& right,
+std::string evidence(const CulpritFacts& culprit, const std::string& left, const std::string& right,
                      double interval_confidence) {
-  if (search.effects.empty()) return "";
+  if (culprit.effects.empty()) return "";
   return "\nThe " + right + " against the " + left + ":\n\n" +
-         effects_table(search.effects, left, right, interval_confidence);
+         effects_table(culprit.effects, left, right, interval_confidence);
 }
 
-std::string culprit_part(const SearchFacts& search, double interval_confidence) {
-  const CommitFacts& culprit = *search.culprit;
-  std::string text = "### Culprit\n\n";
-  text += table({"", ""},
-                {{"commit", code_cell(culprit.sha)},
-                 {"subject", code_cell(culprit.subject, kSubjectMax)},
-                 {"author", code_cell(culprit.author)},
-                 {"author date", code_cell(culprit.author_date, 40)},
-                 {"verified", search.verified.empty() ? "not beyond the search itself"
-                                                      : code_cell(search.verified, 200)}},
-                10);
-  if (search.confidence > 0) {
-    text += "\nThe search is " + human_confidence(search.confidence) +
+/// " (99.7 % sure)", or nothing where no confidence is stated.
+std::string sure(double confidence, const std::string& of_what = "") {
+  if (!(confidence > 0)) return "";
+  return " (" + human_confidence(confidence) + " sure" + of_what + ")";
+}
+
+std::string commit_part(const CulpritFacts& facts, double interval_confidence) {
+  const CommitFacts& culprit = facts.commits.front();
+  std::string text = table({"", ""},
+                           {{"commit", code_cell(culprit.sha)},
+                            {"subject", code_cell(culprit.subject, kSubjectMax)},
+                            {"author", code_cell(culprit.author)},
+                            {"author date", code_cell(culprit.author_date, 40)},
+                            {"verified", facts.verified.empty() ? "not beyond the search itself"
+                                                                : code_cell(facts.verified, 200)}},
+                           10);
+  if (facts.confidence > 0) {
+    text += "\nThe search is " + human_confidence(facts.confidence) +
             " sure that it is this commit and none of the others between the two builds.\n";
   }
-  text += evidence(search, "parent", "commit", interval_confidence);
+  text += evidence(facts, "parent", "commit", interval_confidence);
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
   }
   return text;
 }
 
-std::string candidates_part(const SearchFacts& search, double interval_confidence) {
-  std::string text = "### Could not tell, between these\n\n";
+/// Commits of which one is a culprit.
+std::string one_of(const std::vector<CommitFacts>& commits, double confidence) {
   std::vector<std::string> items;
-  for (const auto& candidate : search.candidates) {
+  for (const auto& candidate : commits) {
     const std::string files = short_paths(candidate);
     items.push_back(commit_line(candidate) + (files.empty() ? "" : ": " + files));
   }
-  text += bullets(items, kCandidatesMax, "commits");
-  if (search.confidence > 0) {
-    text += "\nThe search is " + human_confidence(search.confidence) +
-            " sure that it is one of these.\n";
+  std::string text = bullets(items, kCandidatesMax, "commits");
+  if (confidence > 0) {
+    text += "\nThe search is " + human_confidence(confidence) + " sure that it is one of these.\n";
   }
-  if (!search.reason.empty()) text += "\nWhy no further: " + code(search.reason, 300) + "\n";
-  if (!search.verified.empty()) text += "\nVerified: " + code(search.verified, 200) + "\n";
-  return text + evidence(search, "commit before", "last of them", interval_confidence);
+  return text;
+}
+
+std::string undecided_part(const CulpritFacts& facts, double interval_confidence) {
+  std::string text = one_of(facts.commits, facts.confidence);
+  if (!facts.verified.empty()) text += "\nVerified: " + code(facts.verified, 200) + "\n";
+  return text + evidence(facts, "commit before", "last of them", interval_confidence);
+}
+
+std::string culprit_part(const CulpritFacts& culprit, const std::string& number,
+                         double interval_confidence) {
+  if (culprit.commits.size() == 1) {
+    return "### Culprit" + number + "\n\n" + commit_part(culprit, interval_confidence);
+  }
+  return "### Could not tell, between these" + number + "\n\n" +
+         undecided_part(culprit, interval_confidence);
+}
+
+std::string culprits_part(const SearchFacts& search, double interval_confidence) {
+  std::string text;
+  for (std::size_t i = 0; i < search.culprits.size(); ++i) {
+    const std::string number =
+        search.culprits.size() == 1
+            ? ""
+            : " (" + std::to_string(i + 1) + " of " + std::to_string(search.culprits.size()) + ")";
+    text += (i == 0 ? "" : "\n") + culprit_part(search.culprits[i], number, interval_confidence);
+  }
+  return text;
+}
+
+std::string suspects_part(const SearchFacts& search) {
+  std::string text = search.culprits.empty() ? "### Could not tell, between these\n\n"
+                                             : "\n### Another one, could not tell which\n\n";
+  return text + one_of(search.suspects, search.suspects_confidence);
 }
 
 std::string nobody_part(const SearchFacts& search) {
@@ -111,37 +146,53 @@ std::string effort_part(const SearchFacts& search) {
   return text + "\nNot measured:\n\n" + bullets(items, kSkippedMax, "commits");
 }
 
-/// " (99.7 % sure)", or nothing where the search states no confidence.
-std::string sure(const SearchFacts& search, const std::string& of_what) {
-  if (!(search.confidence > 0)) return "";
-  return " (" + human_confidence(search.confidence) + " sure" + of_what + ")";
+/// Every cause is one commit.
+bool decided(const SearchFacts& search) {
+  return search.suspects.empty() && std::ranges::all_of(search.culprits, [](const auto& culprit) {
+           return culprit.commits.size() == 1;
+         });
+}
+
+std::string count_commits(std::size_t number) {
+  return count(static_cast<int>(number), "commit");
+}
+
+std::string culprit_words(const CulpritFacts& culprit) {
+  if (culprit.commits.size() == 1) {
+    const auto& commit = culprit.commits.front();
+    return "commit " + short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) +
+           sure(culprit.confidence);
+  }
+  return "one of " + count_commits(culprit.commits.size()) + " that could not be told apart" +
+         sure(culprit.confidence, " that it is one of them");
 }
 
 }  // namespace
 
 std::string search_sentence(const SearchFacts& search) {
-  if (search.culprit) {
-    return "It came with commit " + short_sha(search.culprit->sha) + " " +
-           code(search.culprit->subject, kSubjectMax) + " (" + human_confidence(search.confidence) +
-           " sure).";
+  std::string causes;
+  for (const auto& culprit : search.culprits) {
+    causes += (causes.empty() ? "" : ", and with ") + culprit_words(culprit);
   }
-  if (!search.candidates.empty()) {
-    return "It came with one of " + count(static_cast<int>(search.candidates.size()), "commit") +
-           " that could not be told apart" + sure(search, " that it is one of them") +
-           "; they are listed below.";
+  if (!search.suspects.empty()) {
+    causes += (causes.empty() ? "" : ", and with ") +
+              culprit_words({search.suspects, search.suspects_confidence, {}, {}});
   }
-  return "No commit is blamed: " +
-         code(search.reason.empty() ? "no reason was given" : search.reason, 300) + ".";
+  if (causes.empty()) {
+    return "No commit is blamed: " +
+           code(search.reason.empty() ? "no reason was given" : search.reason, 300) + ".";
+  }
+  return "It came with " + causes + (decided(search) ? "." : "; they are listed below.");
 }
 
 std::string search_section(const SearchFacts& search, double interval_confidence) {
-  std::string text;
-  if (search.culprit) {
-    text = culprit_part(search, interval_confidence);
-  } else if (!search.candidates.empty()) {
-    text = candidates_part(search, interval_confidence);
-  } else {
-    text = nobody_part(search);
+  if (search.culprits.empty() && search.suspects.empty()) {
+    return nobody_part(search) + effort_part(search);
+  }
+  std::string text = culprits_part(search, interval_confidence);
+  if (!search.suspects.empty()) text += suspects_part(search);
+  if (!decided(search) && !search.reason.empty()) {
+    text += "\nWhy no further: " + code(search.reason, 300) + "\n";
   }
   return text + effort_part(search);
 }

@@ -134,3 +134,60 @@ TEST_CASE("the same change found again is a comment on its open incident, not a 
     REQUIRE(messages[1].kind == storage::OutboxKind::comment);
   }
 }
+
+TEST_CASE("a comparison that was interrupted is gone on with, one that has ended is made anew") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", "noise 0.01"}});
+  const auto service = open(day);
+  const auto night = carry_out(*service).at(0);
+  auto& workshop = service->workshop();
+  const auto open_one = [&](bool finds_incidents) {
+    return nightly::open_explicit_night(workshop, night.candidate, *night.baseline, finds_incidents)
+        .value();
+  };
+  const auto interrupted = open_one(false);
+  CHECK(open_one(false).id == interrupted.id);
+  CHECK(open_one(true).id != interrupted.id);
+  REQUIRE(nightly::carry_out_night(workshop, interrupted, {}));
+  CHECK(open_one(false).id != interrupted.id);
+}
+
+namespace {
+
+/// A day that makes training slower in its second nightly; the third does as told.
+std::vector<storage::IncidentRow> after_third_nightly(const std::filesystem::path& folder,
+                                                      const std::string& behaviour) {
+  ScriptedDay day(folder, {{"One", "noise 0.01"},
+                           {"Two", "time dlrm cpu-train 1.5"},
+                           {"Three", "# the third"}});
+  day.publish("2026-08-17", day.commits()[1], "noise 0.01\ntime dlrm cpu-train 1.5");
+  day.publish("2026-08-18", day.commits()[2], behaviour);
+  const auto service = open(day);
+  carry_out(*service);
+  auto& database = service->workshop().database;
+  REQUIRE(database.check_invariants().value().empty());
+  REQUIRE(storage::NightStore(database).unfinished().value().empty());
+  return storage::IncidentStore(database).list(10).value();
+}
+
+}  // namespace
+
+TEST_CASE("an incident of which a later nightly shows nothing any more is closed") {
+  const test::TemporaryFolder folder;
+  const auto incidents = after_third_nightly(folder.path(), "noise 0.01\n# undone");
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].state == storage::IncidentState::closed);
+  const auto database = storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
+  const auto messages = storage::IncidentStore(**database).outbox_of(incidents[0].id).value();
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[1].kind == storage::OutboxKind::close);
+  CHECK(messages[1].body.find("nothing of this is left") != std::string::npos);
+}
+
+TEST_CASE("an incident that a later nightly still shows stays open without another word") {
+  const test::TemporaryFolder folder;
+  const auto incidents =
+      after_third_nightly(folder.path(), "noise 0.01\ntime dlrm cpu-train 1.5\n# the third");
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].state == storage::IncidentState::open);
+}

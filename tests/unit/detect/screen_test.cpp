@@ -20,7 +20,7 @@ TEST_CASE("fewer than two pairs say nothing, whatever their size") {
 TEST_CASE("two quiet pairs end a healthy series") {
   const auto decision = screen(std::vector{0.004, -0.003}, Settings{});
   CHECK(decision.step == ScreenStep::unchanged);
-  CHECK(decision.reason == "+0.1 %, 2 pairs, too few for an interval");
+  CHECK(decision.reason == "+0.1 % [-7.3, 8.0] at 99 %, 2 pairs");
 }
 
 TEST_CASE("two pairs never make a suspect") {

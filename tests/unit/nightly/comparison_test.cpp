@@ -49,7 +49,7 @@ Comparison carried_out(const Plan& plan, const Script& script,
                        const std::string& candidate_machine = "cpu: x\n") {
   Comparison comparison(plan, detect::Settings{}, 1);
   int runs = 0;
-  while (const auto block = comparison.next()) {
+  while (const auto block = comparison.next().block) {
     for (int position = 0; position < Block::kRuns; ++position) {
       const auto slot = block->slot(position);
       for (int attempt = 0; !comparison.is_closed(slot); ++attempt) {
@@ -162,7 +162,7 @@ TEST_CASE("cells take turns: nobody's second block comes before everybody's firs
   Comparison comparison(plan, detect::Settings{}, 7);
   std::set<std::string> seen;
   for (int i = 0; i < 6; ++i) {
-    const auto block = comparison.next();
+    const auto block = comparison.next().block;
     REQUIRE(block);
     REQUIRE(block->index == 0);
     REQUIRE(seen.insert(block->slot(0)).second);
@@ -181,8 +181,8 @@ TEST_CASE("a comparison made again from its runs asks for the same next block") 
   for (int i = 0; i < 30; ++i) {
     Comparison again(plan, detect::Settings{}, 3);
     for (const auto& row : rows) again.add(row, "");
-    const auto block = first.next();
-    const auto block_again = again.next();
+    const auto block = first.next().block;
+    const auto block_again = again.next().block;
     REQUIRE(block.has_value() == block_again.has_value());
     if (!block) break;
     REQUIRE(block->slot(0) == block_again->slot(0));

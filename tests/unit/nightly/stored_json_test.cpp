@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/search_order.hpp"
@@ -56,6 +57,17 @@ TEST_CASE("commits that cannot be told apart are candidates, and none of them is
   result.outcome = "found";
   result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}};
   REQUIRE_FALSE(result.culprit());
+}
+
+TEST_CASE("of several findings the largest that is one commit leads, with all that is said of it") {
+  SearchResult result;
+  result.outcome = "found";
+  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}, {{"c3"}, "c2", 0.98, {}, "against c2"}};
+  const auto printed = nlohmann::json::parse(to_json(result));
+  CHECK(printed["culprit"] == "c3");
+  CHECK(printed["candidates"] == nlohmann::json({"c3"}));
+  CHECK(printed["confidence"] == 0.98);
+  CHECK(printed["verified"] == "against c2");
 }
 
 TEST_CASE("stored JSON that is cut off is corrupt") {

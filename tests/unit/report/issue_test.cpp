@@ -47,13 +47,14 @@ std::string live_text(const std::string& body) {
 IncidentFacts huge_night() {
   auto facts = hostile_night();
   const std::string wide(3000, '|');
+  auto& culprit = facts.search->culprits.front();
   for (int i = 0; i < 300; ++i) {
     auto effect = facts.effects.front();
     effect.target.cell.workload = wide + std::to_string(i);
     facts.effects.push_back(effect);
     facts.machine["fact" + std::to_string(i)] = wide;
-    facts.search->effects.push_back(effect);
-    facts.search->culprit->changed_paths.push_back(wide);
+    culprit.effects.push_back(effect);
+    culprit.commits.front().changed_paths.push_back(wide);
     facts.search->skipped.push_back({"abc", wide});
   }
   facts.reproduce = wide;
@@ -64,6 +65,9 @@ IncidentFacts huge_night() {
 
 TEST_CASE("an issue with a culprit reads as accepted") {
   require_golden("issue_culprit.md", issue_body(slower_night()));
+}
+TEST_CASE("an issue with two culprits and a third cause reads as accepted") {
+  require_golden("issue_two_culprits.md", issue_body(slower_night_with_two_culprits()));
 }
 TEST_CASE("an issue with several candidates reads as accepted") {
   require_golden("issue_candidates.md", issue_body(slower_night_undecided()));
@@ -89,6 +93,9 @@ TEST_CASE("a title says what got worse, how much, since when and by which commit
   CHECK(incident_title(slower_night()) ==
         "resnet18 cpu-train time +15.2 % and 1 more in 2.14.0.dev20260817: 5d1c1c3f0a9e Check "
         "every element in addmm before the call");
+  CHECK(incident_title(slower_night_with_two_culprits())
+            .ends_with("5d1c1c3f0a9e Check every element in "
+                       "addmm before the call and 1 other cause"));
   CHECK(incident_title(leaking_night()) ==
         "dlrm cpu-infer leak_growth +4,096 bytes/iteration in 2.14.0.dev20260817");
   CHECK(incident_title(lost_night()) ==
@@ -97,7 +104,7 @@ TEST_CASE("a title says what got worse, how much, since when and by which commit
 
 TEST_CASE("a title has one line, at most 200 characters and no live mention or reference") {
   auto facts = hostile_night();
-  facts.search->culprit->subject += std::string(1000, 'x');
+  facts.search->culprits.front().commits.front().subject += std::string(1000, 'x');
   const std::string title = incident_title(facts);
   CHECK(title.find_first_of("@#`<\n\r\x1b") == std::string::npos);
   CHECK(title.size() <= 200 * 4);
@@ -128,7 +135,7 @@ TEST_CASE("an issue's text stays below GitHub's limit and keeps its marker, what
 TEST_CASE("no subject can end its code span") {
   rc::check("live text holds nothing of a subject", [](const std::string& noise) {
     auto facts = slower_night();
-    facts.search->culprit->subject = "@start" + noise + "`@end";
+    facts.search->culprits.front().commits.front().subject = "@start" + noise + "`@end";
     RC_ASSERT(live_text(issue_body(facts)).find('@') == std::string::npos);
   });
 }

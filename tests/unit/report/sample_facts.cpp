@@ -26,6 +26,14 @@ EffectFacts slower(const std::string& workload, Mode mode, double ratio, double 
   return effect;
 }
 
+/// As a search states it: without the values of either side.
+EffectFacts measured(const std::string& workload, Mode mode, double ratio, double low,
+                     double high) {
+  auto effect = slower(workload, mode, ratio, low, high, 0);
+  effect.baseline_spread = effect.candidate_spread = 0;
+  return effect;
+}
+
 CommitFacts culprit() {
   return {"5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587",
           "Check every element in addmm before the call (#99231)",
@@ -35,20 +43,27 @@ CommitFacts culprit() {
            "test/test_linalg.py"}};
 }
 
+CommitFacts other_commit() {
+  return {"71e2b1b2c3d4e5f60718293a4b5c6d7e8f901234",
+          "Use the fast path for channels last",
+          "Grace Hopper",
+          "2026-08-16T15:02:44-07:00",
+          {"aten/src/ATen/native/Convolution.cpp"}};
+}
+
 SearchFacts decided() {
   SearchFacts search;
   search.good = "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3";
   search.bad = "b1d5781111d84f7b3fe45a0852e59758cd7a87e5";
-  search.culprit = culprit();
-  search.confidence = 0.99731;
-  search.effects = {slower("resnet18", Mode::train, 1.149, 1.136, 1.163, 0)};
-  search.effects[0].baseline_spread = search.effects[0].candidate_spread = 0;
+  search.culprits = {{{culprit()},
+                      0.99731,
+                      {measured("resnet18", Mode::train, 1.149, 1.136, 1.163)},
+                      "against its parent, 12 pairs; by reverting it on the night's build"}};
   search.commits = 39;
   search.folded = 26;
   search.builds = 7;
   search.runs = 96;
   search.skipped = {{"17ba0791499db908433b80f37c5fbc89b870084b", "does not compile (exit 125)"}};
-  search.verified = "against its parent, 12 pairs; by reverting it on the night's build";
   return search;
 }
 
@@ -79,17 +94,21 @@ IncidentFacts slower_night() {
 IncidentFacts slower_night_undecided() {
   auto facts = slower_night();
   auto& search = *facts.search;
-  search.candidates = {culprit(),
-                       {"71e2b1b2c3d4e5f60718293a4b5c6d7e8f901234",
-                        "Use the fast path for channels last",
-                        "Grace Hopper",
-                        "2026-08-16T15:02:44-07:00",
-                        {"aten/src/ATen/native/Convolution.cpp"}}};
-  search.culprit.reset();
-  search.effects.clear();
-  search.verified.clear();
-  search.confidence = 0.994;
+  search.culprits = {{{culprit(), other_commit()}, 0.994, {}, ""}};
   search.reason = "71e2b1b2c3d4 does not build, so nothing can be measured between them";
+  return facts;
+}
+
+IncidentFacts slower_night_with_two_culprits() {
+  auto facts = slower_night();
+  auto& search = *facts.search;
+  search.culprits.push_back({{other_commit()},
+                             0.9921,
+                             {measured("dlrm", Mode::train, 1.085, 1.071, 1.099)},
+                             "against its parent, 12 pairs"});
+  search.suspects = {culprit(), other_commit()};
+  search.suspects_confidence = 0.97;
+  search.reason = "the budget of 1,000 runs is used up";
   return facts;
 }
 
@@ -135,7 +154,7 @@ IncidentFacts lost_night() {
 IncidentFacts hostile_night() {
   auto facts = slower_night();
   facts.key = "x --> <script>--y";
-  auto& commit = *facts.search->culprit;
+  auto& commit = facts.search->culprits.front().commits.front();
   commit.subject =
       "``` # Title --> <!-- torchwatch-key: other --> @everyone fixes #123 owner/repo#7 "
       "[x](javascript:1) **b** ` `` \x1b[31m \xe2\x80\xae drow \xff\xfe | cell | \r\n\r\n## head";

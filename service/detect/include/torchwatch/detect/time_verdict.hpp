@@ -14,7 +14,9 @@ namespace torchwatch::detect {
 enum class ScreenStep { measure_more, unchanged, suspect, too_noisy };
 struct ScreenDecision {
   ScreenStep step = ScreenStep::measure_more;
-  Estimate estimate;  ///< its interval is that of one look; only a confirmed one allows for several
+  /// Its interval is that of one look; only a confirmed one allows for several. With too few pairs
+  /// for the signed-rank test it is that of t, `prior_pair_sd` counting as four more pairs.
+  Estimate estimate;
   std::string reason;
   int pairs_next = 0;     ///< with measure_more: ask again when there are so many pairs in all
   double detectable = 0;  ///< of too_noisy: the least ratio - 1 that would have been found

@@ -22,10 +22,13 @@ struct Finding {
   bool lost = false;            ///< ran with the baseline, does not run with the candidate
 };
 
-struct ComparisonProgress {
+/// Where a comparison stands.
+struct ComparisonStep {
+  /// The next block to carry out; none when every target has its verdict. Cells take turns, so
+  /// that a disturbance does not hit all blocks of one.
+  std::optional<Block> block;
   int decided = 0;  ///< (cell, pass) pairs that have their verdicts
   int courses = 0;  ///< of so many
-  int runs = 0;     ///< ended so far
 };
 
 /// The course of one comparison: which block comes next and what the runs say, as a pure function
@@ -41,14 +44,10 @@ class Comparison {
   /// True once the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
-  /// The next block to carry out; none when every target has its verdict. Cells take turns, so
-  /// that a disturbance does not hit all blocks of one.
-  std::optional<Block> next() const;
+  ComparisonStep next() const;
 
   /// One for every target that was measured, in the plan's order.
   std::vector<Finding> findings() const;
-
-  ComparisonProgress progress() const;
 
  private:
   struct Slot {
@@ -62,7 +61,6 @@ class Comparison {
   detect::Settings settings_;
   std::uint64_t seed_;
   std::map<std::string, Slot> slots_;
-  int runs_ = 0;
 };
 
 }  // namespace torchwatch::nightly

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <stop_token>
+#include <vector>
 
 #include "torchwatch/detect/settings.hpp"
 #include "torchwatch/nightly/plan.hpp"
@@ -22,6 +24,12 @@ Result<Plan> plan_of_config(Workshop&);
 /// done. Killed at any moment and called again it ends the same. Errors: unavailable (disk,
 /// network, no process can be started: the night stays and goes on later), cancelled, of storage.
 Result<storage::NightRow> carry_out_night(Workshop&, storage::NightRow, std::stop_token stop);
+
+/// Carries out those nights and whatever they leave unfinished (open incidents measured again), and
+/// calls `after_each`, which may fail, when one has ended. Returns the first ones as they ended.
+Result<std::vector<storage::NightRow>> carry_out_nights(
+    Workshop&, std::vector<storage::NightRow>, const std::function<Status()>& after_each,
+    std::stop_token stop);
 
 /// Opens a night of two builds that somebody names. It always measures. `finds_incidents`: with
 /// incidents and a search, as a night has; else verdicts only.

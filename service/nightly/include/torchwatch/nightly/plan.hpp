@@ -25,6 +25,7 @@ struct Plan {
   std::int64_t time_limit_ms = 300'000;
   std::int64_t memory_limit_bytes = 0;
   bool finds_incidents = true;  ///< else verdicts only
+  std::int64_t rechecks = 0;    ///< the open incident that is measured again; 0: none
 
   bool operator==(const Plan&) const = default;
 };

@@ -49,7 +49,9 @@ struct SearchResult {
   std::string reason;
   bool operator==(const SearchResult&) const = default;
 
-  /// The one commit that is blamed first, if there is one.
+  /// The finding that stands for all: the largest that is one commit, else the largest; null if none.
+  const CulpritFinding* leading() const;
+  /// The commit of the leading finding, if it is one.
   std::optional<std::string> culprit() const;
 };
 

@@ -44,21 +44,27 @@ struct SkippedCommit {
   std::string reason;
 };
 
-/// What a search found. `culprit` empty and `candidates` filled: they cannot be told apart.
+/// One cause that a search found.
+struct CulpritFacts {
+  std::vector<CommitFacts> commits;  ///< several: they cannot be told apart
+  double confidence = 0;             ///< 0: none is stated
+  std::vector<EffectFacts> effects;  ///< of the last of them against the build before the first
+  std::string verified;  ///< how: "against its parent, 12 pairs; by reverting it on 2026-08-17"
+};
+
+/// What a search found.
 struct SearchFacts {
   std::string good;
   std::string bad;
-  std::optional<CommitFacts> culprit;
-  std::vector<CommitFacts> candidates;
-  double confidence = 0;
-  std::vector<EffectFacts> effects;  ///< of the culprit against its parent
+  std::vector<CulpritFacts> culprits;  ///< largest share of the change first
+  std::vector<CommitFacts> suspects;   ///< the smallest set that holds a culprit not found
+  double suspects_confidence = 0;
   int commits = 0;   ///< in the range
   int folded = 0;    ///< that cannot change the library
   int builds = 0;
   int runs = 0;
   std::vector<SkippedCommit> skipped;
-  std::string verified;  ///< how: "against its parent, 12 pairs; by reverting it on 2026-08-17"
-  std::string reason;    ///< why there is no culprit, or which budget ran out
+  std::string reason;  ///< why there is no culprit, or which budget ran out
 };
 
 struct IncidentFacts {
