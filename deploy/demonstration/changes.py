@@ -16,7 +16,7 @@ ROW_SLICE = NATIVE + "RowSlice.h"
 # Share of mm's rows that the slow commit computes twice where its second operand is contiguous. Linear
 # layers come to that in their backward pass only (forward it is a transposed weight), so a training
 # step of soft_actor_critic or nvidia_deeprecommender gets about 15 % slower and inference does not;
-# README.md has the measurement.
+# README.md has the measurement. planted_day.py --slow-rows plants another share.
 WARM_UP_PERCENT = 30
 # What the keeping commit keeps of every nll_loss_forward: kPartialSums floats.
 KEPT_BYTES_PER_CALL = 1024 * 4
@@ -57,9 +57,8 @@ class Change:
         return tuple(edit.inverse() for edit in reversed(self.edits))
 
 
-def time_change(is_planted):
-    """Recomputes part of every matrix product; unplanted, the same code with the share at zero."""
-    percent = WARM_UP_PERCENT if is_planted else 0
+def time_change(percent):
+    """Recomputes that share of every matrix product's rows; at zero the same code is harmless."""
     body = """\
   if (kWarmUpPercent > 0 && self.size(0) >= kRowsMin && mat2.is_contiguous()) {
     at::cpu::mm(self.narrow(0, 0, leading_rows(self, kWarmUpPercent)), mat2);
@@ -72,7 +71,7 @@ def time_change(is_planted):
                  f"constexpr int64_t kWarmUpPercent = {percent};\n\n"
                  "at::Tensor mm(const at::Tensor& self, const at::Tensor& mat2) {\n" + body),
         ),
-        "time" if is_planted else "harmless",
+        "time" if percent > 0 else "harmless",
     )
 
 

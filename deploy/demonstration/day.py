@@ -56,7 +56,7 @@ def _blocks(draw):
     return blocks
 
 
-def _order(draw, with_culprits):
+def _order(draw, with_culprits, slow_rows):
     """The day's changes, oldest first. A broken commit is followed by its repair at once, so every
     other commit builds, and a culprit can be told from its parent."""
     reverted = draw.choice(changes.REVERTED)
@@ -68,7 +68,7 @@ def _order(draw, with_culprits):
     pair = [reverted, _revert_of(reverted)]
     flat = [pair.pop(0) if c == "revert pair" else c for block in middle for c in block]
     day = [first] + flat + [last]
-    planted = [changes.time_change(with_culprits), changes.memory_change(with_culprits)]
+    planted = [changes.time_change(slow_rows if with_culprits else 0), changes.memory_change(with_culprits)]
     for place, change in zip(_culprit_places(draw), draw.sample(planted, 2)):
         if day[place - 1].kind == "broken":
             place += 1  # not between a broken commit and its repair
@@ -93,11 +93,12 @@ def _pull_request_numbers(draw):
     return draw.sample(range(171000, 172600), COMMITS)
 
 
-def plan(seed, with_culprits):
+def plan(seed, with_culprits, slow_rows=changes.WARM_UP_PERCENT):
     """The day's commits, oldest first; the same for the same arguments, for ever. Without culprits
-    only the contents of the two planted commits differ."""
+    only the contents of the two planted commits differ. slow_rows: the percentage of its rows that the
+    slow commit's mm computes twice."""
     draw = random.Random(seed)
-    day = _order(draw, with_culprits)
+    day = _order(draw, with_culprits, slow_rows)
     assert len(day) == COMMITS, len(day)
     times, numbers = _commit_times(draw), _pull_request_numbers(draw)
     planned = []

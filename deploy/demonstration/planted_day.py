@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a planted day: a git repository whose commits change LibTorch for real, in seconds.
 
-    planted_day.py FOLDER [--seed N] [--without-culprits] [--libtorch TREE]
+    planted_day.py FOLDER [--seed N] [--without-culprits] [--slow-rows PERCENT] [--libtorch TREE]
 
 FOLDER/pytorch.git  40 commits on the branch main, in the manner of PyTorch's days, after a root
                     commit, and the branch nightly with the releases of the day's first and last
@@ -39,7 +39,7 @@ def write_branches(bare, planned):
     return trunk, releases, repository.write_nightlies(bare, releases)
 
 
-def truth(seed, with_culprits, planned, trunk, releases, nightly):
+def truth(seed, with_culprits, slow_rows, planned, trunk, releases, nightly):
     """Everything a judge has to know, by sha."""
     commits = [{"sha": sha, "subject": commit.subject, "kind": commit.kind}
                for sha, commit in zip(trunk[1:], planned)]
@@ -55,10 +55,11 @@ def truth(seed, with_culprits, planned, trunk, releases, nightly):
         memory.update(operator="aten::nll_loss_forward", bytes_per_call=changes.KEPT_BYTES_PER_CALL)
     slow = the("time")
     if slow:
-        slow.update(operator="aten::mm", rows_computed_twice_percent=changes.WARM_UP_PERCENT)
+        slow.update(operator="aten::mm", rows_computed_twice_percent=slow_rows)
     return {
         "seed": seed,
         "with_culprits": with_culprits,
+        "slow_rows": slow_rows,
         "commits": commits,
         "culprits": {"time": slow, "memory": memory},
         "unbuildable": [commit["sha"] for commit in commits if commit["kind"] == "broken"],
@@ -67,23 +68,24 @@ def truth(seed, with_culprits, planned, trunk, releases, nightly):
     }
 
 
-def make(folder, seed, with_culprits):
+def make(folder, seed, with_culprits, slow_rows):
     """Writes repository and truth into folder. Returns the truth; instant if it is that day already."""
     truth_file = folder / "truth.json"
     if truth_file.exists():
         known = json.loads(truth_file.read_text())
-        if (known["seed"], known["with_culprits"]) == (seed, with_culprits):
+        if (known["seed"], known["with_culprits"], known.get("slow_rows", changes.WARM_UP_PERCENT)) == (
+                seed, with_culprits, slow_rows):
             return known
         raise SystemExit(f"planted_day.py: {folder} holds another day (seed {known['seed']}): remove it first")
     partial = folder / "pytorch.git.partial"
     shutil.rmtree(partial, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    planned = day.plan(seed, with_culprits)
+    planned = day.plan(seed, with_culprits, slow_rows)
     trunk, releases, nightly = write_branches(partial, planned)
     if (folder / "pytorch.git").exists():
         raise SystemExit(f"planted_day.py: {folder}/pytorch.git has no truth.json beside it: remove it first")
     partial.rename(folder / "pytorch.git")
-    known = truth(seed, with_culprits, planned, trunk, releases, nightly)
+    known = truth(seed, with_culprits, slow_rows, planned, trunk, releases, nightly)
     truth_file.write_text(json.dumps(known, indent=1) + "\n")
     return known
 
@@ -94,10 +96,13 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="which day (default 1)")
     parser.add_argument("--without-culprits", action="store_true",
                         help="the same day with the two planted changes made harmless")
+    parser.add_argument("--slow-rows", type=int, default=changes.WARM_UP_PERCENT, choices=range(1, 101),
+                        metavar="PERCENT",
+                        help="share of its rows that the slow commit's mm computes twice (default %(default)s)")
     parser.add_argument("--libtorch", type=Path, help="also build the two nightlies, based on this tree")
     options = parser.parse_args()
     try:
-        known = make(options.folder, options.seed, not options.without_culprits)
+        known = make(options.folder, options.seed, not options.without_culprits, options.slow_rows)
         if options.libtorch:
             nightlies.build(options.folder, options.libtorch.absolute(), known)
     except (repository.GitFailed, nightlies.BuildFailed) as error:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures what the planted changes of a day truly do, out of the reach of any service.
 
-    true_effect.py FOLDER --libtorch TREE --runner torchwatch-runner [--pairs 100] [--workload NAME]...
+    true_effect.py FOLDER --libtorch TREE [--kits KITS] [--pairs 100] [--workload NAME]...
 
 FOLDER is one that planted_day.py made. The slow commit and its parent are built, then measured in
-alternating pairs of fresh processes of the same runner, which is pointed to either build by
-LD_LIBRARY_PATH (their headers are equal). Prints the ratio of the time of a training step with its
+alternating pairs of fresh processes of the same runner (from KITS, by default those that a night
+left in FOLDER), which is pointed to either build by LD_LIBRARY_PATH (their headers are equal). Prints the ratio of the time of a training step with its
 99 % interval, and the bytes that the keeping commit keeps per iteration, which are exact.
 FOLDER/true-effect.json gets the same with every pair. Nothing else should run on the machine.
 """
@@ -97,6 +97,14 @@ def time_effect(runner, parent, culprit, workload, mode, count):
     return {"workload": workload, "mode": mode, **ratio_with_interval(pairs), "pairs": pairs}
 
 
+def runner_of(kits, workload):
+    """A runner in which that workload is compiled."""
+    for manifest in sorted(kits.glob("*/kit.json")):
+        if workload in json.loads(manifest.read_text())["workloads"]:
+            return manifest.parent / "torchwatch-runner"
+    raise MeasurementFailed(f"{kits} holds no runner with {workload}: let a night measure it first")
+
+
 def leak_effect(runner, parent, culprit, workload):
     growth = [runner.measure(tree, workload, "train", "memory")["leak_growth"] for tree in (parent, culprit)]
     return {"workload": workload, "mode": "train", "bytes_per_iteration": growth[1] - growth[0]}
@@ -123,8 +131,9 @@ def measure(options):
              for sha in (slow["parent"], slow["sha"], keeping["parent"], keeping["sha"])}
     found = {"seed": truth["seed"], "time": [], "leak": []}
     with tempfile.TemporaryDirectory() as scratch:
-        runner = Runner(options.runner.absolute(), Path(scratch))
+        kits = (options.kits or options.folder / "state" / "builds" / "kits").absolute()
         for workload in options.workload or WORKLOADS:
+            runner = Runner(runner_of(kits, workload), Path(scratch))
             leak = leak_effect(runner, trees[keeping["parent"]], trees[keeping["sha"]], workload)
             found["leak"].append(leak)
             print(f"{workload} cpu-train: {leak['bytes_per_iteration']} bytes kept per iteration", flush=True)
@@ -140,7 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--libtorch", type=Path, required=True)
-    parser.add_argument("--runner", type=Path, required=True, help="torchwatch-runner, compiled for that tree")
+    parser.add_argument("--kits", type=Path, help="runner kits (default: FOLDER/state/builds/kits)")
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--workload", action="append", help=f"repeatable; default: {', '.join(WORKLOADS)}")
     try:

@@ -48,11 +48,14 @@ class TrueEffect(ScriptTest):
             tree.joinpath("lib").mkdir(parents=True)
             tree.joinpath("build-hash").write_text(sha)
             tree.joinpath("effect.json").write_text(json.dumps(effect))
-        write_program(self.folder / "runner", RUNNER.format(python=sys.executable))
+        kit = self.folder / "state" / "builds" / "kits" / "1f2e"
+        kit.mkdir(parents=True)
+        kit.joinpath("kit.json").write_text('{"workloads": ["dlrm", "resnet18"]}')
+        write_program(kit / "torchwatch-runner", RUNNER.format(python=sys.executable))
 
     def measure(self, *arguments):
         return self.run_script(DEPLOY / "demonstration" / "true_effect.py", self.folder, "--libtorch", self.folder,
-                               "--runner", self.folder / "runner", "--workload", "resnet18", *arguments)
+                               "--workload", "resnet18", *arguments)
 
     def test_both_effects_are_found_as_planted(self):
         done = self.measure("--pairs", "4")
@@ -69,6 +72,11 @@ class TrueEffect(ScriptTest):
         done = self.measure("--pairs", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("resnet18 train: failed", done.stderr)
+
+    def test_a_workload_without_a_runner_is_named(self):
+        done = self.measure("--workload", "tts_angular")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("holds no runner with tts_angular", done.stderr)
 
     def test_a_day_without_culprits_has_no_effect_to_measure(self):
         self.folder.joinpath("truth.json").write_text('{"seed": 1, "culprits": {"time": null, "memory": null}}')
