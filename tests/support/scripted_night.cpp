@@ -1,6 +1,8 @@
 // Carries out what is due of a scripted day in the folder given, as a process of its own that tests
 // can kill at any point, and prints what it left. Exit status: 0 done, 3 an error, told on stderr.
 //
+// Usage: scripted_night FOLDER [WORKLOAD]: the suite is that workload in cpu-train alone.
+//
 // TORCHWATCH_FAULT injects a fault under SQLite (faulty_vfs.hpp); "none" only counts the operations
 // that could fail and tells their number on stderr.
 #include <cstdlib>
@@ -12,11 +14,15 @@
 
 int main(int count, char** values) {
   using namespace torchwatch;
-  if (count != 2) {
-    std::cerr << "usage: scripted_night FOLDER\n";
+  if (count != 2 && count != 3) {
+    std::cerr << "usage: scripted_night FOLDER [WORKLOAD]\n";
     return 2;
   }
-  const auto config = test::scripted_config(values[1]);
+  auto config = test::scripted_config(values[1]);
+  if (count == 3) {
+    config.suite.workloads = {values[2]};
+    config.suite.configurations = {{Device::cpu, Mode::train}};
+  }
   std::string vfs;
   if (std::getenv("TORCHWATCH_FAULT") != nullptr) {
     vfs = test::register_faulty_vfs(test::fault_plan_from_environment());

@@ -1,10 +1,13 @@
 // Kills a whole night at its failpoints and at writes of its database, lets the next process go on,
 // and compares what is left with an uncut night: nothing lost, nothing counted twice, one issue for
 // each incident.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
@@ -35,11 +38,18 @@ std::vector<test::ScriptedCommit> day() {
   return commits;
 }
 
+/// A night of one workload whose second commit keeps memory: few writes, all kinds of them.
+std::vector<test::ScriptedCommit> small_day() {
+  return {{"One", "noise 0.01 fixed"}, {"Two", "leak dlrm cpu-train 4096"}, {"Three", ""}};
+}
+
 doors::ProcessOutcome night(doors::ProcessRunner& processes, const std::filesystem::path& folder,
-                            const std::string& failpoint = {}, const std::string& fault = {}) {
+                            const std::string& failpoint = {}, const std::string& fault = {},
+                            const std::string& workload = {}) {
   doors::ProcessSpec spec;
   spec.program = SCRIPTED_NIGHT;
   spec.arguments = {folder.string()};
+  if (!workload.empty()) spec.arguments.push_back(workload);
   spec.environment = {{"PATH", std::getenv("PATH")}};
   if (!failpoint.empty()) spec.environment["TORCHWATCH_FAILPOINT"] = failpoint;
   if (!fault.empty()) spec.environment["TORCHWATCH_FAULT"] = fault;
@@ -118,22 +128,73 @@ void survive(doors::ProcessRunner& processes, const std::string& fault,
 
 }  // namespace
 
-// Some points of each fault in turn; TORCHWATCH_ALL_POINTS=1 takes every one (hours).
 TEST_CASE("a night whose database fails at any write ends, begun again, as one that did not") {
   const auto processes = doors::make_process_runner("kill-test-writes");
   const auto expected = uncut_state(*processes);
   const int operations = operations_of_a_night(*processes);
   REQUIRE(operations > 100);
-  const bool all = std::getenv("TORCHWATCH_ALL_POINTS") != nullptr;
-  const int points = all ? operations : 20;
+  constexpr int kPoints = 20;
   const std::vector<std::string> faults{"kill:#", "torn_write:#", "power_cut:#:some:1",
                                         "disk_full:#", "io_error:#"};
-  for (int point = 0; point < points; ++point) {
-    for (std::size_t kind = 0; kind < faults.size(); ++kind) {
-      if (!all && kind != static_cast<std::size_t>(point) % faults.size()) continue;
-      auto fault = faults[kind];
-      const int at = all ? point + 1 : 1 + point * (operations - 1) / (points - 1);
-      survive(*processes, fault.replace(fault.find('#'), 1, std::to_string(at)), expected);
+  for (int point = 0; point < kPoints; ++point) {
+    auto fault = faults[static_cast<std::size_t>(point) % faults.size()];
+    const int at = 1 + point * (operations - 1) / (kPoints - 1);
+    survive(*processes, fault.replace(fault.find('#'), 1, std::to_string(at)), expected);
+  }
+}
+
+namespace {
+
+constexpr const char* kWorkload = "dlrm";
+
+/// Kills a small night at that operation on the database and lets the next process go on. Empty, or
+/// what is not as in a night that was not killed.
+std::string kill_small_night(doors::ProcessRunner& processes, int at, const std::string& expected) {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay made(folder.path(), small_day());
+  const auto struck = night(processes, folder.path(), {}, "kill:" + std::to_string(at), kWorkload);
+  const std::string where = "killed at operation " + std::to_string(at) + ": ";
+  if (!std::holds_alternative<doors::Signalled>(struck.end)) return where + "it was not";
+  const auto after = night(processes, folder.path(), {}, {}, kWorkload);
+  if (after.output != expected) return where + struck.output + after.output;
+  auto service = test::ScriptedService::open(made.config());
+  if (!service) return where + service.error().message;
+  const auto broken = (*service)->workshop().database.check_invariants();
+  return broken && broken->empty() ? "" : where + "the database's invariants do not hold";
+}
+
+}  // namespace
+
+// Every 50th operation; TORCHWATCH_ALL_POINTS=1 takes every one (minutes).
+TEST_CASE("a small night killed at any write ends, begun again, as one that was not") {
+  const auto processes = doors::make_process_runner("kill-test-small");
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay made(folder.path(), small_day());
+  const auto uncut = night(*processes, folder.path(), {}, "none", kWorkload);
+  const auto counted = uncut.output.rfind("operations ");
+  INFO(uncut.output);
+  REQUIRE(counted != std::string::npos);
+  const int operations = std::stoi(uncut.output.substr(counted + 11));
+  const auto expected = uncut.output.substr(0, counted);
+  REQUIRE(expected.find("incident leak-") != std::string::npos);
+
+  const int stride = std::getenv("TORCHWATCH_ALL_POINTS") != nullptr ? 1 : 50;
+  std::atomic<int> next{1};
+  std::mutex mutex;
+  std::vector<std::string> failures;
+  const auto work = [&] {
+    for (int at = next.fetch_add(stride); at <= operations; at = next.fetch_add(stride)) {
+      auto failure = kill_small_night(*processes, at, expected);
+      if (failure.empty()) continue;
+      const std::lock_guard lock(mutex);
+      failures.push_back(std::move(failure));
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+      workers.emplace_back(work);
     }
   }
+  CHECK(failures == std::vector<std::string>{});
 }
