@@ -47,8 +47,8 @@ TEST_CASE("a row's random blocks are different ones, none of them next to it or 
   const auto plan = RandomBlocks(kPaper, 5).draw_head(60);
   for (std::size_t row = 0; row < 60; ++row) {
     auto blocks = row_of(plan, row);
-    std::sort(blocks.begin(), blocks.end());
-    CHECK(std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end());
+    std::ranges::sort(blocks);
+    CHECK(std::ranges::adjacent_find(blocks) == blocks.end());
     for (const auto block : blocks) {
       CHECK(block > 0);
       CHECK(block < kPaper.reach);
