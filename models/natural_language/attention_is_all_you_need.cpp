@@ -144,7 +144,7 @@ struct PositionalEncodingImpl : nn::Module {
   explicit PositionalEncodingImpl(std::int64_t width)
       : pos_table(register_buffer("pos_table", wave_table(width))) {}
 
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor forward(const torch::Tensor& x) const {
     return x + pos_table.narrow(1, 0, x.size(1)).clone().detach();
   }
 
@@ -153,7 +153,8 @@ struct PositionalEncodingImpl : nn::Module {
 TORCH_MODULE(PositionalEncoding);
 
 nn::Embedding word_embedding(const Size& size) {
-  return nn::Embedding(nn::EmbeddingOptions(size.vocabulary, size.width).padding_idx(kPadding));
+  nn::Embedding layer(nn::EmbeddingOptions(size.vocabulary, size.width).padding_idx(kPadding));
+  return layer;
 }
 
 struct EncoderImpl : nn::Module {

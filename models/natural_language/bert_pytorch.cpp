@@ -30,7 +30,7 @@ struct LayerNormImpl : nn::Module {
       : a_2(register_parameter("a_2", torch::ones({width}))),
         b_2(register_parameter("b_2", torch::zeros({width}))) {}
 
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor forward(const torch::Tensor& x) const {
     constexpr double kEpsilon = 1e-6;
     const auto mean = x.mean(-1, /*keepdim=*/true);
     const auto deviation = x.std(-1, /*unbiased=*/true, /*keepdim=*/true);
@@ -70,7 +70,9 @@ struct PositionalEmbeddingImpl : nn::Module {
   explicit PositionalEmbeddingImpl(std::int64_t width)
       : pe(register_buffer("pe", wave_table(width))) {}
 
-  torch::Tensor forward(const torch::Tensor& tokens) { return pe.narrow(1, 0, tokens.size(1)); }
+  torch::Tensor forward(const torch::Tensor& tokens) const {
+    return pe.narrow(1, 0, tokens.size(1));
+  }
 
   torch::Tensor pe;
 };
