@@ -61,10 +61,12 @@ std::int64_t convolution_flops(Inputs inputs) {
   return 2 * input.size(0) * positions * weight.numel();
 }
 
+/// A packed sequence comes with its batch sizes, before the states and the parameters.
 std::int64_t lstm_flops(Inputs inputs) {
   const auto input = inputs[0].toTensor();
+  const std::size_t parameters = inputs[1].isTensor() ? 3 : 2;
   std::int64_t per_position = 0;
-  for (const auto& parameter : inputs[2].toTensorVector()) {
+  for (const auto& parameter : inputs[parameters].toTensorVector()) {
     if (parameter.dim() == 2) per_position += 2 * parameter.numel();
   }
   return input.numel() / input.size(-1) * per_position;
