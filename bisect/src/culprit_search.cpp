@@ -90,7 +90,7 @@ CulpritSearch::CulpritSearch(std::unique_ptr<State> state) : state_(std::move(st
 CulpritSearch::CulpritSearch(const CulpritSearch& other)
     : state_(std::make_unique<State>(*other.state_)) {}
 CulpritSearch& CulpritSearch::operator=(const CulpritSearch& other) {
-  state_ = std::make_unique<State>(*other.state_);
+  if (this != &other) state_ = std::make_unique<State>(*other.state_);
   return *this;
 }
 CulpritSearch::CulpritSearch(CulpritSearch&&) noexcept = default;

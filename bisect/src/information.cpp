@@ -15,10 +15,11 @@ double entropy(double p) {
 /// exact to many digits with steps this wide.
 double entropy_left(double odds, double mean, double deviation) {
   constexpr double kStep = 0.4;
-  constexpr double kReach = 4;
+  constexpr int kStepsEitherWay = 10;
   double sum = 0;
   double weights = 0;
-  for (double x = -kReach; x <= kReach; x += kStep) {
+  for (int step = -kStepsEitherWay; step <= kStepsEitherWay; ++step) {
+    const double x = kStep * step;
     const double weight = std::exp(-x * x / 2);
     sum += weight * entropy(1 / (1 + std::exp(-(odds + mean + deviation * x))));
     weights += weight;

@@ -19,7 +19,7 @@ double chance_to_build(Place place, const SearchRecord& record) {
   if (record.is_built(place)) return 1;
   double distance = 1e9;
   for (const Place broken : record.broken()) {
-    distance = std::min(distance, std::abs(double(place) - broken));
+    distance = std::min(distance, std::abs(static_cast<double>(place) - broken));
   }
   return 1 - 0.66 * std::exp(-(distance - 1) / 3);
 }
@@ -38,7 +38,7 @@ struct Choice {
 /// Tries every number of targets and pairs for one class.
 void consider(Choice& best, Measure measure, double probability, const Problem& problem,
               const SearchRecord& record) {
-  const Place place = static_cast<Place>(measure.candidate);
+  const auto place = static_cast<Place>(measure.candidate);
   const double chance = chance_to_build(place, record);
   std::array<double, kPairs.size()> squares{};  // of the separations, added up over the targets
   measure.targets.clear();

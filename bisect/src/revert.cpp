@@ -1,3 +1,5 @@
+#include <array>
+
 #include "repository.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
 
@@ -11,7 +13,7 @@ std::string conflicting_files(git_index* index) {
   });
   if (!conflicts) return "unknown files";
   std::string files;
-  const git_index_entry* sides[3] = {};
+  std::array<const git_index_entry*, 3> sides{};
   while (git_index_conflict_next(&sides[0], &sides[1], &sides[2], conflicts.get()) == 0) {
     for (const auto* side : sides) {
       if (side == nullptr) continue;
@@ -65,10 +67,10 @@ Result<std::string> CommitHistory::create_revert(std::string_view commit,
   if (!author || !tree) return fail(git_failure("revert of " + describe(undone), code));
   const std::string message =
       "Revert " + describe(undone) + "\n\nMade by torchwatch to verify a culprit; on no branch.\n";
-  const git_commit* parents[] = {base.get()};
+  std::array<const git_commit*, 1> parents{base.get()};
   git_oid made;
   code = git_commit_create(&made, repository, nullptr, author.get(), author.get(), "UTF-8",
-                           message.c_str(), tree.get(), 1, parents);
+                           message.c_str(), tree.get(), 1, parents.data());
   if (code != 0) return fail(git_failure("writing the revert of " + describe(undone), code));
   return to_hex(made);
 }

@@ -10,7 +10,7 @@ namespace {
 class CallCounter {
  public:
   void add(const char* name) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     ++calls_[name];
   }
   std::map<std::string, std::int64_t> calls() const { return calls_; }

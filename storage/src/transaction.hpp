@@ -35,7 +35,7 @@ class WriteScope {
 template <typename Work>
 auto write(Database& database, Work&& work) -> decltype(work(database.connection())) {
   auto& connection = database.connection();
-  const std::lock_guard lock(connection.mutex);
+  const std::scoped_lock lock(connection.mutex);
   WriteScope scope(connection);
   TW_TRY_VOID(scope.begin());
   auto outcome = guarded(connection.path, [&] { return work(connection); });
@@ -60,7 +60,7 @@ class ReadScope {
 template <typename Work>
 auto read(Database& database, Work&& work) -> decltype(work(database.connection())) {
   auto& connection = database.connection();
-  const std::lock_guard lock(connection.mutex);
+  const std::scoped_lock lock(connection.mutex);
   return guarded(connection.path, [&] {
     const ReadScope scope(connection);
     return work(connection);

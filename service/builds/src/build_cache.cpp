@@ -146,7 +146,7 @@ Status BuildCache::mark_used(const fs::path& tree) {
 Result<Tree> BuildCache::take(const Key& key) {
   TW_TRY(Tree tree, inspect(tree_folder(key)));
   TW_TRY_VOID(mark_used(tree.folder));
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   auto& lease = leases_[name_of(key)];
   tree.lease = lease.lock();
   if (!tree.lease) {
@@ -169,7 +169,7 @@ Status BuildCache::keep_log(const Key& key, const std::string& text) {
   return doors::publish_file(folder_ / (key.commit + kLogSuffix), text);
 }
 
-Status BuildCache::remove(const Key& key) {
+Status BuildCache::remove(const Key& key) const {
   return remove_tree(tree_folder(key));
 }
 
@@ -187,7 +187,7 @@ Status BuildCache::sweep() {
 }
 
 bool BuildCache::is_leased(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto lease = leases_.find(name);
   return lease != leases_.end() && !lease->second.expired();
 }

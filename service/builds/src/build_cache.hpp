@@ -44,7 +44,7 @@ class BuildCache {
   Status keep_log(const Key&, const std::string& text);
 
   /// Removes a published tree, in one step for whoever looks on.
-  Status remove(const Key&);
+  Status remove(const Key&) const;
 
   /// Removes what a killed process left half-done.
   Status sweep();

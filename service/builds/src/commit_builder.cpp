@@ -156,7 +156,7 @@ CommitBuilder::~CommitBuilder() = default;
 
 Result<CommitBuild> CommitBuilder::build(const std::string& commit, const std::optional<Tree>& base,
                                          std::stop_token stop) {
-  const std::lock_guard one_at_a_time(building_);
+  const std::scoped_lock one_at_a_time(building_);
   TW_TRY(const auto key, key_of(commit, settings_.recipe));
   TW_TRY(auto known, cache_->find(key, settings_.fault_age_max));
   if (known) return std::move(*known);

@@ -74,7 +74,7 @@ class Reader {
 Result<ElfHeader> read_header(const Reader& reader) {
   constexpr std::size_t kUpToMachine = EI_NIDENT + 2 * sizeof(std::uint16_t);
   TW_TRY(const std::string bytes, reader.read(0, kUpToMachine));
-  if (bytes.size() < kUpToMachine || bytes.compare(0, SELFMAG, ELFMAG) != 0) {
+  if (bytes.size() < kUpToMachine || !bytes.starts_with(std::string_view(ELFMAG, SELFMAG))) {
     return fail(ErrorCode::invalid, reader.path().string() + " is not a library (no ELF header)");
   }
   const bool is_big = bytes[EI_DATA] == ELFDATA2MSB;
@@ -151,6 +151,22 @@ Result<std::string> name_at(const Reader& reader, const DynamicSection& section,
   return bytes;
 }
 
+/// Where the text of an entry goes; null where nobody wants it.
+std::string* member_for(const ElfW(Dyn) & entry, ElfDynamic& dynamic) {
+  switch (entry.d_tag) {
+    case DT_SONAME:
+      return &dynamic.soname;
+    case DT_RPATH:
+      return &dynamic.rpath;
+    case DT_RUNPATH:
+      return &dynamic.runpath;
+    case DT_NEEDED:
+      return &dynamic.needed.emplace_back();
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Result<ElfHeader> read_elf_header(const fs::path& path) {
@@ -164,11 +180,7 @@ Result<ElfDynamic> read_elf_dynamic(const fs::path& path) {
   ElfDynamic dynamic;
   for (const auto& entry : section.entries) {
     if (entry.d_tag == DT_NULL) break;
-    std::string* target = entry.d_tag == DT_SONAME    ? &dynamic.soname
-                          : entry.d_tag == DT_RPATH   ? &dynamic.rpath
-                          : entry.d_tag == DT_RUNPATH ? &dynamic.runpath
-                                                      : nullptr;
-    if (entry.d_tag == DT_NEEDED) target = &dynamic.needed.emplace_back();
+    std::string* target = member_for(entry, dynamic);
     if (target == nullptr) continue;
     TW_TRY(*target, name_at(reader, section, entry.d_un.d_val));
   }

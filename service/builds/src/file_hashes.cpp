@@ -15,11 +15,11 @@ Result<std::string> FileHashes::of(const std::filesystem::path& path) {
   const Identity identity{about.st_dev, about.st_ino, about.st_size, about.st_mtim.tv_sec,
                           about.st_mtim.tv_nsec};
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (const auto found = known_.find(identity); found != known_.end()) return found->second;
   }
   TW_TRY(std::string hash, sha256_of_file(path));
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   known_[identity] = hash;
   return hash;
 }

@@ -38,7 +38,7 @@ class Members {
     std::string text = value.is_string() ? value.get<std::string>() : std::string();
     std::string rest = text;
     std::erase_if(rest, [](char c) { return c == '(' || c == ')' || c == '@'; });
-    if (!is_plain(rest) || text.find(kNameSign) == text.npos) wrong_ = name;
+    if (!is_plain(rest) || text.find(kNameSign) == std::string::npos) wrong_ = name;
     return text;
   }
 

@@ -184,7 +184,7 @@ Status KitStore::compile(const KitPlan& plan, const Kit& kit, std::stop_token st
 
 Result<Kit> KitStore::kit_for(const Tree& tree, const std::vector<std::string>& names,
                               std::stop_token stop) {
-  const std::lock_guard one_at_a_time(working_);
+  const std::scoped_lock one_at_a_time(working_);
   TW_TRY(const KitPlan plan, plan_for(tree, names));
   TW_TRY(const std::string compiler, compiler_version(stop));
   TW_TRY(const std::string question, kit_question(plan, compiler));

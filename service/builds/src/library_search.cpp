@@ -61,7 +61,7 @@ void read_loader_configuration(const fs::path& file, int depth, Folders& folders
     words >> first;
     if (first == "include") {
       for (std::string pattern; words >> pattern;) read_included(pattern, depth, folders);
-    } else if (first.starts_with("/")) {
+    } else if (first.starts_with('/')) {
       folders.emplace_back(first);
     }
   }

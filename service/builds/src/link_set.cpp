@@ -17,9 +17,9 @@ Result<int> read_abi(const fs::path& library) {
   for (std::size_t begin = 0; begin < names.size();) {
     const std::string_view name(names.c_str() + begin);
     begin += name.size() + 1;
-    if (name.find("torchCheckFail") == name.npos) continue;
+    if (name.find("torchCheckFail") == std::string::npos) continue;
     is_there = true;
-    if (name.find("__cxx11") != name.npos) return 1;
+    if (name.find("__cxx11") != std::string::npos) return 1;
   }
   if (is_there) return 0;
   return fail(ErrorCode::invalid, "cannot read the C++ ABI of " + library.string() +

@@ -43,7 +43,7 @@ constexpr auto kOwn = "TORCHWATCH_FAILPOINT"sv;
 
 bool is_passed_on(std::string_view name) {
   if (name.starts_with(kOwn)) return false;
-  const auto is_part = [&](std::string_view part) { return name.find(part) != name.npos; };
+  const auto is_part = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   if (std::ranges::any_of(kSecret, is_part)) return false;
   const auto is_prefix = [&](std::string_view prefix) { return name.starts_with(prefix); };
   return std::ranges::find(kNames, name) != kNames.end() ||
@@ -57,7 +57,7 @@ std::map<std::string, std::string> tool_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto equals = text.find('=');
-    if (equals == text.npos || !is_passed_on(text.substr(0, equals))) continue;
+    if (equals == std::string::npos || !is_passed_on(text.substr(0, equals))) continue;
     environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;

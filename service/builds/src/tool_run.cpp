@@ -42,7 +42,9 @@ std::string first_errors(const std::string& output) {
   std::size_t count = 0;
   std::istringstream lines(output);
   for (std::string line; count < kErrorLinesMax && std::getline(lines, line);) {
-    const auto is_in_line = [&](std::string_view sign) { return line.find(sign) != line.npos; };
+    const auto is_in_line = [&](std::string_view sign) {
+      return line.find(sign) != std::string::npos;
+    };
     if (std::ranges::none_of(kSignsOfError, is_in_line)) continue;
     errors += (count == 0 ? "" : "\n") + line;
     ++count;

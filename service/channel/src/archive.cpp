@@ -184,7 +184,8 @@ class Unpacking {
 
   /// The folders of a checked name, below the folder that we unpack into.
   Status make_folders(const std::string& name) const {
-    for (std::size_t end = name.find('/'); end != name.npos; end = name.find('/', end + 1)) {
+    for (std::size_t end = name.find('/'); end != std::string::npos;
+         end = name.find('/', end + 1)) {
       const fs::path at = folder_ / name.substr(0, end);
       if (mkdir(at.c_str(), kFolderMode) == 0) {
         chmod(at.c_str(), kFolderMode);

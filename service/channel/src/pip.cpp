@@ -71,7 +71,8 @@ std::string error_lines(const std::string& output) {
   std::string errors;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("ERROR: ") || line.find("Error: ") != line.npos) errors += "\n" + line;
+    if (line.starts_with("ERROR: ") || line.find("Error: ") != std::string::npos)
+      errors += "\n" + line;
   }
   if (errors.empty()) errors = "\n" + output;
   return errors.size() <= kErrorBytesMax ? errors : errors.substr(errors.size() - kErrorBytesMax);

@@ -162,7 +162,7 @@ class WheelIndexChannel final : public Channel {
     if (!is_version(version)) {
       return fail(ErrorCode::not_found, "\"" + version + "\" is no version of torch, as 2.13.0 is");
     }
-    const std::lock_guard one_at_a_time(fetching_);
+    const std::scoped_lock one_at_a_time(fetching_);
     const fs::path tree = settings_.cache / version / "torch";
     if (auto there = builds::inspect(tree)) {
       // A fetch killed after it had published leaves its wheels.

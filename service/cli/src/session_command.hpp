@@ -13,7 +13,7 @@ struct SessionOfCommand {
   std::unique_ptr<TerminalProgress> progress;
   std::unique_ptr<daemon::Session> session;
 
-  nightly::Workshop& workshop() { return session->workshop(); }
+  nightly::Workshop& workshop() const { return session->workshop(); }
 };
 
 /// Errors as daemon::Session::open has them; a database or machine in use says what to do.

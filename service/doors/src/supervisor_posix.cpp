@@ -94,7 +94,7 @@ ProcessOutcome Supervisor::run(const ProcessSpec& spec, std::stop_token stop) {
   job->spec = spec;
   auto outcome = job->outcome.get_future();
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (is_closed_) return not_started("this program is shutting down");
     queue_.push_back(job);
   }
@@ -125,7 +125,7 @@ void Supervisor::loop(const std::stop_token& stop) {
 void Supervisor::start_queued(bool is_stopping) {
   std::vector<std::shared_ptr<Job>> queued;
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     queued.swap(queue_);
     is_closed_ = is_stopping;
   }

@@ -50,7 +50,7 @@ LocalExecutor::LocalExecutor(doors::ProcessRunner& processes, fs::path scratch, 
 
 Result<RunId> LocalExecutor::submit(const RunOrder& order) {
   TW_TRY_VOID(check(order));
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   auto run = std::make_shared<Run>();
   run->order = order;
   runs_[++last_id_] = std::move(run);
@@ -58,7 +58,7 @@ Result<RunId> LocalExecutor::submit(const RunOrder& order) {
 }
 
 Result<std::shared_ptr<LocalExecutor::Run>> LocalExecutor::find(RunId id) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto found = runs_.find(id);
   if (found == runs_.end()) {
     return fail(ErrorCode::not_found, "no run " + std::to_string(id) + " is open");
@@ -78,7 +78,7 @@ Result<RunOutcome> LocalExecutor::wait(RunId id, std::stop_token stop) {
   }
   auto outcome = carry_out(run->order, run->stop);
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     is_busy_ = false;
   }
   turn_.notify_one();

@@ -63,11 +63,10 @@ Status open_rechecks(Workshop& workshop, const NightRow& night) {
     if (incident.state == storage::IncidentState::closed || incident.night == night.id) continue;
     TW_TRY(const auto found_by, nights.get(incident.night));
     TW_TRY(const bool newer, is_newer(workshop, night, found_by));
-    if (!newer || !found_by.baseline) continue;
+    if (!newer) continue;
     TW_TRY(const auto plan, plan_of_recheck(night, incident));
-    TW_TRY(const auto recheck,
-           nights.opened(storage::NightKind::compare, night.candidate, *found_by.baseline,
-                         workshop.clock.wall_now()));
+    TW_TRY(const auto recheck, nights.opened(storage::NightKind::compare, night.candidate,
+                                             found_by.baseline, workshop.clock.wall_now()));
     TW_TRY_VOID(nights.planned(recheck, to_json(plan)));
   }
   return {};

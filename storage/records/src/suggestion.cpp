@@ -63,12 +63,12 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const auto names = nearest(word, known);
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_last = i + 1 == names.size();
-    text += (i == 0 ? "did you mean " : is_last ? " or " : ", ") + names[i];
+  if (names.empty()) return {};
+  std::string text = "did you mean " + names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    text += (i + 1 == names.size() ? " or " : ", ") + names[i];
   }
-  return text.empty() ? text : text + "? ";
+  return text + "? ";
 }
 
 }  // namespace torchwatch
