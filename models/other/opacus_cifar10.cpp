@@ -1,0 +1,56 @@
+#include "private_classifier.hpp"
+#include "sample_hooks.hpp"
+#include "torchwatch/models/registry.hpp"
+
+namespace torchwatch::models {
+namespace {
+
+constexpr int kWidth = 64;
+constexpr int kSmallWidth = 32;
+constexpr int kClasses = 10;
+
+class OpacusCifar10Workload final : public PrivateClassifier {
+ public:
+  explicit OpacusCifar10Workload(const Setup& setup)
+      : PrivateClassifier(setup, setup.preset == Preset::paper ? kWidth : kSmallWidth, kClasses) {}
+
+ protected:
+  /// The samples' gradients live until the gradients are cleared, after the step.
+  void train_step() override {
+    SampleHooks layers;
+    const auto value = loss_through(layers);
+    value.backward();
+    const auto of_samples = layers.take();
+    set_gradients(of_samples);
+    optimizer_->step();
+    optimizer_->zero_grad();
+    last_loss_ = value.detach();
+  }
+
+ private:
+  void set_gradients(const SampleGradients& of_samples) {
+    const auto factors = clip_factors(of_samples);
+    SampleGradients sums;
+    for (const auto& each : of_samples) sums.push_back(clipped_sum(factors, each));
+    const auto targets = parameters();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      targets[i].mutable_grad() = sums[i] + noise_like(sums[i]);
+    }
+    for (const auto& target : targets) target.mutable_grad() /= samples();
+  }
+};
+
+}  // namespace
+
+TORCHWATCH_DEFINE(opacus_cifar10) {
+  return {.domain = "other",
+          .task = "other",
+          .paper = {.train = 64, .infer = 64},
+          .small = {.train = 4, .infer = 4},
+          .cut = "first stage 32 channels, batch 4",
+          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
+            return std::make_unique<OpacusCifar10Workload>(setup);
+          }};
+}
+
+}  // namespace torchwatch::models
