@@ -1,5 +1,7 @@
 #pragma once
 
+#include <numbers>
+
 #include "unet.hpp"
 
 namespace torchwatch::models::dalle2 {
@@ -49,7 +51,7 @@ struct Diffusion {
 namespace variational {
 
 inline torch::Tensor bits_per_item(const torch::Tensor& x) {
-  return x.flatten(1).mean(1) / std::log(2.0);
+  return x.flatten(1).mean(1) / std::numbers::ln2;
 }
 
 inline torch::Tensor normal_divergence(const NoiseSchedulerImpl::Posterior& a,
@@ -65,7 +67,7 @@ inline torch::Tensor log_likelihood(const torch::Tensor& x,
   constexpr double kTiny = 1e-12;
   constexpr double kBorder = 0.999;
   const auto cumulated = [](const torch::Tensor& y) {
-    return 0.5 * (1.0 + torch::tanh(std::sqrt(2.0 / M_PI) * (y + 0.044715 * y.pow(3))));
+    return 0.5 * (1.0 + torch::tanh(std::sqrt(2.0 / std::numbers::pi) * (y + 0.044715 * y.pow(3))));
   };
   const auto safe_log = [](const torch::Tensor& y) { return torch::log(y.clamp_min(kTiny)); };
   const auto centred = x - guess.mean;

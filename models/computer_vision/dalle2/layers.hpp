@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 
 #include "torchwatch/models/torch.hpp"
@@ -259,7 +260,8 @@ struct NoiseSchedulerImpl : nn::Module {
   static torch::Tensor cosine_course(std::int64_t steps) {
     constexpr double kOffset = 0.008;
     const auto x = torch::linspace(0, static_cast<double>(steps), steps + 1, torch::kFloat64);
-    auto product = torch::cos((x / steps + kOffset) / (1 + kOffset) * M_PI * 0.5).pow(2);
+    auto product =
+        torch::cos((x / steps + kOffset) / (1 + kOffset) * std::numbers::pi * 0.5).pow(2);
     product = product / product[0];
     const auto kept = product.narrow(0, 1, steps) / product.narrow(0, 0, steps);
     return torch::clip(1 - kept, 0, 0.999);
