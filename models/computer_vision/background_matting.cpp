@@ -1,4 +1,4 @@
-#include <cmath>
+#include <numbers>
 
 #include "residual_translation.hpp"
 #include "torchwatch/models/network_workload.hpp"
@@ -139,7 +139,7 @@ TORCH_MODULE(MultiscaleDiscriminator);
 void initialise(nn::Module& network) {
   for (const auto& module : network.modules(/*include_self=*/false)) {
     if (auto* conv = module->as<nn::Conv2dImpl>()) {
-      nn::init::xavier_uniform_(conv->weight, std::sqrt(2.0));
+      nn::init::xavier_uniform_(conv->weight, std::numbers::sqrt2);
       if (conv->bias.defined()) nn::init::zeros_(conv->bias);
     }
     if (auto* norm = module->as<nn::BatchNorm2dImpl>()) {
