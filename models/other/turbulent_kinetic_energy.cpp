@@ -7,7 +7,6 @@
 namespace torchwatch::models {
 namespace {
 
-using torch::indexing::None;
 using torch::indexing::Slice;
 
 constexpr double kTimeStep = 1.0;

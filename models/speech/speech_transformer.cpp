@@ -232,7 +232,7 @@ TORCH_MODULE(DecoderLayer);
 struct LinearImpl : nn::Module {
   explicit LinearImpl(const torch::Tensor& tied) : weight(register_parameter("weight", tied)) {}
 
-  torch::Tensor forward(const torch::Tensor& x) { return torch::linear(x, weight); }
+  torch::Tensor forward(const torch::Tensor& x) const { return torch::linear(x, weight); }
 
   torch::Tensor weight;
 };

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -317,7 +318,7 @@ struct Tacotron2Impl : nn::Module {
         decoder(register_module("decoder", Decoder(size))),
         postnet(register_module("postnet", Postnet(size.width))) {
     const double bound =
-        std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(kSymbols + size.width));
+        std::numbers::sqrt3 * std::sqrt(2.0 / static_cast<double>(kSymbols + size.width));
     nn::init::uniform_(embedding->weight, -bound, bound);
   }
 
