@@ -202,8 +202,8 @@ TORCHWATCH_DEFINE(timm_nfnet) {
   return {.domain = "computer vision",
           .task = "image classification",
           .paper = {.train = 128, .infer = 128},
-          .small = {.train = 4, .infer = 4},
-          .cut = "images 64x64, a quarter of the channels, batch 4",
+          .small = {.train = 2, .infer = 2},
+          .cut = "images 64x64, a quarter of the channels, batch 2",
           .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
             const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
             return std::make_unique<timm::Classifier>(setup, nn::AnyModule(NormFreeNet(size)),
