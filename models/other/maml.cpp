@@ -52,7 +52,10 @@ struct LearnerImpl : nn::Module {
     const auto* p = given.data();
     for (std::size_t i = 0; i < kConvolutions.size(); ++i, p += 4) {
       const auto stride = kConvolutions[i].stride;
-      x = torch::conv2d(x, p[0], p[1], {stride, stride}).relu_();
+      x = torch::convolution(x, p[0], p[1], {stride, stride}, /*padding=*/{0, 0},
+                             /*dilation=*/{1, 1}, /*transposed=*/false, /*output_padding=*/{0, 0},
+                             /*groups=*/1)
+              .relu_();
       x = torch::batch_norm(x, p[2], p[3], statistics[2 * i], statistics[2 * i + 1],
                             /*training=*/true, /*momentum=*/0.1, /*eps=*/1e-5,
                             at::globalContext().userEnabledCuDNN());
