@@ -40,8 +40,7 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
 }
 
 /// One iteration, forward and backward.
-void run_coverage(const models::Definition& definition, const Request& request,
-                  RunResult& result) {
+void run_coverage(const models::Definition& definition, const Request& request, RunResult& result) {
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
   result.operators = operators_called([&] { workload->step(); });

@@ -31,6 +31,9 @@ std::string_view fix_heap() {
 
 bool raise_priority() {
   if (setpriority(PRIO_PROCESS, 0, kHighestPriority) != 0) return false;
+  // The kernel shares out cores by sessions first. A session that is not ours alone is somebody's
+  // shell: what is raised there stays raised and starves the others.
+  if (getsid(0) != getpid()) return true;
   std::ofstream autogroup("/proc/self/autogroup");
   if (autogroup) autogroup << kHighestPriority << std::flush;  // absent where autogroups are off
   return true;

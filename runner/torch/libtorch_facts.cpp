@@ -39,14 +39,16 @@ std::int64_t product_flops(const torch::Tensor& a, const torch::Tensor& b) {
 /// Positions of a convolution's output, all spatial dimensions together.
 std::int64_t output_positions(const torch::Tensor& input, const torch::Tensor& weight,
                               Inputs inputs) {
-  const auto stride = inputs[3].toIntVector();
-  const auto padding = inputs[4].toIntVector();
-  const auto dilation = inputs[5].toIntVector();
+  // A list of one number holds for every dimension.
+  const auto at = [&inputs](std::size_t argument, std::int64_t dimension) {
+    const auto list = inputs[argument].toIntVector();
+    return list[list.size() == 1 ? 0 : static_cast<std::size_t>(dimension - 2)];
+  };
   std::int64_t positions = 1;
-  for (std::size_t i = 0; i < stride.size(); ++i) {
-    const auto dimension = static_cast<std::int64_t>(i) + 2;
-    const auto reach = dilation[i] * (weight.size(dimension) - 1) + 1;
-    positions *= (input.size(dimension) + 2 * padding[i] - reach) / stride[i] + 1;
+  for (std::int64_t dimension = 2; dimension < input.dim(); ++dimension) {
+    const auto reach = at(5, dimension) * (weight.size(dimension) - 1) + 1;
+    const auto padded = input.size(dimension) + 2 * at(4, dimension);
+    positions *= (padded - reach) / at(3, dimension) + 1;
   }
   return positions;
 }
@@ -72,8 +74,8 @@ std::int64_t lstm_flops(Inputs inputs) {
   return input.numel() / input.size(-1) * per_position;
 }
 
-/// Scores of all queries with all keys, and the values added up by them. The fused operator shows no
-/// matrix products inside.
+/// Scores of all queries with all keys, and the values added up by them. The fused operator shows
+/// no matrix products inside.
 std::int64_t attention_flops(Inputs inputs) {
   const auto query = inputs[0].toTensor();
   const auto key = inputs[1].toTensor();

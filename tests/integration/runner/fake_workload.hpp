@@ -15,6 +15,7 @@ class FakeWorkload final : public models::Workload {
   models::Census census() const override { return {}; }
   std::vector<models::OutputFigures> outputs() override { return {}; }
   models::Values values() override { return {}; }
+  void reference_forward() override {}
   double last_loss() const override { return 0; }
 
  private:

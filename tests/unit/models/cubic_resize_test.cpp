@@ -1,4 +1,4 @@
-#include "../../../models/computer_vision/dalle2/cubic_resize.hpp"
+#include "computer_vision/dalle2/cubic_resize.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

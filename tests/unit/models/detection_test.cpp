@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include "../../../models/computer_vision/detection/anchors.hpp"
-#include "../../../models/computer_vision/detection/boxes.hpp"
-#include "../../../models/computer_vision/detection/mask_paste.hpp"
-#include "../../../models/computer_vision/detection/polygon_mask.hpp"
-#include "../../../models/computer_vision/detection/sampling.hpp"
+#include "computer_vision/detection/anchors.hpp"
+#include "computer_vision/detection/boxes.hpp"
+#include "computer_vision/detection/mask_paste.hpp"
+#include "computer_vision/detection/polygon_mask.hpp"
+#include "computer_vision/detection/sampling.hpp"
 
 using namespace torchwatch::models::detection;
 

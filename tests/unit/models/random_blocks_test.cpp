@@ -1,4 +1,4 @@
-#include "../../../models/natural_language/random_blocks.hpp"
+#include "natural_language/random_blocks.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "torchwatch/models/registry.hpp"
+
+#include <catch2/catch.hpp>
 
 using namespace torchwatch::models;
 
@@ -47,7 +47,8 @@ TEST_CASE("a mode that the original refuses is refused with its reason") {
   definition.refusals = {.train = "trains nothing", .cuda_infer = "CPU only"};
   CHECK(unsupported_reason(definition, {.mode = Mode::train}) == "trains nothing");
   CHECK(unsupported_reason(definition, {.mode = Mode::infer}).empty());
-  CHECK(unsupported_reason(definition, {.mode = Mode::infer, .device = Device::cuda}) == "CPU only");
+  CHECK(unsupported_reason(definition, {.mode = Mode::infer, .device = Device::cuda}) ==
+        "CPU only");
 }
 
 TEST_CASE("a workload that is not compiled in is not found") {

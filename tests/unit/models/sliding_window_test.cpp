@@ -1,4 +1,4 @@
-#include "../../../models/natural_language/sliding_window.hpp"
+#include "natural_language/sliding_window.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "../../../models/computer_vision/yolov3_boxes.hpp"
+#include "computer_vision/yolov3_boxes.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
