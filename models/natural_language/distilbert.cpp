@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tied_linear.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -115,18 +116,6 @@ struct LayerImpl : nn::Module {
 };
 TORCH_MODULE(Layer);
 
-/// The output layer; its weight is the word embedding's, only the bias is its own.
-struct ProjectorImpl : nn::Module {
-  ProjectorImpl(const torch::Tensor& tied, std::int64_t vocabulary)
-      : weight(register_parameter("weight", tied)),
-        bias(register_parameter("bias", torch::zeros({vocabulary}))) {}
-
-  torch::Tensor forward(const torch::Tensor& x) { return torch::linear(x, weight, bias); }
-
-  torch::Tensor weight, bias;
-};
-TORCH_MODULE(Projector);
-
 /// The distilled BERT of six layers with its masked-language-model head.
 struct DistilBertImpl : nn::Module {
   explicit DistilBertImpl(const Size& size)
@@ -135,7 +124,8 @@ struct DistilBertImpl : nn::Module {
         vocab_transform(register_module("vocab_transform", nn::Linear(size.width, size.width))),
         vocab_layer_norm(register_module("vocab_layer_norm", layer_norm(size.width))),
         vocab_projector(register_module(
-            "vocab_projector", Projector(embeddings->word_embeddings->weight, size.vocabulary))) {
+            "vocab_projector",
+            tied::Linear(embeddings->word_embeddings->weight, torch::zeros({size.vocabulary})))) {
     for (int i = 0; i < size.layers; ++i) layers->push_back(Layer(size));
     initialise();
   }
@@ -151,7 +141,7 @@ struct DistilBertImpl : nn::Module {
   nn::ModuleList layers;
   nn::Linear vocab_transform;
   nn::LayerNorm vocab_layer_norm;
-  Projector vocab_projector;
+  tied::Linear vocab_projector;
 
  private:
   void initialise() {
