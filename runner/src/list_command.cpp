@@ -76,7 +76,7 @@ json describe(const models::Entry& entry) {
   row["param_tensors"] = census.param_tensors;
   row["buffers"] = census.buffers;
   row["modules"] = census.modules;
-  row["flops_forward_batch1"] = count_forward_flops(*workload);
+  row["flops_forward_batch1"] = count_flops([&] { workload->reference_forward(); });
   row["outputs"] = describe(workload->outputs(), !has_fixed_batch(definition));
   return row;
 }

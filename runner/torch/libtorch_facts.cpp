@@ -134,13 +134,13 @@ std::map<std::string, std::string> libtorch_facts() {
           {"threads", std::to_string(at::get_num_threads())}};
 }
 
-std::int64_t count_forward_flops(models::Workload& workload) {
+std::int64_t count_flops(const std::function<void()>& work) {
   FlopCounter mine;
   counter = &mine;
   const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(on_enter, on_exit)
                                                      .needsInputs(true)
                                                      .scopes({at::RecordScope::FUNCTION}));
-  workload.reference_forward();
+  work();
   at::removeCallback(handle);
   counter = nullptr;
   return mine.flops;

@@ -52,9 +52,9 @@ std::optional<std::int64_t> device_bytes_used(models::Device device);
 /// Version, build configuration (as a digest), instruction set in use: facts for the environment.
 std::map<std::string, std::string> libtorch_facts();
 
-/// Floating-point operations of one forward, two for each multiply-accumulate of convolutions and
-/// matrix products; everything else counts nothing.
-std::int64_t count_forward_flops(models::Workload& workload);
+/// Floating-point operations of `work` on this thread, two for each multiply-accumulate of
+/// convolutions and matrix products; everything else counts nothing.
+std::int64_t count_flops(const std::function<void()>& work);
 
 /// How often each operator is called while `work` runs, on every thread, also by other operators:
 /// "aten::addmm": 12. Not reentrant.
