@@ -2,6 +2,7 @@
 
 #include "convolution.hpp"
 #include "initialisation.hpp"
+#include "resnet.hpp"
 #include "text_boxes.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -19,43 +20,10 @@ constexpr Size kPaper{};
 constexpr Size kSmall{.narrower = 2, .image = 128};
 
 constexpr int kStages = 4;
-constexpr std::array<int, kStages> kBlocks{3, 4, 6, 3};
+constexpr std::array<int, kStages> kBlocks = resnet::kResNet50.blocks;
 constexpr int kFirstWidth = 64;  ///< inner channels of the first stage; each stage doubles them
-constexpr int kExpansion = 4;    ///< output channels for each inner one
-constexpr int kHead = 256;       ///< channels of the pyramid
-
-/// Of ResNet-50.
-struct BottleneckImpl : nn::Module {
-  BottleneckImpl(int from, int width, int stride)
-      : conv1(register_module("conv1", convolution(from, width, 1))),
-        bn1(register_module("bn1", nn::BatchNorm2d(width))),
-        conv2(register_module("conv2", convolution(width, width, 3, stride))),
-        bn2(register_module("bn2", nn::BatchNorm2d(width))),
-        conv3(register_module("conv3", convolution(width, kExpansion * width, 1))),
-        bn3(register_module("bn3", nn::BatchNorm2d(kExpansion * width))) {
-    if (stride == 1 && from == kExpansion * width) return;
-    downsample = register_module("downsample",
-                                 nn::Sequential(convolution(from, kExpansion * width, 1, stride),
-                                                nn::BatchNorm2d(kExpansion * width)));
-  }
-
-  torch::Tensor forward(const torch::Tensor& x) {
-    auto y = bn1(conv1(x)).relu_();
-    y = bn2(conv2(y)).relu_();
-    y = bn3(conv3(y));
-    y += downsample ? downsample->forward(x) : x;
-    return y.relu_();
-  }
-
-  nn::Conv2d conv1;
-  nn::BatchNorm2d bn1;
-  nn::Conv2d conv2;
-  nn::BatchNorm2d bn2;
-  nn::Conv2d conv3;
-  nn::BatchNorm2d bn3;
-  nn::Sequential downsample{nullptr};
-};
-TORCH_MODULE(Bottleneck);
+constexpr int kExpansion = resnet::BottleneckImpl::kExpansion;
+constexpr int kHead = 256;  ///< channels of the pyramid
 
 /// ResNet-50 up to its last stage.
 struct BackboneImpl : nn::Module {
@@ -67,7 +35,8 @@ struct BackboneImpl : nn::Module {
     for (std::size_t i = 0; i < kStages; ++i) {
       const int width = (kFirstWidth << i) / size.narrower;
       for (int block = 0; block < kBlocks[i]; ++block) {
-        stages[i]->push_back(Bottleneck(channels, width, i > 0 && block == 0 ? 2 : 1));
+        const int stride = i > 0 && block == 0 ? 2 : 1;
+        stages[i]->push_back(resnet::Bottleneck(channels, kExpansion * width, width, stride));
         channels = kExpansion * width;
       }
       register_module("layer" + std::to_string(i + 1), stages[i]);

@@ -1,3 +1,4 @@
+#include "../computer_vision/resnet.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -18,83 +19,9 @@ constexpr double kMomentum = 0.999;
 constexpr double kTemperature = 0.07;
 constexpr int kBatches = 2;
 
-nn::Conv2d convolution(int from, int to, int kernel, int stride) {
-  return nn::Conv2d(
-      nn::Conv2dOptions(from, to, kernel).stride(stride).padding(kernel / 2).bias(false));
+resnet::ResNet encoder(int width) {
+  return resnet::ResNet(resnet::kResNet50, width, kFeatures);
 }
-
-/// A 3x3 convolution between two 1x1 ones, of which the last widens four times.
-struct BottleneckImpl : nn::Module {
-  static constexpr int kWidening = 4;
-
-  BottleneckImpl(int from, int width, int stride)
-      : conv1(register_module("conv1", convolution(from, width, 1, 1))),
-        bn1(register_module("bn1", nn::BatchNorm2d(width))),
-        conv2(register_module("conv2", convolution(width, width, 3, stride))),
-        bn2(register_module("bn2", nn::BatchNorm2d(width))),
-        conv3(register_module("conv3", convolution(width, kWidening * width, 1, 1))),
-        bn3(register_module("bn3", nn::BatchNorm2d(kWidening * width))) {
-    if (stride == 1 && from == kWidening * width) return;
-    downsample = register_module("downsample",
-                                 nn::Sequential(convolution(from, kWidening * width, 1, stride),
-                                                nn::BatchNorm2d(kWidening * width)));
-  }
-
-  torch::Tensor forward(const torch::Tensor& x) {
-    auto y = bn1(conv1(x)).relu_();
-    y = bn2(conv2(y)).relu_();
-    y = bn3(conv3(y));
-    y += downsample ? downsample->forward(x) : x;
-    return y.relu_();
-  }
-
-  nn::Conv2d conv1;
-  nn::BatchNorm2d bn1;
-  nn::Conv2d conv2;
-  nn::BatchNorm2d bn2;
-  nn::Conv2d conv3;
-  nn::BatchNorm2d bn3;
-  nn::Sequential downsample{nullptr};
-};
-TORCH_MODULE(Bottleneck);
-
-/// The residual network of 50 layers that encodes an image.
-struct ResNetImpl : nn::Module {
-  explicit ResNetImpl(int width)
-      : conv1(register_module(
-            "conv1", nn::Conv2d(nn::Conv2dOptions(3, width, 7).stride(2).padding(3).bias(false)))),
-        bn1(register_module("bn1", nn::BatchNorm2d(width))) {
-    constexpr std::array<int, 4> kBlocks{3, 4, 6, 3};
-    int channels = width;
-    for (std::size_t i = 0; i < kBlocks.size(); ++i, width *= 2) {
-      stages[i] = register_module("layer" + std::to_string(i + 1), nn::Sequential());
-      for (int block = 0; block < kBlocks[i]; ++block) {
-        stages[i]->push_back(Bottleneck(channels, width, i > 0 && block == 0 ? 2 : 1));
-        channels = BottleneckImpl::kWidening * width;
-      }
-    }
-    fc = register_module("fc", nn::Linear(channels, kFeatures));
-    for (const auto& module : modules(/*include_self=*/false)) {
-      if (auto* conv = module->as<nn::Conv2dImpl>()) {
-        nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
-      }
-    }
-  }
-
-  torch::Tensor forward(torch::Tensor x) {
-    x = bn1(conv1(x)).relu_();
-    x = torch::max_pool2d(x, 3, 2, 1);
-    for (auto& stage : stages) x = stage->forward(x);
-    x = torch::adaptive_avg_pool2d(x, {1, 1});
-    return fc(torch::flatten(x, 1));
-  }
-
-  nn::Conv2d conv1;
-  nn::BatchNorm2d bn1;
-  std::array<nn::Sequential, 4> stages{nullptr, nullptr, nullptr, nullptr};
-  nn::Linear fc{nullptr};
-};
-TORCH_MODULE(ResNet);
 
 struct Pair {
   torch::Tensor query, key;
@@ -113,8 +40,8 @@ torch::Tensor normalised(const torch::Tensor& features, std::int64_t dimension) 
 /// The original gathers from all processes; here, as there, it is one.
 struct MoCoImpl : nn::Module {
   MoCoImpl(int width, const torch::Tensor& first_queue)
-      : encoder_q(register_module("encoder_q", ResNet(width))),
-        encoder_k(register_module("encoder_k", ResNet(width))),
+      : encoder_q(register_module("encoder_q", encoder(width))),
+        encoder_k(register_module("encoder_k", encoder(width))),
         queue(register_buffer("queue", normalised(first_queue, 0))),
         queue_ptr(register_buffer("queue_ptr", torch::zeros({1}, torch::kInt64))) {
     const torch::NoGradGuard no_gradients;
@@ -139,7 +66,7 @@ struct MoCoImpl : nn::Module {
     return {logits, labels};
   }
 
-  ResNet encoder_q, encoder_k;
+  resnet::ResNet encoder_q, encoder_k;
   torch::Tensor queue;
   torch::Tensor queue_ptr;
 
