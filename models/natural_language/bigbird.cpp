@@ -1,10 +1,9 @@
+#include "bert_layer.hpp"
 #include "block_sparse_attention.hpp"
 #include "language_model_workload.hpp"
 #include "new_gelu.hpp"
 #include "normal_weights.hpp"
 #include "random_blocks.hpp"
-#include "residual_output.hpp"
-#include "tied_linear.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -135,20 +134,11 @@ struct AttentionImpl : nn::Module {
 };
 TORCH_MODULE(Attention);
 
-struct IntermediateImpl : nn::Module {
-  explicit IntermediateImpl(const Size& size)
-      : dense(register_module("dense", nn::Linear(size.width, size.hidden))) {}
-
-  torch::Tensor forward(const torch::Tensor& x) { return new_gelu(dense(x)); }
-
-  nn::Linear dense;
-};
-TORCH_MODULE(Intermediate);
-
 struct LayerImpl : nn::Module {
   LayerImpl(const Size& size, int layer)
       : attention(register_module("attention", Attention(size, layer))),
-        intermediate(register_module("intermediate", Intermediate(size))),
+        intermediate(
+            register_module("intermediate", bert::Intermediate(size.width, size.hidden, new_gelu))),
         output(register_module("output", ResidualOutput(ResidualOutputImpl::Options{
                                              .from = size.hidden, .width = size.width}))) {}
 
@@ -158,37 +148,10 @@ struct LayerImpl : nn::Module {
   }
 
   Attention attention;
-  Intermediate intermediate;
+  bert::Intermediate intermediate;
   ResidualOutput output;
 };
 TORCH_MODULE(Layer);
-
-struct TransformImpl : nn::Module {
-  explicit TransformImpl(std::int64_t width)
-      : dense(register_module("dense", nn::Linear(width, width))),
-        norm(register_module("LayerNorm", layer_norm(width))) {}
-
-  torch::Tensor forward(const torch::Tensor& x) { return norm(new_gelu(dense(x))); }
-
-  nn::Linear dense;
-  nn::LayerNorm norm;
-};
-TORCH_MODULE(Transform);
-
-/// Guesses tokens. Only the bias is its own; it registers it twice, as the original does.
-struct LMPredictionHeadImpl : nn::Module {
-  LMPredictionHeadImpl(const Size& size, const torch::Tensor& word_weight)
-      : bias(register_parameter("bias", torch::zeros({size.vocabulary}))),
-        transform(register_module("transform", Transform(size.width))),
-        decoder(register_module("decoder", tied::Linear(word_weight, bias))) {}
-
-  torch::Tensor forward(const torch::Tensor& x) { return decoder(transform(x)); }
-
-  torch::Tensor bias;
-  Transform transform;
-  tied::Linear decoder;
-};
-TORCH_MODULE(LMPredictionHead);
 
 /// BigBird with its masked-language-model head. It pools the first token as well, for nobody.
 struct BigBirdImpl : nn::Module {
@@ -197,8 +160,8 @@ struct BigBirdImpl : nn::Module {
         embeddings(register_module("embeddings", Embeddings(size))),
         layers(register_module("layer", nn::ModuleList())),
         pooler(register_module("pooler", nn::Linear(size.width, size.width))),
-        predictions(register_module("predictions",
-                                    LMPredictionHead(size, embeddings->word_embeddings->weight))) {
+        predictions(register_module(
+            "predictions", bert::LMPredictionHead(embeddings->word_embeddings->weight, new_gelu))) {
     for (int i = 0; i < size.layers; ++i) layers->push_back(Layer(size, i));
     draw_normal_weights(*this);
   }
@@ -218,7 +181,7 @@ struct BigBirdImpl : nn::Module {
   Embeddings embeddings;
   nn::ModuleList layers;
   nn::Linear pooler;
-  LMPredictionHead predictions;
+  bert::LMPredictionHead predictions;
 };
 TORCH_MODULE(BigBird);
 

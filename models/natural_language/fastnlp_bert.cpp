@@ -2,9 +2,8 @@
 #include <limits>
 #include <numbers>
 
-#include "bert_attention.hpp"
+#include "bert_layer.hpp"
 #include "normal_weights.hpp"
-#include "residual_output.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -69,70 +68,10 @@ struct EmbeddingsImpl : nn::Module {
 };
 TORCH_MODULE(Embeddings);
 
-struct SelfAttentionImpl : nn::Module {
-  explicit SelfAttentionImpl(const Size& size)
-      : heads(size.heads),
-        query(register_module("query", nn::Linear(size.width, size.width))),
-        key(register_module("key", nn::Linear(size.width, size.width))),
-        value(register_module("value", nn::Linear(size.width, size.width))),
-        dropout(register_module("dropout", nn::Dropout(kDropout))) {}
-
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& mask) {
-    return bert_attention({query(x), key(x), value(x)}, mask, heads, dropout);
-  }
-
-  std::int64_t heads;
-  nn::Linear query, key, value;
-  nn::Dropout dropout;
-};
-TORCH_MODULE(SelfAttention);
-
-struct AttentionImpl : nn::Module {
-  explicit AttentionImpl(const Size& size)
-      : self(register_module("self", SelfAttention(size))),
-        output(register_module("output", ResidualOutput(ResidualOutputImpl::Options{
-                                             .from = size.width, .width = size.width}))) {}
-
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& mask) {
-    return output(self(x, mask), x);
-  }
-
-  SelfAttention self;
-  ResidualOutput output;
-};
-TORCH_MODULE(Attention);
-
-struct IntermediateImpl : nn::Module {
-  explicit IntermediateImpl(const Size& size)
-      : dense(register_module("dense", nn::Linear(size.width, size.hidden))) {}
-
-  /// GELU written out in elementwise operators, as this library has it.
-  torch::Tensor forward(const torch::Tensor& x) {
-    const auto y = dense(x);
-    return y * 0.5 * (1.0 + torch::erf(y / std::numbers::sqrt2));
-  }
-
-  nn::Linear dense;
-};
-TORCH_MODULE(Intermediate);
-
-struct LayerImpl : nn::Module {
-  explicit LayerImpl(const Size& size)
-      : attention(register_module("attention", Attention(size))),
-        intermediate(register_module("intermediate", Intermediate(size))),
-        output(register_module("output", ResidualOutput(ResidualOutputImpl::Options{
-                                             .from = size.hidden, .width = size.width}))) {}
-
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& mask) {
-    const auto attended = attention(x, mask);
-    return output(intermediate(attended), attended);
-  }
-
-  Attention attention;
-  Intermediate intermediate;
-  ResidualOutput output;
-};
-TORCH_MODULE(Layer);
+/// GELU written out in elementwise operators, as this library has it.
+torch::Tensor written_out_gelu(const torch::Tensor& x) {
+  return x * 0.5 * (1.0 + torch::erf(x / std::numbers::sqrt2));
+}
 
 struct PoolerImpl : nn::Module {
   explicit PoolerImpl(std::int64_t width)
@@ -162,7 +101,8 @@ struct BertModelImpl : nn::Module {
       : embeddings(register_module("embeddings", Embeddings(size))),
         layers(register_module("encoder", nn::ModuleList())),
         pooler(register_module("pooler", Pooler(size.width))) {
-    for (int i = 0; i < size.layers; ++i) layers->push_back(Layer(size));
+    const bert::LayerSize layer{size.width, size.hidden, size.heads};
+    for (int i = 0; i < size.layers; ++i) layers->push_back(bert::Layer(layer, written_out_gelu));
     draw_normal_weights(*this);
   }
 
@@ -172,7 +112,7 @@ struct BertModelImpl : nn::Module {
     Encoded encoded;
     encoded.layers.push_back(embeddings(pieces.ids, pieces.types));
     for (const auto& layer : *layers) {
-      encoded.layers.push_back(layer->as<LayerImpl>()->forward(encoded.layers.back(), mask));
+      encoded.layers.push_back(layer->as<bert::LayerImpl>()->forward(encoded.layers.back(), mask));
     }
     encoded.pooled = pooler(encoded.layers.back());
     return encoded;

@@ -2,12 +2,11 @@
 #include <limits>
 
 #include "attention_masks.hpp"
+#include "bert_layer.hpp"
 #include "language_model_workload.hpp"
 #include "normal_weights.hpp"
 #include "padded_positions.hpp"
-#include "residual_output.hpp"
 #include "sliding_window.hpp"
-#include "tied_linear.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -142,20 +141,11 @@ struct AttentionImpl : nn::Module {
 };
 TORCH_MODULE(Attention);
 
-struct IntermediateImpl : nn::Module {
-  explicit IntermediateImpl(const Size& size)
-      : dense(register_module("dense", nn::Linear(size.width, size.hidden))) {}
-
-  torch::Tensor forward(const torch::Tensor& x) { return torch::gelu(dense(x)); }
-
-  nn::Linear dense;
-};
-TORCH_MODULE(Intermediate);
-
 struct LayerImpl : nn::Module {
   explicit LayerImpl(const Size& size)
       : attention(register_module("attention", Attention(size))),
-        intermediate(register_module("intermediate", Intermediate(size))),
+        intermediate(register_module("intermediate",
+                                     bert::Intermediate(size.width, size.hidden, bert::gelu))),
         output(register_module(
             "output",
             ResidualOutput(ResidualOutputImpl::Options{
@@ -167,7 +157,7 @@ struct LayerImpl : nn::Module {
   }
 
   Attention attention;
-  Intermediate intermediate;
+  bert::Intermediate intermediate;
   ResidualOutput output;
 };
 TORCH_MODULE(Layer);
