@@ -1,0 +1,70 @@
+"""What a network of the suite is as its authors' package builds it.
+
+Each file `<package>_models.py` here defines
+    SOURCE      what its figures come from: installed("timm"), or TORCHBENCH
+    ORIGINALS   a Builder for each workload
+    BATCHES     the batch of the workloads that are not built at 1 (may be left out)
+"""
+
+import importlib.metadata
+import pathlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from formula import Draw
+
+TORCHBENCH = "pytorch/benchmark 73871abc"
+
+
+class NotAtHand(Exception):
+    """A package or checkout that an original is made of is missing. Says what to do."""
+
+
+def installed(package):
+    """The package's name and version, such as "timm 0.6.13"."""
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        raise NotAtHand(f"no package {package}: python3 -m pip install {package}, in the version "
+                        "that tests/originals/requirements.txt names") from None
+
+
+@dataclass
+class Setup:
+    """What an original is built for. `mode` "infer" or "grad"; always the paper's sizes."""
+
+    mode: str
+    batch: int
+    draw: Draw
+    torchbench: pathlib.Path | None = None
+    """A checkout of pytorch/benchmark; for builders that are made of its files."""
+
+    @property
+    def trains(self):
+        return self.mode == "grad"
+
+    def torchbench_model(self, name):
+        """The checkout's folder torchbenchmark/models/`name`."""
+        if self.torchbench is None:
+            raise NotAtHand(f"{name} is part of {TORCHBENCH}: name a checkout by --torchbench FOLDER")
+        folder = self.torchbench / "torchbenchmark" / "models" / name
+        if not folder.is_dir():
+            raise NotAtHand(f"no folder {folder}: --torchbench must name a checkout of {TORCHBENCH}")
+        return folder
+
+
+@dataclass
+class Original:
+    """`networks` are filled by the formula in this order. `outputs` gives the tensors of one forward,
+    without the wrappers of the package; `loss` (mode grad) that of the training inputs."""
+
+    networks: list[torch.nn.Module]
+    outputs: Callable[[], list[torch.Tensor]]
+    loss: Callable[[], torch.Tensor] | None = None
+    optimiser: Callable[[], torch.optim.Optimizer] | None = None
+    """As the original's training step has it; for the comparison of speeds."""
+
+
+Builder = Callable[[Setup], Original]
