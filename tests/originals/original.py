@@ -48,17 +48,18 @@ class Setup:
     def torchbench_model(self, name):
         """The checkout's folder torchbenchmark/models/`name`."""
         if self.torchbench is None:
-            raise NotAtHand(f"{name} is part of {TORCHBENCH}: name a checkout by --torchbench FOLDER")
+            raise NotAtHand(f"{name} is part of {TORCHBENCH}: name a checkout by --torchbench")
         folder = self.torchbench / "torchbenchmark" / "models" / name
         if not folder.is_dir():
-            raise NotAtHand(f"no folder {folder}: --torchbench must name a checkout of {TORCHBENCH}")
+            raise NotAtHand(f"no {folder}: --torchbench must name a checkout of {TORCHBENCH}")
         return folder
 
 
 @dataclass
 class Original:
-    """`networks` are filled by the formula in this order. `outputs` gives the tensors of one forward,
-    without the wrappers of the package; `loss` (mode grad) that of the training inputs."""
+    """`networks` are filled by the formula in this order, once the builder has returned. `outputs`
+    gives the tensors of one forward without the package's wrappers; `loss` (mode grad) that of
+    the training inputs."""
 
     networks: list[torch.nn.Module]
     outputs: Callable[[], list[torch.Tensor]]

@@ -1,43 +1,18 @@
 // fidelity NAME: the workload NAME at the paper's sizes and batch 1 against the figures of its
 // original. Prints each difference; exit status 1 if there is one, 2 for wrong use.
 
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "torchwatch/models/registry.hpp"
+#include "comparison.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
 namespace {
 
 using namespace torchwatch;
 using nlohmann::json;
-
-class Differences {
- public:
-  /// `original` null: not known, or not the same from version to version.
-  void expect(const std::string& what, const json& ours, const json& original) {
-    if (original.is_null() || ours == original) return;
-    std::printf("%s: %s, the original has %s\n", what.c_str(), ours.dump().c_str(),
-                original.dump().c_str());
-    ++count_;
-  }
-  int count() const { return count_; }
-
- private:
-  int count_ = 0;
-};
-
-json original_of(const std::string& name) {
-  std::ifstream file(TORCHWATCH_ORIGINALS);
-  const auto originals = json::parse(file).at("originals");
-  for (const auto& original : originals) {
-    if (original.at("name") == name) return original;
-  }
-  return nullptr;
-}
+using tests::Differences;
 
 void compare_definition(const models::Definition& definition, const json& original,
                         Differences& differences) {
@@ -90,8 +65,7 @@ void compare_forward(models::Workload& workload, bool infers, const json& origin
   if (infers) compare_outputs(outputs, 1, original.at("outputs"), differences);
 }
 
-int compare(const models::Definition& definition, const json& original) {
-  Differences differences;
+void compare(const models::Definition& definition, const json& original, Differences& differences) {
   compare_definition(definition, original, differences);
   const bool is_fixed = definition.batch_rule == models::BatchRule::fixed;
   const bool infers = definition.refusals.infer.empty();
@@ -101,20 +75,10 @@ int compare(const models::Definition& definition, const json& original) {
                                  .batch = is_fixed ? 0 : 1});
   compare_census(workload->census(), original, differences);
   compare_forward(*workload, infers, original, differences);
-  return differences.count() == 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string name = argc == 2 ? argv[1] : "";
-  const auto* entry = models::find(name);
-  const auto original = original_of(name);
-  if (entry == nullptr || original.is_null()) {
-    std::fprintf(stderr, "fidelity: no workload \"%s\" here, or no figures of it in %s\n",
-                 name.c_str(), TORCHWATCH_ORIGINALS);
-    return 2;
-  }
-  runner::set_threads(1);
-  return compare(entry->definition, original);
+  return tests::compare_with_original(argc, argv, TORCHWATCH_ORIGINALS, compare);
 }

@@ -1,0 +1,88 @@
+// values NAME: what the workload NAME computes at the paper's sizes, filled by the formula, against
+// what its original computed. Prints each difference; exit status 1 if there is one, 2 for wrong
+// use.
+
+#include <cmath>
+
+#include "comparison.hpp"
+
+namespace {
+
+using namespace torchwatch;
+using nlohmann::json;
+using tests::Differences;
+
+// Rounding alone, one thread against two, moves outputs by 4e-7 of their spread and the norm of the
+// gradients of a deep network by 3e-5 of itself.
+constexpr double kOfSpread = 1e-5;
+constexpr double kOfGradientNorm = 1e-4;
+/// Sums of the same numbers differ by the order of their additions alone, which is far less.
+constexpr double kParameterSum = 1e-6;
+
+/// What an output's figures may differ by is a part of this: its standard deviation, or its size
+/// where it is one number or constant.
+double spread_of(const json& output) {
+  const double deviation = output.at("std");
+  return deviation > 0 ? deviation : std::abs(output.at("mean").get<double>());
+}
+
+void compare_output(const std::string& what, const models::OutputFigures& ours,
+                    const json& original, Differences& differences) {
+  differences.expect(what + " shape", ours.shape, original.at("shape"));
+  const double limit = kOfSpread * spread_of(original);
+  differences.expect_near(what + " mean", ours.mean, original.at("mean"), limit);
+  differences.expect_near(what + " std", ours.std, original.at("std"), limit);
+  const auto& first = original.at("first");
+  differences.expect(what + " first elements", ours.first.size(), first.size());
+  for (std::size_t i = 0; i < std::min(first.size(), ours.first.size()); ++i) {
+    differences.expect_near(what + " element " + std::to_string(i), ours.first[i], first[i], limit);
+  }
+}
+
+void compare_outputs(const std::vector<models::OutputFigures>& outputs, const json& original,
+                     Differences& differences) {
+  differences.expect("infer: outputs", outputs.size(), original.size());
+  for (std::size_t i = 0; i < std::min(outputs.size(), original.size()); ++i) {
+    compare_output("infer: output " + std::to_string(i), outputs[i], original[i], differences);
+  }
+}
+
+/// A loss has no spread; its own size is what its rounding grows with.
+void compare_gradients(const models::Values& ours, const json& original, Differences& differences) {
+  const double loss = original.at("loss");
+  const double norm = original.at("gradient_norm");
+  differences.expect_near("grad: loss", ours.loss, loss, kOfSpread * std::abs(loss));
+  differences.expect_near("grad: gradient_norm", ours.gradient_norm, norm, kOfGradientNorm * norm);
+}
+
+/// What our side computes in the mode, from the parameters that the original had.
+models::Values compute(const models::Definition& definition, models::Mode mode,
+                       const json& original, Differences& differences) {
+  const auto workload = models::build(definition, {.mode = mode,
+                                                   .preset = models::Preset::paper,
+                                                   .batch = original.at("batch"),
+                                                   .fill = models::Fill::formula});
+  auto values = workload->values();
+  differences.expect_near("parameter_sum", values.parameter_sum, original.at("parameter_sum"),
+                          kParameterSum);
+  return values;
+}
+
+void compare(const models::Definition& definition, const json& original, Differences& differences) {
+  if (original.contains("infer")) {
+    const auto& infer = original.at("infer");
+    compare_outputs(compute(definition, models::Mode::infer, infer, differences).outputs,
+                    infer.at("outputs"), differences);
+  }
+  if (original.contains("grad")) {
+    const auto& grad = original.at("grad");
+    compare_gradients(compute(definition, models::Mode::train, grad, differences), grad,
+                      differences);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::compare_with_original(argc, argv, TORCHWATCH_VALUES, compare);
+}
