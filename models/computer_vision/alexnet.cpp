@@ -1,4 +1,6 @@
+#include "build_classifier.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -14,10 +16,6 @@ constexpr Size kPaper{};
 constexpr Size kSmall{.image = 64, .hidden = 256};
 constexpr int kGrid = 6;  ///< width and height of what the linear layers see
 
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
-
 nn::Conv2d convolution(int from, int to, int kernel) {
   return nn::Conv2d(nn::Conv2dOptions(from, to, kernel).padding(kernel / 2));
 }
@@ -32,14 +30,16 @@ struct AlexNetImpl : nn::Module {
   explicit AlexNetImpl(const Size& size)
       : features(register_module(
             "features",
-            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 64, 11).stride(4).padding(2)), relu(),
-                           pool(), convolution(64, 192, 5), relu(), pool(),
-                           convolution(192, 384, 3), relu(), convolution(384, 256, 3), relu(),
-                           convolution(256, 256, 3), relu(), pool()))),
+            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 64, 11).stride(4).padding(2)),
+                           in_place_relu(), pool(), convolution(64, 192, 5), in_place_relu(),
+                           pool(), convolution(192, 384, 3), in_place_relu(),
+                           convolution(384, 256, 3), in_place_relu(), convolution(256, 256, 3),
+                           in_place_relu(), pool()))),
         classifier(register_module(
             "classifier",
-            nn::Sequential(nn::Dropout(), nn::Linear(256 * kGrid * kGrid, size.hidden), relu(),
-                           nn::Dropout(), nn::Linear(size.hidden, size.hidden), relu(),
+            nn::Sequential(nn::Dropout(), nn::Linear(256 * kGrid * kGrid, size.hidden),
+                           in_place_relu(), nn::Dropout(), nn::Linear(size.hidden, size.hidden),
+                           in_place_relu(),
                            nn::Linear(size.hidden, TorchvisionClassifier::kClasses)))) {}
 
   torch::Tensor forward(torch::Tensor x) {
@@ -61,11 +61,7 @@ TORCHWATCH_DEFINE(alexnet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, linear layers 256 wide, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(AlexNet(size)),
-                                                           size.image);
-          }};
+          .build = build_classifier<TorchvisionClassifier, AlexNet, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -359,9 +359,7 @@ TORCHWATCH_DEFINE(Background_Matting) {
           .batch_rule = BatchRule::fixed,
           .refusals = {.infer = "the original has no inference"},
           .cut = "images 64x64, 16 feature maps, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<BackgroundMattingWorkload>(setup);
-          }};
+          .build = build_as<BackgroundMattingWorkload>};
 }
 
 }  // namespace torchwatch::models

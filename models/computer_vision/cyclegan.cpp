@@ -222,9 +222,7 @@ TORCHWATCH_DEFINE(pytorch_CycleGAN_and_pix2pix) {
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "images 32x32, 32 feature maps",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<CycleGanWorkload>(setup);
-          }};
+          .build = build_as<CycleGanWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -107,9 +107,7 @@ TORCHWATCH_DEFINE(DALLE2_pytorch) {
           .cut =
               "images 16x16 and 32x32, 32 tokens of which CLIP takes 16, vocabulary 1,000, widths "
               "64 (CLIP, prior), 16 and 8 (U-Nets), batch 1",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<Dalle2Workload>(setup);
-          }};
+          .build = build_as<Dalle2Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "in_place_relu.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -39,7 +40,7 @@ struct GeneratorImpl : nn::Module {
     };
     const auto normalise = [this](int channels) {
       main->push_back(nn::BatchNorm2d(channels));
-      main->push_back(nn::ReLU(nn::ReLUOptions(true)));
+      main->push_back(in_place_relu());
     };
     grow(kNoise, 8 * width, 1, 0);
     normalise(8 * width);
@@ -176,9 +177,7 @@ TORCHWATCH_DEFINE(dcgan) {
           .paper = {.train = 32, .infer = 256},
           .small = {.train = 4, .infer = 16},
           .cut = "16 feature maps, batch 4 / 16",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DcganWorkload>(setup);
-          }};
+          .build = build_as<DcganWorkload>};
 }
 
 }  // namespace torchwatch::models

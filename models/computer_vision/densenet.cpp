@@ -1,5 +1,7 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "nested_sequential.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -14,10 +16,6 @@ constexpr int kStem = 64;
 constexpr int kGrowth = 32;     ///< channels that a layer adds
 constexpr int kBottleneck = 4;  ///< times the growth, before a layer's 3x3 convolution
 constexpr std::array<int, 4> kLayers = {6, 12, 24, 16};  ///< in each block
-
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
 
 /// Adds channels to all the maps before it in its block.
 struct DenseLayerImpl : nn::Module {
@@ -62,7 +60,7 @@ TORCH_MODULE(DenseBlock);
 NestedSequential transition(int channels) {
   NestedSequential layers;
   layers->push_back("norm", nn::BatchNorm2d(channels));
-  layers->push_back("relu", relu());
+  layers->push_back("relu", in_place_relu());
   layers->push_back("conv", convolution(channels, channels / 2, 1));
   layers->push_back("pool", nn::AvgPool2d(nn::AvgPool2dOptions(2).stride(2)));
   return layers;
@@ -74,7 +72,7 @@ struct DenseNetImpl : nn::Module {
     features->push_back(
         "conv0", nn::Conv2d(nn::Conv2dOptions(3, kStem, 7).stride(2).padding(3).bias(false)));
     features->push_back("norm0", nn::BatchNorm2d(kStem));
-    features->push_back("relu0", relu());
+    features->push_back("relu0", in_place_relu());
     features->push_back("pool0", nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
     const int channels = add_blocks();
     features->push_back("norm5", nn::BatchNorm2d(channels));
@@ -120,15 +118,13 @@ TORCH_MODULE(DenseNet);
 }  // namespace
 
 TORCHWATCH_DEFINE(densenet121) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 256, .infer = 64},
-          .small = {.train = 2, .infer = 2},
-          .cut = "images 64x64, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(DenseNet()), image);
-          }};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 256, .infer = 64},
+      .small = {.train = 2, .infer = 2},
+      .cut = "images 64x64, batch 2",
+      .build = build_fixed_classifier<TorchvisionClassifier, DenseNet, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -224,9 +224,7 @@ TORCHWATCH_DEFINE(detectron2_fcos_r_50_fpn) {
           .small = {.train = 0, .infer = 1},
           .refusals = {.train = "the original raises: its library cannot train this network"},
           .cut = "image 128x160, backbone and heads a quarter as wide",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<FcosWorkload>(setup);
-          }};
+          .build = build_as<FcosWorkload>};
 }
 
 }  // namespace torchwatch::models

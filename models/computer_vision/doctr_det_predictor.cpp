@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "convolution.hpp"
+#include "in_place_relu.hpp"
 #include "initialisation.hpp"
 #include "resnet.hpp"
 #include "text_boxes.hpp"
@@ -67,10 +68,6 @@ nn::Upsample enlarge(double times) {
                           .align_corners(true));
 }
 
-nn::ReLU rectify_in_place() {
-  return nn::ReLU(nn::ReLUOptions(true));
-}
-
 /// Adds coarse stages to fine ones, and joins all at the finest stage's size.
 struct FeaturePyramidNetworkImpl : nn::Module {
   explicit FeaturePyramidNetworkImpl(const Size& size)
@@ -81,9 +78,9 @@ struct FeaturePyramidNetworkImpl : nn::Module {
     for (int i = 0; i < kStages; ++i) {
       const int from = kExpansion * (kFirstWidth << i) / size.narrower;
       in_branches->push_back(
-          nn::Sequential(convolution(from, width, 1), nn::BatchNorm2d(width), rectify_in_place()));
+          nn::Sequential(convolution(from, width, 1), nn::BatchNorm2d(width), in_place_relu()));
       out_branches->push_back(nn::Sequential(convolution(width, width / kStages, 3),
-                                             nn::BatchNorm2d(width / kStages), rectify_in_place(),
+                                             nn::BatchNorm2d(width / kStages), in_place_relu(),
                                              enlarge(1 << i)));
     }
   }
@@ -113,9 +110,9 @@ nn::Sequential head_of(const Size& size) {
   const int from = kHead / size.narrower;
   const int width = from / 4;
   const auto doubling = [=](int to) { return nn::ConvTranspose2dOptions(width, to, 2).stride(2); };
-  nn::Sequential head(convolution(from, width, 3), nn::BatchNorm2d(width), rectify_in_place(),
+  nn::Sequential head(convolution(from, width, 3), nn::BatchNorm2d(width), in_place_relu(),
                       nn::ConvTranspose2d(doubling(width).bias(false)), nn::BatchNorm2d(width),
-                      rectify_in_place(), nn::ConvTranspose2d(doubling(1)));
+                      in_place_relu(), nn::ConvTranspose2d(doubling(1)));
   return head;
 }
 
@@ -174,9 +171,7 @@ TORCHWATCH_DEFINE(doctr_det_predictor) {
           .small = {.infer = 1},
           .refusals = {.train = "the original has no training"},
           .cut = "images 128x128, half the channels",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<TextDetectionWorkload>(setup);
-          }};
+          .build = build_as<TextDetectionWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "in_place_relu.hpp"
 #include "initialisation.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -36,7 +37,7 @@ nn::Sequential features_of(const Size& size) {
       const int width = stage.width / size.narrower;
       features->push_back(nn::Conv2d(nn::Conv2dOptions(channels, width, 3).padding(1)));
       features->push_back(nn::BatchNorm2d(width));
-      features->push_back(nn::ReLU(nn::ReLUOptions(true)));
+      features->push_back(in_place_relu());
       channels = width;
     }
     features->push_back(nn::MaxPool2d(nn::MaxPool2dOptions({2, stage.wide})));
@@ -137,9 +138,7 @@ TORCHWATCH_DEFINE(doctr_reco_predictor) {
           .small = {.infer = 1},
           .refusals = {.train = "the original has no training"},
           .cut = "half the channels of the convolutions",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<RecognitionWorkload>(setup);
-          }};
+          .build = build_as<RecognitionWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,5 +1,7 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "initialisation.hpp"
 #include "nested_sequential.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -27,10 +29,6 @@ struct Stack {
 constexpr Stack kStacks[] = {{24, 3, 2, 3, 3}, {40, 5, 2, 3, 3},  {80, 5, 2, 6, 3},
                              {96, 3, 1, 6, 2}, {192, 5, 2, 6, 4}, {320, 3, 1, 6, 1}};
 
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
-
 nn::BatchNorm2d norm(int channels) {
   return nn::BatchNorm2d(nn::BatchNorm2dOptions(channels).momentum(kMomentum));
 }
@@ -41,10 +39,10 @@ struct InvertedResidualImpl : nn::Module {
       : is_residual(from == stack.channels && stride == 1) {
     const int middle = from * stack.expansion;
     layers = register_module(
-        "layers",
-        nn::Sequential(convolution(from, middle, 1), norm(middle), relu(),
-                       depthwise_convolution(middle, stack.kernel, stride), norm(middle), relu(),
-                       convolution(middle, stack.channels, 1), norm(stack.channels)));
+        "layers", nn::Sequential(convolution(from, middle, 1), norm(middle), in_place_relu(),
+                                 depthwise_convolution(middle, stack.kernel, stride), norm(middle),
+                                 in_place_relu(), convolution(middle, stack.channels, 1),
+                                 norm(stack.channels)));
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
@@ -70,9 +68,10 @@ NestedSequential blocks_of(const Stack& stack, int from) {
 struct MNASNetImpl : nn::Module {
   MNASNetImpl()
       : layers(register_module(
-            "layers", nn::Sequential(convolution(3, kStem, 3, 2), norm(kStem), relu(),
-                                     depthwise_convolution(kStem, 3, 1), norm(kStem), relu(),
-                                     convolution(kStem, kFirst, 1), norm(kFirst)))) {
+            "layers",
+            nn::Sequential(convolution(3, kStem, 3, 2), norm(kStem), in_place_relu(),
+                           depthwise_convolution(kStem, 3, 1), norm(kStem), in_place_relu(),
+                           convolution(kStem, kFirst, 1), norm(kFirst)))) {
     int channels = kFirst;
     for (const auto& stack : kStacks) {
       layers->push_back(blocks_of(stack, channels));
@@ -80,7 +79,7 @@ struct MNASNetImpl : nn::Module {
     }
     layers->push_back(convolution(channels, kHead, 1));
     layers->push_back(norm(kHead));
-    layers->push_back(relu());
+    layers->push_back(in_place_relu());
     nn::Linear linear(kHead, TorchvisionClassifier::kClasses);
     classifier = register_module(
         "classifier", nn::Sequential(nn::Dropout(nn::DropoutOptions(0.2).inplace(true)), linear));
@@ -107,15 +106,13 @@ TORCH_MODULE(MNASNet);
 }  // namespace
 
 TORCHWATCH_DEFINE(mnasnet1_0) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 32, .infer = 32},
-          .small = {.train = 4, .infer = 4},
-          .cut = "images 64x64, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(MNASNet()), image);
-          }};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 32, .infer = 32},
+      .small = {.train = 4, .infer = 4},
+      .cut = "images 64x64, batch 4",
+      .build = build_fixed_classifier<TorchvisionClassifier, MNASNet, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "image_classifier.hpp"
 #include "initialisation.hpp"
@@ -83,11 +84,8 @@ TORCHWATCH_DEFINE(mobilenet_v2) {
           .paper = {.train = 96, .infer = 16},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(MobileNetV2()),
-                                                           image);
-          }};
+          .build =
+              build_fixed_classifier<TorchvisionClassifier, MobileNetV2, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "build_classifier.hpp"
 #include "initialisation.hpp"
 #include "mobilenet_v2_shape.hpp"
 #include "quantized_classifier.hpp"
@@ -132,17 +133,14 @@ TORCH_MODULE(MobileNetV2);
 }  // namespace
 
 TORCHWATCH_DEFINE(mobilenet_v2_quantized_qat) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 96, .infer = 96},
-          .small = {.train = 4, .infer = 4},
-          .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
-          .cut = "images 64x64, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<QuantizedClassifier>(setup, nn::AnyModule(MobileNetV2()),
-                                                         image);
-          }};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 96, .infer = 96},
+      .small = {.train = 4, .infer = 4},
+      .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
+      .cut = "images 64x64, batch 4",
+      .build = build_fixed_classifier<QuantizedClassifier, MobileNetV2, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

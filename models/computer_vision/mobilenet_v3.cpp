@@ -1,5 +1,7 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "initialisation.hpp"
 #include "nested_sequential.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -44,7 +46,7 @@ NestedSequential unit(const nn::Conv2d& layer, Activation activation) {
   NestedSequential layers(
       layer, nn::BatchNorm2d(nn::BatchNorm2dOptions(channels).eps(0.001).momentum(0.01)));
   if (activation == Activation::relu) {
-    layers->push_back(nn::ReLU(nn::ReLUOptions(/*inplace=*/true)));
+    layers->push_back(in_place_relu());
   } else if (activation == Activation::hardswish) {
     layers->push_back(hardswish());
   }
@@ -139,11 +141,8 @@ TORCHWATCH_DEFINE(mobilenet_v3_large) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(MobileNetV3()),
-                                                           image);
-          }};
+          .build =
+              build_fixed_classifier<TorchvisionClassifier, MobileNetV3, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

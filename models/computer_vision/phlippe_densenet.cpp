@@ -113,9 +113,7 @@ TORCHWATCH_DEFINE(phlippe_densenet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 4, .infer = 4},
           .cut = "batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<PhlippeDenseNetWorkload>(setup);
-          }};
+          .build = build_as<PhlippeDenseNetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -92,9 +92,7 @@ TORCHWATCH_DEFINE(phlippe_resnet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 8, .infer = 8},
           .cut = "batch 8",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<PhlippeResNetWorkload>(setup);
-          }};
+          .build = build_as<PhlippeResNetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "in_place_relu.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -31,7 +32,7 @@ struct DoubleConvImpl : nn::Module {
   void append(int from, int to) {
     double_conv->push_back(nn::Conv2d(nn::Conv2dOptions(from, to, 3).padding(1)));
     double_conv->push_back(nn::BatchNorm2d(to));
-    double_conv->push_back(nn::ReLU(nn::ReLUOptions(true)));
+    double_conv->push_back(in_place_relu());
   }
 };
 TORCH_MODULE(DoubleConv);
@@ -182,9 +183,7 @@ TORCHWATCH_DEFINE(pytorch_unet) {
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .cut = "images 64x95, a quarter of the channels",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<UNetWorkload>(setup);
-          }};
+          .build = build_as<UNetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "in_place_relu.hpp"
 #include "torchwatch/models/torch.hpp"
 
 namespace torchwatch::models {
@@ -17,7 +18,7 @@ inline void push_mirrored(torch::nn::Sequential& layers, int from, int to, int k
 template <typename Norm>
 void push_norm_relu(torch::nn::Sequential& layers, int channels) {
   layers->push_back(Norm(channels));
-  layers->push_back(torch::nn::ReLU(torch::nn::ReLUOptions(true)));
+  layers->push_back(in_place_relu());
 }
 
 /// Some layers, added to their input.

@@ -1,3 +1,4 @@
+#include "build_classifier.hpp"
 #include "quantized_classifier.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -117,11 +118,7 @@ TORCHWATCH_DEFINE(resnet50_quantized_qat) {
           .small = {.train = 2, .infer = 2},
           .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
           .cut = "images 64x64, first stage 32 channels, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<QuantizedClassifier>(setup, nn::AnyModule(ResNet50(size)),
-                                                         size.image);
-          }};
+          .build = build_classifier<QuantizedClassifier, ResNet50, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -1,5 +1,7 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -17,10 +19,6 @@ struct Stage {
   int channels;
 };
 constexpr std::array<Stage, 3> kStages = {{{4, 116}, {8, 232}, {4, 464}}};
-
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
 
 /// Mixes the channels of the two halves, which the next block would otherwise keep apart.
 torch::Tensor shuffle(const torch::Tensor& x) {
@@ -41,13 +39,14 @@ struct InvertedResidualImpl : nn::Module {
       branch1->push_back(nn::BatchNorm2d(from));
       branch1->push_back(convolution(from, half, 1));
       branch1->push_back(nn::BatchNorm2d(half));
-      branch1->push_back(relu());
+      branch1->push_back(in_place_relu());
     }
-    branch2 = register_module(
-        "branch2",
-        nn::Sequential(convolution(halves_size ? from : half, half, 1), nn::BatchNorm2d(half),
-                       relu(), depthwise_convolution(half, 3, stride), nn::BatchNorm2d(half),
-                       convolution(half, half, 1), nn::BatchNorm2d(half), relu()));
+    branch2 =
+        register_module("branch2", nn::Sequential(convolution(halves_size ? from : half, half, 1),
+                                                  nn::BatchNorm2d(half), in_place_relu(),
+                                                  depthwise_convolution(half, 3, stride),
+                                                  nn::BatchNorm2d(half), convolution(half, half, 1),
+                                                  nn::BatchNorm2d(half), in_place_relu()));
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
@@ -75,15 +74,15 @@ nn::Sequential blocks_of(const Stage& stage, int from) {
 /// Three stages of blocks that split the channels and shuffle them.
 struct ShuffleNetV2Impl : nn::Module {
   ShuffleNetV2Impl()
-      : conv1(register_module(
-            "conv1", nn::Sequential(convolution(3, kStem, 3, 2), nn::BatchNorm2d(kStem), relu()))) {
+      : conv1(register_module("conv1", nn::Sequential(convolution(3, kStem, 3, 2),
+                                                      nn::BatchNorm2d(kStem), in_place_relu()))) {
     int channels = kStem;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       stages[i] = register_module("stage" + std::to_string(i + 2), blocks_of(kStages[i], channels));
       channels = kStages[i].channels;
     }
-    conv5 = register_module(
-        "conv5", nn::Sequential(convolution(channels, kHead, 1), nn::BatchNorm2d(kHead), relu()));
+    conv5 = register_module("conv5", nn::Sequential(convolution(channels, kHead, 1),
+                                                    nn::BatchNorm2d(kHead), in_place_relu()));
     fc = register_module("fc", nn::Linear(kHead, TorchvisionClassifier::kClasses));
   }
 
@@ -103,16 +102,14 @@ TORCH_MODULE(ShuffleNetV2);
 }  // namespace
 
 TORCHWATCH_DEFINE(shufflenet_v2_x1_0) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 128, .infer = 64},
-          .small = {.train = 4, .infer = 4},
-          .cut = "images 64x64, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(ShuffleNetV2()),
-                                                           image);
-          }};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 128, .infer = 64},
+      .small = {.train = 4, .infer = 4},
+      .cut = "images 64x64, batch 4",
+      .build =
+          build_fixed_classifier<TorchvisionClassifier, ShuffleNetV2, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "in_place_relu.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -10,10 +11,6 @@ constexpr int kPaperImage = 224;
 constexpr int kSmallImage = 64;
 constexpr int kClasses = 1000;
 constexpr int kPasses = 16;  ///< forward and backward passes of a training step
-
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
 
 nn::MaxPool2d pool() {
   return nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).ceil_mode(true));
@@ -44,13 +41,13 @@ struct SqueezeNetImpl : nn::Module {
   SqueezeNetImpl()
       : features(register_module(
             "features",
-            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 64, 3).stride(2)), relu(), pool(),
-                           Fire(64, 16, 64), Fire(128, 16, 64), pool(), Fire(128, 32, 128),
+            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 64, 3).stride(2)), in_place_relu(),
+                           pool(), Fire(64, 16, 64), Fire(128, 16, 64), pool(), Fire(128, 32, 128),
                            Fire(256, 32, 128), pool(), Fire(256, 48, 192), Fire(384, 48, 192),
                            Fire(384, 64, 256), Fire(512, 64, 256)))) {
     const nn::Conv2d last(nn::Conv2dOptions(512, kClasses, 1));
-    classifier = register_module(
-        "classifier", nn::Sequential(nn::Dropout(), last, relu(), nn::AdaptiveAvgPool2d(1)));
+    classifier = register_module("classifier", nn::Sequential(nn::Dropout(), last, in_place_relu(),
+                                                              nn::AdaptiveAvgPool2d(1)));
     initialise();
     nn::init::normal_(last->weight, 0, 0.01);
   }
@@ -117,9 +114,7 @@ TORCHWATCH_DEFINE(squeezenet1_1) {
           .paper = {.train = 32, .infer = 16},
           .small = {.train = 1, .infer = 4},
           .cut = "images 64x64, batch 1 / 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<SqueezeNetWorkload>(setup);
-          }};
+          .build = build_as<SqueezeNetWorkload>};
 }
 
 }  // namespace torchwatch::models

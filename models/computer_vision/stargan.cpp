@@ -1,3 +1,4 @@
+#include "in_place_relu.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -29,16 +30,12 @@ nn::InstanceNorm2d instance_norm(int channels) {
       nn::InstanceNorm2dOptions(channels).affine(true).track_running_stats(true));
 }
 
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(true));
-}
-
 struct ResidualBlockImpl : nn::Module {
   explicit ResidualBlockImpl(int channels)
       : main(register_module(
-            "main",
-            nn::Sequential(convolution(channels, channels, 3, 1), instance_norm(channels), relu(),
-                           convolution(channels, channels, 3, 1), instance_norm(channels)))) {}
+            "main", nn::Sequential(convolution(channels, channels, 3, 1), instance_norm(channels),
+                                   in_place_relu(), convolution(channels, channels, 3, 1),
+                                   instance_norm(channels)))) {}
 
   torch::Tensor forward(const torch::Tensor& x) { return x + main->forward(x); }
 
@@ -80,7 +77,7 @@ struct GeneratorImpl : nn::Module {
   void push(const Convolution& layer, int channels) {
     main->push_back(layer);
     main->push_back(instance_norm(channels));
-    main->push_back(relu());
+    main->push_back(in_place_relu());
   }
 };
 TORCH_MODULE(Generator);
@@ -214,9 +211,7 @@ TORCHWATCH_DEFINE(pytorch_stargan) {
           .small = {.train = 4, .infer = 4},
           .batch_rule = BatchRule::fixed,
           .cut = "images 64x64, 16 feature maps, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<StarGanWorkload>(setup);
-          }};
+          .build = build_as<StarGanWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "in_place_relu.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -97,7 +98,7 @@ nn::Sequential perceptual_network(int width) {
   int channels = 3;
   for (const int count : kConvolutions) {
     for (int i = 0; i < count; ++i, channels = width) {
-      if (!layers->is_empty()) layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
+      if (!layers->is_empty()) layers->push_back(in_place_relu());
       if (!layers->is_empty() && i == 0) layers->push_back(nn::MaxPool2d(2));
       layers->push_back(convolution(channels, width, 3));
     }
@@ -239,9 +240,7 @@ TORCHWATCH_DEFINE(Super_SloMo) {
           .paper = {.train = 6, .infer = 6},
           .small = {.train = 2, .infer = 2},
           .cut = "images 64x64, 8 and 16 feature maps, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<SuperSloMoWorkload>(setup);
-          }};
+          .build = build_as<SuperSloMoWorkload>};
 }
 
 }  // namespace torchwatch::models

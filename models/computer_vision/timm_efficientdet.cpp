@@ -156,9 +156,7 @@ TORCHWATCH_DEFINE(timm_efficientdet) {
           .paper = {.train = 16, .infer = 128},
           .small = {.train = 2, .infer = 2},
           .cut = "images 128x128, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<EfficientDetWorkload>(setup);
-          }};
+          .build = build_as<EfficientDetWorkload>};
 }
 
 }  // namespace torchwatch::models

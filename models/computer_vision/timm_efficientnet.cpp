@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "build_classifier.hpp"
 #include "efficientnet.hpp"
 #include "timm_classifier.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -52,15 +53,13 @@ TORCH_MODULE(EfficientNet);
 }  // namespace
 
 TORCHWATCH_DEFINE(timm_efficientnet) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 32, .infer = 64},
-          .small = {.train = 2, .infer = 2},
-          .cut = "images 64x64, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const int image = setup.preset == Preset::paper ? kPaperImage : kSmallImage;
-            return std::make_unique<timm::Classifier>(setup, nn::AnyModule(EfficientNet()), image);
-          }};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 32, .infer = 64},
+      .small = {.train = 2, .infer = 2},
+      .cut = "images 64x64, batch 2",
+      .build = build_fixed_classifier<timm::Classifier, EfficientNet, kPaperImage, kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "build_classifier.hpp"
 #include "initialisation.hpp"
 #include "same_padding.hpp"
 #include "timm_classifier.hpp"
@@ -204,11 +205,7 @@ TORCHWATCH_DEFINE(timm_nfnet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 2, .infer = 2},
           .cut = "images 64x64, a quarter of the channels, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<timm::Classifier>(setup, nn::AnyModule(NormFreeNet(size)),
-                                                      size.image);
-          }};
+          .build = build_classifier<timm::Classifier, NormFreeNet, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -1,3 +1,4 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "initialisation.hpp"
 #include "timm_classifier.hpp"
@@ -103,11 +104,7 @@ TORCHWATCH_DEFINE(timm_regnet) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, a quarter of the channels, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<timm::Classifier>(setup, nn::AnyModule(RegNet(size)),
-                                                      size.image);
-          }};
+          .build = build_classifier<timm::Classifier, RegNet, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

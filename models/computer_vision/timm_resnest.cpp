@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "build_classifier.hpp"
 #include "convolution.hpp"
+#include "in_place_relu.hpp"
 #include "timm_classifier.hpp"
 #include "timm_layers.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -97,9 +99,8 @@ struct ResNestBottleneckImpl : nn::Module {
 TORCH_MODULE(ResNestBottleneck);
 
 nn::Sequential stem_of(int width) {
-  nn::Sequential stem(convolution(3, width, 3, 2), nn::BatchNorm2d(width),
-                      nn::ReLU(nn::ReLUOptions(true)), convolution(width, width, 3),
-                      nn::BatchNorm2d(width), nn::ReLU(nn::ReLUOptions(true)),
+  nn::Sequential stem(convolution(3, width, 3, 2), nn::BatchNorm2d(width), in_place_relu(),
+                      convolution(width, width, 3), nn::BatchNorm2d(width), in_place_relu(),
                       convolution(width, 2 * width, 3));
   return stem;
 }
@@ -154,11 +155,7 @@ TORCHWATCH_DEFINE(timm_resnest) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, half the channels, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<timm::Classifier>(setup, nn::AnyModule(ResNest(size)),
-                                                      size.image);
-          }};
+          .build = build_classifier<timm::Classifier, ResNest, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

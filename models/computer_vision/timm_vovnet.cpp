@@ -1,3 +1,4 @@
+#include "build_classifier.hpp"
 #include "convolution.hpp"
 #include "initialisation.hpp"
 #include "timm_classifier.hpp"
@@ -113,11 +114,7 @@ TORCHWATCH_DEFINE(timm_vovnet) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
           .cut = "images 64x64, half the channels, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<timm::Classifier>(setup, nn::AnyModule(VovNet(size)),
-                                                      size.image);
-          }};
+          .build = build_classifier<timm::Classifier, VovNet, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

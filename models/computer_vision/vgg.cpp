@@ -1,4 +1,6 @@
+#include "build_classifier.hpp"
 #include "image_classifier.hpp"
+#include "in_place_relu.hpp"
 #include "initialisation.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -22,10 +24,6 @@ struct Stage {
 };
 constexpr Stage kStages[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
 
-nn::ReLU relu() {
-  return nn::ReLU(nn::ReLUOptions(/*inplace=*/true));
-}
-
 /// Thirteen 3x3 convolutions and three linear layers; no normalisation.
 struct VGGImpl : nn::Module {
   explicit VGGImpl(const Size& size)
@@ -35,16 +33,16 @@ struct VGGImpl : nn::Module {
     for (const auto& stage : kStages) {
       for (int i = 0; i < stage.convolutions; ++i) {
         features->push_back(nn::Conv2d(nn::Conv2dOptions(channels, stage.channels, 3).padding(1)));
-        features->push_back(relu());
+        features->push_back(in_place_relu());
         channels = stage.channels;
       }
       features->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2).stride(2)));
     }
     classifier->push_back(nn::Linear(channels * kGrid * kGrid, size.hidden));
-    classifier->push_back(relu());
+    classifier->push_back(in_place_relu());
     classifier->push_back(nn::Dropout());
     classifier->push_back(nn::Linear(size.hidden, size.hidden));
-    classifier->push_back(relu());
+    classifier->push_back(in_place_relu());
     classifier->push_back(nn::Dropout());
     classifier->push_back(nn::Linear(size.hidden, TorchvisionClassifier::kClasses));
     initialise_convolutions(*this);
@@ -70,11 +68,7 @@ TORCHWATCH_DEFINE(vgg16) {
           .paper = {.train = 64, .infer = 4},
           .small = {.train = 2, .infer = 2},
           .cut = "images 32x32, linear layers 128 wide, batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            const Size& size = setup.preset == Preset::paper ? kPaper : kSmall;
-            return std::make_unique<TorchvisionClassifier>(setup, nn::AnyModule(VGG(size)),
-                                                           size.image);
-          }};
+          .build = build_classifier<TorchvisionClassifier, VGG, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -193,9 +193,7 @@ TORCHWATCH_DEFINE(vision_maskrcnn) {
           .cut =
               "batch 1, picture 96x120 seen at 128x160, 50 proposals, 32 regions trained, backbone "
               "and heads a quarter as wide",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<VisionMaskRcnnWorkload>(setup);
-          }};
+          .build = build_as<VisionMaskRcnnWorkload>};
 }
 
 }  // namespace torchwatch::models

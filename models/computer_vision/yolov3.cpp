@@ -177,9 +177,7 @@ TORCHWATCH_DEFINE(yolov3) {
           .paper = {.train = 16, .infer = 8},
           .small = {.train = 4, .infer = 4},
           .cut = "images 96x96 / 96x128, 8 feature maps in the first layer, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<Yolov3Workload>(setup);
-          }};
+          .build = build_as<Yolov3Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -311,10 +311,7 @@ TORCHWATCH_DEFINE(attention_is_all_you_need_pytorch) {
           .paper = {.train = 256, .infer = 32},
           .small = {.train = 8, .infer = 8},
           .cut = "16 tokens, vocabulary 1,000, width 128, hidden 512; batch 8",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<TransformerWorkload>(
-                setup, setup.preset == Preset::paper ? kPaper : kSmall);
-          }};
+          .build = build_as<TransformerWorkload, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

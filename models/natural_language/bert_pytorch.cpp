@@ -303,10 +303,7 @@ TORCHWATCH_DEFINE(BERT_pytorch) {
           .paper = {.train = 16, .infer = 16},
           .small = {.train = 4, .infer = 4},
           .cut = "32 tokens, vocabulary 1,000, width 192; batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<BertPytorchWorkload>(
-                setup, setup.preset == Preset::paper ? kPaper : kSmall);
-          }};
+          .build = build_as<BertPytorchWorkload, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -202,9 +202,7 @@ TORCHWATCH_DEFINE(hf_DistilBert) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 4, .infer = 1},
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DistilBertWorkload>(setup);
-          }};
+          .build = build_as<DistilBertWorkload>};
 }
 
 }  // namespace torchwatch::models

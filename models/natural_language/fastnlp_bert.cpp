@@ -354,10 +354,7 @@ TORCHWATCH_DEFINE(fastNLP_Bert) {
       .paper = {.train = 6, .infer = 1},
       .small = {.train = 1, .infer = 1},
       .cut = "texts of 25 words, questions of 6, vocabulary 3,000, width 192, hidden 768; batch 1",
-      .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-        return std::make_unique<FastNlpBertWorkload>(
-            setup, setup.preset == Preset::paper ? kPaper : kSmall);
-      }};
+      .build = build_as<FastNlpBertWorkload, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -217,10 +217,7 @@ TORCHWATCH_DEFINE(fambench_xlmr) {
           .paper = {.train = 96, .infer = 96},
           .small = {.train = 2, .infer = 2},
           .cut = "16 tokens, vocabulary 1,002, width 128, hidden 512; batch 2",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<XlmrWorkload>(setup,
-                                                  setup.preset == Preset::paper ? kPaper : kSmall);
-          }};
+          .build = build_as<XlmrWorkload, kPaper, kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -58,9 +58,7 @@ TORCHWATCH_DEFINE(functorch_dp_cifar10) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .cut = "first stage 32 channels, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<FunctorchDpCifar10Workload>(setup);
-          }};
+          .build = build_as<FunctorchDpCifar10Workload>};
 }
 
 }  // namespace torchwatch::models

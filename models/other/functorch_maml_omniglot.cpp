@@ -136,9 +136,7 @@ TORCHWATCH_DEFINE(functorch_maml_omniglot) {
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "2 tasks, 15 query images each",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<FunctorchMamlOmniglotWorkload>(setup);
-          }};
+          .build = build_as<FunctorchMamlOmniglotWorkload>};
 }
 
 }  // namespace torchwatch::models

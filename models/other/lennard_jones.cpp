@@ -107,9 +107,7 @@ TORCHWATCH_DEFINE(lennard_jones) {
           .task = "other",
           .paper = {.train = 1000, .infer = 1000},
           .small = {.train = 1000, .infer = 1000},
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<LennardJonesWorkload>(setup);
-          }};
+          .build = build_as<LennardJonesWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -167,9 +167,7 @@ TORCHWATCH_DEFINE(maml) {
           .batch_rule = BatchRule::fixed,
           .refusals = {.train = "the original raises: its inference is the training"},
           .cut = "2 tasks, 15 query images each",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<MamlWorkload>(setup);
-          }};
+          .build = build_as<MamlWorkload>};
 }
 
 }  // namespace torchwatch::models

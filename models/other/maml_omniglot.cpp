@@ -124,9 +124,7 @@ TORCHWATCH_DEFINE(maml_omniglot) {
           .small = {.train = 5, .infer = 5},
           .batch_rule = BatchRule::fixed,
           .cut = "2 tasks, 15 query images each",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<MamlOmniglotWorkload>(setup);
-          }};
+          .build = build_as<MamlOmniglotWorkload>};
 }
 
 }  // namespace torchwatch::models

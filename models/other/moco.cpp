@@ -164,9 +164,7 @@ TORCHWATCH_DEFINE(moco) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, first stage 16 channels, queue of 3,200, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<MocoWorkload>(setup);
-          }};
+          .build = build_as<MocoWorkload>};
 }
 
 }  // namespace torchwatch::models

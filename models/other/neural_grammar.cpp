@@ -254,9 +254,7 @@ TORCHWATCH_DEFINE(pytorch_struct) {
           .small = {.train = 40},
           .refusals = {.infer = "the original has no evaluation"},
           .cut = "5 sentences of 8 words",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<NeuralGrammarWorkload>(setup);
-          }};
+          .build = build_as<NeuralGrammarWorkload>};
 }
 
 }  // namespace torchwatch::models

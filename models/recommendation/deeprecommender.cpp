@@ -92,9 +92,7 @@ TORCHWATCH_DEFINE(nvidia_deeprecommender) {
           .task = "recommendation",
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 32, .infer = 32},
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DeepRecommenderWorkload>(setup);
-          }};
+          .build = build_as<DeepRecommenderWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -160,9 +160,7 @@ TORCHWATCH_DEFINE(dlrm) {
           .task = "recommendation",
           .paper = {.train = 2048, .infer = 2048},
           .small = {.train = 128, .infer = 128},
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DlrmWorkload>(setup);
-          }};
+          .build = build_as<DlrmWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -359,9 +359,7 @@ TORCHWATCH_DEFINE(drq) {
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "updates from 4 steps, hidden layers 256 wide",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DrqWorkload>(setup);
-          }};
+          .build = build_as<DrqWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -200,9 +200,7 @@ TORCHWATCH_DEFINE(LearningToPaint) {
           .paper = {.train = 96, .infer = 96},
           .small = {.train = 2, .infer = 1},
           .cut = "batch 2 / 1, 2 episodes of 2 steps, 16 pictures, a memory of 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<LearningToPaintWorkload>(setup);
-          }};
+          .build = build_as<LearningToPaintWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -269,9 +269,7 @@ TORCHWATCH_DEFINE(soft_actor_critic) {
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 256, .infer = 256},
           .batch_rule = BatchRule::fixed,
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<SoftActorCriticWorkload>(setup);
-          }};
+          .build = build_as<SoftActorCriticWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -230,9 +230,7 @@ TORCHWATCH_DEFINE(demucs) {
           .paper = {.train = 64, .infer = 8},
           .small = {.train = 4, .infer = 1},
           .cut = "1 second, first layer 8 channels, batch 4 / 1",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<DemucsWorkload>(setup);
-          }};
+          .build = build_as<DemucsWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -400,9 +400,7 @@ TORCHWATCH_DEFINE(tacotron2) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .cut = "20 symbols, 20 frames, a quarter of each width, batch 4",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<Tacotron2Workload>(setup);
-          }};
+          .build = build_as<Tacotron2Workload>};
 }
 
 }  // namespace torchwatch::models

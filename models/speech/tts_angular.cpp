@@ -134,9 +134,7 @@ TORCHWATCH_DEFINE(tts_angular) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 8, .infer = 8},
           .batch_rule = BatchRule::train_in_wholes,
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<TtsAngularWorkload>(setup);
-          }};
+          .build = build_as<TtsAngularWorkload>};
 }
 
 }  // namespace torchwatch::models

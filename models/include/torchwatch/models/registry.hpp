@@ -43,6 +43,17 @@ struct Definition {
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
 };
 
+/// For `Definition::build`: a workload made of the setup alone, or of the setup and its preset's
+/// sizes as well.
+template <typename W>
+std::unique_ptr<Workload> build_as(const Setup& setup) {
+  return std::make_unique<W>(setup);
+}
+template <typename W, const auto& Paper, const auto& Small>
+std::unique_ptr<Workload> build_as(const Setup& setup) {
+  return std::make_unique<W>(setup, setup.preset == Preset::paper ? Paper : Small);
+}
+
 /// Begins the function that defines the workload `name` of workloads.txt. Nothing but the generated
 /// table of the registry declares it, and the workload's spelling is the original's.
 // NOLINTNEXTLINE(misc-use-internal-linkage,readability-identifier-naming)
