@@ -1,8 +1,8 @@
 #include <array>
 
 #include "ocean.hpp"
+#include "ocean_definition.hpp"
 #include "torchwatch/models/network_workload.hpp"
-#include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -182,16 +182,7 @@ class EquationOfStateWorkload final : public NetworkWorkload {
 }  // namespace
 
 TORCHWATCH_DEFINE(pyhpc_equation_of_state) {
-  return {.domain = "other",
-          .task = "other",
-          .paper = {.infer = 1'048'576},
-          .small = {.infer = 32'768},
-          .batch_rule = BatchRule::fixed,
-          .refusals = {.train = "the original has nothing to train"},
-          .cut = "64x64x8 points",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<EquationOfStateWorkload>(setup);
-          }};
+  return ocean_definition(build_as<EquationOfStateWorkload>);
 }
 
 }  // namespace torchwatch::models

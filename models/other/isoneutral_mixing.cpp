@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "ocean.hpp"
+#include "ocean_definition.hpp"
 #include "torchwatch/models/network_workload.hpp"
-#include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -260,16 +260,7 @@ class IsoneutralMixingWorkload final : public NetworkWorkload {
 }  // namespace
 
 TORCHWATCH_DEFINE(pyhpc_isoneutral_mixing) {
-  return {.domain = "other",
-          .task = "other",
-          .paper = {.infer = 1'048'576},
-          .small = {.infer = 32'768},
-          .batch_rule = BatchRule::fixed,
-          .refusals = {.train = "the original has nothing to train"},
-          .cut = "64x64x8 points",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<IsoneutralMixingWorkload>(setup);
-          }};
+  return ocean_definition(build_as<IsoneutralMixingWorkload>);
 }
 
 }  // namespace torchwatch::models

@@ -1,8 +1,8 @@
 #include <array>
 
 #include "ocean.hpp"
+#include "ocean_definition.hpp"
 #include "torchwatch/models/network_workload.hpp"
-#include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -337,16 +337,7 @@ class TurbulentKineticEnergyWorkload final : public NetworkWorkload {
 }  // namespace
 
 TORCHWATCH_DEFINE(pyhpc_turbulent_kinetic_energy) {
-  return {.domain = "other",
-          .task = "other",
-          .paper = {.infer = 1'048'576},
-          .small = {.infer = 32'768},
-          .batch_rule = BatchRule::fixed,
-          .refusals = {.train = "the original has nothing to train"},
-          .cut = "64x64x8 points",
-          .build = [](const Setup& setup) -> std::unique_ptr<Workload> {
-            return std::make_unique<TurbulentKineticEnergyWorkload>(setup);
-          }};
+  return ocean_definition(build_as<TurbulentKineticEnergyWorkload>);
 }
 
 }  // namespace torchwatch::models
