@@ -88,7 +88,10 @@ void add_measure(Commands& commands) {
       .add_option("BUILD", options->build,
                   "A folder, a name in the channel, or a release of PyTorch")
       ->required();
-  command.add_option("--runs", options->runs, "Fresh processes for each figure")
+  command
+      .add_option("--runs", options->runs,
+                  "Fresh processes for each figure; with one, the spread of times is that of its "
+                  "iterations")
       ->check(CLI::Range(1, 100));
   options->suite.add_to(command);
 }

@@ -11,6 +11,12 @@
 namespace torchwatch::nightly {
 namespace {
 
+/// Of one run's iterations, where it has several.
+Result<double> spread_within(storage::RunStore& store, const MachineRun& run) {
+  TW_TRY(const auto samples, store.samples_of(run.row.attempt));
+  return relative_spread({samples.begin(), samples.end()});
+}
+
 std::vector<SoloFigure> figures(const Cell& cell, Pass pass, const std::vector<MachineRun>& runs) {
   std::map<Metric, std::vector<double>> values;
   for (const auto& run : runs) {
@@ -49,6 +55,7 @@ Result<std::vector<SoloFigure>> measure_alone(Workshop& workshop, storage::Id bu
   TW_TRY(const auto night, nights.opened(storage::NightKind::compare, build, std::nullopt,
                                          workshop.clock.wall_now()));
   RunMaker maker(workshop, {storage::OwnerKind::night, night.id});
+  storage::RunStore store(workshop.database);
   std::vector<SoloFigure> result;
   const int processes = static_cast<int>(plan.cells.size() * plan.passes.size()) * runs;
   int done = 0;
@@ -62,7 +69,12 @@ Result<std::vector<SoloFigure>> measure_alone(Workshop& workshop, storage::Id bu
         TW_TRY(auto one, maker.make(slot, subject, plan, cell, pass, stop));
         made.push_back(std::move(one));
       }
-      for (auto& figure : figures(cell, pass, made)) result.push_back(std::move(figure));
+      for (auto& figure : figures(cell, pass, made)) {
+        if (runs == 1 && figure.target.metric == Metric::time && figure.status == RunStatus::ok) {
+          TW_TRY(figure.spread, spread_within(store, made.front()));
+        }
+        result.push_back(std::move(figure));
+      }
     }
   }
   TW_TRY_VOID(nights.advanced(night, storage::NightState::accepted, workshop.clock.wall_now(),

@@ -12,7 +12,8 @@ namespace torchwatch::nightly {
 struct SoloFigure {
   Target target;
   double value = 0;   ///< median of the runs' values
-  double spread = 0;  ///< robust sd over the value
+  /// Robust sd over the value: of the runs, or of the iterations of a single timing run.
+  double spread = 0;
   int runs = 0;
   RunStatus status = RunStatus::ok;
   std::string reason;
