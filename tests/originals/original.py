@@ -3,7 +3,8 @@
 Each file `<package>_models.py` here defines
     SOURCE      what its figures come from: installed("timm"), or TORCHBENCH
     ORIGINALS   a Builder for each workload
-    BATCHES     the batch of the workloads that are not built at 1 (may be left out)
+    BATCHES     the batch of those that are not built at 1 (may be left out)
+    MODES       the modes of those of which not all can be compared (may be left out)
 """
 
 import importlib.metadata

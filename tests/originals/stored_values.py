@@ -6,9 +6,9 @@ import os
 from original import NotAtHand
 
 _SOURCE = (
-    "Computed by tests/originals/values with the packages named in the rows, in evaluation mode, on "
-    "one thread; how networks and inputs are filled: models/README.md, Values. mean, std (with n - 1) "
-    "and the first eight elements of each output; the norm of all gradients.")
+    "Computed by tests/originals/values with the packages named in the rows, in evaluation mode, "
+    "on one thread; how networks and inputs are filled: models/README.md, Values. mean, std (with "
+    "n - 1) and the first eight elements of each output; the norm of all gradients.")
 
 
 class StoredValues:
