@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Holds the speed of the ports against that of the originals in Python, on the same LibTorch.
+
+    port_speed.py ITERATE [NAME:MODE:BATCH]... --python PYTHON
+
+ITERATE is the program benchmark_iterate of a build. A round starts three fresh processes, the
+original in Python and the port twice, and lets them take turns, iteration by iteration in random
+order, on one thread of one core with the same settings of the heap. Each process gives its median.
+Two processes of the same program differ by where their memory lies: rounds count, not iterations.
+Prints a Markdown table: geometric mean over the rounds of the ratio port / original, with its 99 %
+interval by Student's t, and beside it that of the port's second process to its first, which would
+be 1 if rounds were endless. Needs the packages of tests/originals/requirements.txt.
+"""
+
+import argparse
+import filecmp
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ITERATE_PY = Path(__file__).resolve().parent.parent / "originals" / "iterate.py"
+WARM_UP = 3
+ITERATIONS_MIN = 5
+TURN_NS_MIN = 20_000_000  # shorter iterations are bundled: a change of process cools the caches
+
+# As the runner's timing pass fixes them (runner/src/quiet.cpp).
+HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "33000000",
+        "MALLOC_TRIM_THRESHOLD_": "2147483647", "MALLOC_TOP_PAD_": "268435456"}
+
+# Two-sided 99 % quantiles of Student's t for 1, 2, ... degrees of freedom.
+STUDENT_T_99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055,
+                3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797,
+                2.787, 2.779, 2.771, 2.763, 2.756, 2.750]
+
+
+class CannotCompare(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Cell:
+    workload: str
+    mode: str
+    batch: int
+
+    @staticmethod
+    def parse(text):
+        parts = text.split(":")
+        if len(parts) != 3 or parts[1] not in ("infer", "train") or not parts[2].isdigit():
+            raise argparse.ArgumentTypeError(
+                f'"{text}" is not NAME:MODE:BATCH, such as resnet18:train:2')
+        return Cell(parts[0], parts[1], int(parts[2]))
+
+    def arguments(self):
+        return [self.workload, self.mode, str(self.batch)]
+
+
+# Models of six domains, at batches with which an iteration takes at most half a second on one core.
+CELLS = [Cell.parse(text) for text in (
+    "resnet18:infer:2", "resnet18:train:1",
+    "mobilenet_v2:infer:4", "mobilenet_v2:train:2",
+    "mnasnet1_0:infer:4", "mnasnet1_0:train:2",
+    "shufflenet_v2_x1_0:infer:8", "shufflenet_v2_x1_0:train:4",
+    "densenet121:infer:1", "densenet121:train:1",
+    "timm_efficientnet:infer:2", "timm_efficientnet:train:2",
+    "timm_vision_transformer:infer:1", "timm_vision_transformer:train:1",
+    "attention_is_all_you_need_pytorch:infer:4", "attention_is_all_you_need_pytorch:train:2",
+    "lennard_jones:infer:1000", "lennard_jones:train:1000",
+    "pytorch_struct:train:40",
+    "speech_transformer:train:1",
+    "tts_angular:infer:64",
+    "nvidia_deeprecommender:infer:1",
+    "drq:infer:1",
+)]
+
+
+class Iterator:
+    """A process that runs iterations of one side when it is told to."""
+
+    def __init__(self, command, environment):
+        self._errors = tempfile.TemporaryFile("w+")
+        self._process = subprocess.Popen(command, env=environment, text=True, bufsize=1,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=self._errors)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._errors.close()
+
+    def wait_until_ready(self):
+        self._answer()
+
+    def run(self, iterations):
+        """Nanoseconds of an iteration: (elapsed, processor's)."""
+        print(iterations, file=self._process.stdin)
+        return [int(number) / iterations for number in self._answer().split()]
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        if line:
+            return line
+        status = self._process.wait()
+        self._errors.seek(0)
+        raise CannotCompare(self._errors.read()[-2000:].strip() or
+                            f"{self._process.args[0]} ended with status {status}")
+
+
+class Sides:
+    """How either side is started: with the very same files of LibTorch, because a copy of them lies
+    elsewhere in memory, which alone can make 7 %."""
+
+    def __init__(self, options):
+        self._port = [str(options.iterate)]
+        self._original = [str(options.python), str(ITERATE_PY)]
+        if options.torchbench:
+            self._original += ["--torchbench", str(options.torchbench)]
+        libraries = libraries_of_python(options.python)
+        refuse_other_libtorch(options.iterate, libraries)
+        self._environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), OMP_NUM_THREADS="1",
+                                 **HEAP)
+
+    def port(self, cell):
+        return Iterator(self._port + cell.arguments(), self._environment)
+
+    def original(self, cell):
+        return Iterator(self._original + cell.arguments(), self._environment)
+
+
+def libraries_of_python(python):
+    found = subprocess.run([str(python), "-c", "import torch; print(torch.__path__[0])"],
+                           capture_output=True, text=True)
+    if found.returncode != 0:
+        raise CannotCompare(f"{python} cannot import torch: {found.stderr.strip()[-500:]}")
+    return Path(found.stdout.strip()) / "lib"
+
+
+def refuse_other_libtorch(program, libraries):
+    """The port may only be run with Python's files if they are those that it was linked with."""
+    linked = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+    for line in linked.splitlines():
+        name, _, target = line.strip().partition(" => ")
+        if name not in ("libtorch_cpu.so", "libc10.so"):
+            continue
+        own, theirs = Path(target.split(" (")[0]), libraries / name
+        if not own.exists() or not theirs.exists() or not filecmp.cmp(own, theirs, shallow=False):
+            raise CannotCompare(f"{own} and {theirs} are not the same LibTorch: install the torch "
+                                "that the program was built with, or name a Python that has it by "
+                                "--python")
+    if "libtorch_cpu.so" not in linked:
+        raise CannotCompare(f"{program} is no program that is linked with LibTorch")
+
+
+def measure_round(sides, cell, options, generator):
+    """Medians of fresh processes: (port, port again, original)."""
+    with sides.port(cell) as first, sides.port(cell) as second, sides.original(cell) as original:
+        processes = [first, second, original]
+        for each in processes:
+            each.wait_until_ready()
+        times = {each: [] for each in processes}
+        for each in processes:
+            slowest = [max(each.run(1)) for _ in range(WARM_UP)][-1]
+        bundle = math.ceil(TURN_NS_MIN / slowest)
+        turns = max(ITERATIONS_MIN, int(options.seconds * 1e9 / (slowest * bundle)))
+        for _ in range(turns):
+            for each in generator.sample(processes, len(processes)):
+                elapsed, processor = each.run(bundle)
+                times[each].append(elapsed if options.clock == "wall" else processor)
+    return [statistics.median(times[each]) for each in processes]
+
+
+def ratio_with_interval(ratios):
+    """Geometric mean and its 99 % interval."""
+    logs = [math.log(ratio) for ratio in ratios]
+    quantile = STUDENT_T_99[min(len(logs) - 1, len(STUDENT_T_99)) - 1]
+    half = quantile * statistics.stdev(logs) / math.sqrt(len(logs))
+    return [math.exp(statistics.fmean(logs) + part) for part in (0, -half, half)]
+
+
+def spelled(ratio_and_interval):
+    ratio, low, high = ratio_and_interval
+    return f"{ratio:.3f} ({low:.3f}-{high:.3f})"
+
+
+def table_row(cell, rounds):
+    milliseconds = [statistics.fmean(column) / 1e6 for column in zip(*rounds)]
+    port_to_original = ratio_with_interval([math.sqrt(first * second) / original
+                                            for first, second, original in rounds])
+    port_to_port = ratio_with_interval([second / first for first, second, _ in rounds])
+    port_milliseconds = (milliseconds[0] + milliseconds[1]) / 2
+    return (f"|{cell.workload}|{cell.mode}|{cell.batch}|{port_milliseconds:.1f}|"
+            f"{milliseconds[2]:.1f}|{spelled(port_to_original)}|{spelled(port_to_port)}|")
+
+
+def measure_all(sides, cells, options):
+    """Round after round of all cells, so that whatever changes slowly hits all alike. Control-C
+    leaves the rounds that are complete."""
+    generator = random.Random(options.seed)
+    rounds = []
+    try:
+        for number in range(options.rounds):
+            medians = []
+            for cell in cells:
+                show_progress(f"round {number + 1}: {cell.workload} {cell.mode}")
+                medians.append(measure_round(sides, cell, options, generator))
+                record(options.record, number, cell, medians[-1])
+            rounds.append(medians)
+    except KeyboardInterrupt:
+        if len(rounds) < 2:
+            raise
+    show_progress("")
+    return rounds
+
+
+def record(path, number, cell, medians):
+    if path:
+        line = dict(asdict(cell), round=number + 1,
+                    **dict(zip(("port_ns", "port_again_ns", "original_ns"), medians)))
+        with path.open("a") as file:
+            print(json.dumps(line), file=file)
+
+
+def show_progress(what):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{what}", end="", flush=True, file=sys.stderr)
+
+
+def report(cells, rounds, options, load_before):
+    print(f"{len(rounds)} rounds, {options.clock} time, load {load_before:.1f} before and "
+          f"{os.getloadavg()[0]:.1f} after\n")
+    print("|workload|mode|batch|port ms|original ms|port / original (99 %)|port / port (99 %)|")
+    print("|-|-|-|-|-|-|-|")
+    for cell, rounds_of_cell in zip(cells, zip(*rounds)):
+        print(table_row(cell, rounds_of_cell))
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("iterate", type=Path, metavar="ITERATE")
+    parser.add_argument("cells", nargs="*", type=Cell.parse, metavar="NAME:MODE:BATCH",
+                        help="such as resnet18:train:2 (default: those of the table in README.md)")
+    parser.add_argument("--python", type=Path, default=Path(sys.executable),
+                        help="one that has the originals' packages (default: this one)")
+    parser.add_argument("--torchbench", type=Path, metavar="FOLDER",
+                        help="a checkout of pytorch/benchmark 73871abc, for models of its files")
+    parser.add_argument("--rounds", type=int, default=8, help="of fresh processes, 2 or more (8)")
+    parser.add_argument("--seconds", type=float, default=3, help="for each process of a round (3)")
+    parser.add_argument("--clock", choices=["processor", "wall"], default="processor",
+                        help="processor: without what neighbours on the core took (default)")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)),
+                        help="to run on (default: the last)")
+    parser.add_argument("--record", type=Path, metavar="FILE",
+                        help="gets a line of JSON with the medians of each round")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of turns (1)")
+    options = parser.parse_intermixed_args()
+    if options.rounds < 2:
+        parser.error("--rounds must be 2 or more: the interval comes from their differences")
+    if options.core not in os.sched_getaffinity(0):
+        parser.error(f"--core {options.core} is not among those that this process may use")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    cells = options.cells or CELLS
+    load_before = os.getloadavg()[0]
+    try:
+        sides = Sides(options)
+        os.sched_setaffinity(0, {options.core})
+        rounds = measure_all(sides, cells, options)
+    except (CannotCompare, OSError) as reason:
+        sys.exit(f"port_speed.py: {reason}")
+    report(cells, rounds, options, load_before)
+
+
+if __name__ == "__main__":
+    main()
