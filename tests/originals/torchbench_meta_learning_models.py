@@ -1,0 +1,91 @@
+"""maml, maml_omniglot and functorch_maml_omniglot, of the copies in pytorch/benchmark."""
+
+import functools
+from unittest.mock import patch
+
+import higher
+import torch
+
+import torchbench_source
+from original import TORCHBENCH, Original
+
+SOURCE = TORCHBENCH
+
+_TASKS = 32
+_WAYS = 5
+_QUERIES = 75
+_INNER_STEPS = 5
+
+
+def _tasks(draw):
+    """Support images and labels, query images and labels."""
+    images = functools.partial(draw.normal, _TASKS)
+    labels = functools.partial(draw.integers, _WAYS, _TASKS)
+    return [images(_WAYS, 1, 28, 28), labels(_WAYS), images(_QUERIES, 1, 28, 28), labels(_QUERIES)]
+
+
+def _built(module, setup, tasks):
+    """The suite reads the tasks from a file, which holds NumPy's arrays."""
+    with patch("torch.load", return_value=[tensor.numpy() for tensor in tasks]):
+        return module.Model("train", "cpu", batch_size=setup.batch)
+
+
+def maml(setup):
+    """Learns in each forward, in evaluation too, and gives the accuracies on the way."""
+    module = torchbench_source.benchmark(setup, "maml")
+    network = module.Model("eval", "cpu", batch_size=setup.batch).module
+    tasks = _tasks(setup.draw)
+
+    @torch.enable_grad()
+    def outputs():
+        return [network.train()(*tasks)]
+
+    return Original([network], outputs)
+
+
+def maml_omniglot(setup):
+    module = torchbench_source.benchmark(setup, "maml_omniglot")
+    tasks = _tasks(setup.draw)
+    network = _built(module, setup, tasks).model
+
+    def query_loss(support, support_labels, query, query_labels):
+        inner = torch.optim.SGD(network.parameters(), lr=0.1)
+        with higher.innerloop_ctx(network, inner, copy_initial_weights=False) as (copy, steps):
+            for _ in range(_INNER_STEPS):
+                steps.step(torch.nn.functional.cross_entropy(copy(support), support_labels))
+            return torch.nn.functional.cross_entropy(copy(query), query_labels)
+
+    return Original(
+        [network],
+        lambda: [network(tasks[0][0])],
+        lambda: sum(query_loss(*task) for task in zip(*tasks)),
+        lambda: torch.optim.Adam(network.parameters(), lr=1e-3),
+    )
+
+
+def functorch_maml_omniglot(setup):
+    module = torchbench_source.benchmark(setup, "functorch_maml_omniglot")
+    tasks = _tasks(setup.draw)
+    network = _built(module, setup, tasks).model
+
+    def loss():
+        function, _, buffers = module.make_functional_with_buffers(network)
+        net = tuple(network.parameters()), buffers, function
+        for_task = functools.partial(module.loss_for_task, net, _INNER_STEPS)
+        return module.vmap(for_task)(*tasks)[0].sum()
+
+    return Original(
+        [network],
+        lambda: [network(tasks[0][0])],
+        loss,
+        lambda: torch.optim.Adam(network.parameters(), lr=1e-3),
+    )
+
+
+ORIGINALS = {
+    "functorch_maml_omniglot": functorch_maml_omniglot,
+    "maml": maml,
+    "maml_omniglot": maml_omniglot,
+}
+BATCHES = {"maml_omniglot": 5}
+MODES = {"maml_omniglot": ["infer"]}
