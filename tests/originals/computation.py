@@ -46,6 +46,8 @@ def _gradients(loss, parameters):
 
 
 def _output(tensor):
+    if tensor is None:
+        return None
     values = _doubles(tensor).flatten()
     return {"shape": list(tensor.shape), "mean": values.mean().item(),
             "std": values.std().item() if len(values) > 1 else 0.0,

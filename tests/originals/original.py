@@ -59,11 +59,11 @@ class Setup:
 @dataclass
 class Original:
     """`networks` are filled by the formula in this order, once the builder has returned. `outputs`
-    gives the tensors of one forward without the package's wrappers; `loss` (mode grad) that of
-    the training inputs."""
+    gives the tensors of one forward without the package's wrappers, None for one that cannot be
+    compared; `loss` (mode grad) that of the training inputs."""
 
     networks: list[torch.nn.Module]
-    outputs: Callable[[], list[torch.Tensor]]
+    outputs: Callable[[], list[torch.Tensor | None]]
     loss: Callable[[], torch.Tensor] | None = None
     optimiser: Callable[[], torch.optim.Optimizer] | None = None
     """As the original's training step has it; for the comparison of speeds."""

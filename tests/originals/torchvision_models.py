@@ -1,8 +1,12 @@
 """Originals of the package torchvision, as pytorch/benchmark builds them."""
 
+import functools
+
 import torch
 import torchvision
 from torch.nn.functional import cross_entropy
+from torchvision.models import detection
+from torchvision.models.detection.backbone_utils import _resnet_fpn_extractor
 
 from original import Original, installed
 
@@ -39,9 +43,26 @@ def _squeezenet(setup):
                     lambda: cross_entropy(network(images), targets[0]), _adam(network))
 
 
+def _mask_rcnn(setup):
+    """The weights that pytorch/benchmark loads have frozen statistics without an epsilon. Training
+    draws its regions in its forward."""
+    frozen = functools.partial(torchvision.ops.FrozenBatchNorm2d, eps=0.0)
+    body = torchvision.models.resnet50(weights=None, norm_layer=frozen)
+    network = detection.MaskRCNN(_resnet_fpn_extractor(body, trainable_layers=3), num_classes=91)
+    pictures = [setup.draw.uniform(3, 480, 640) for _ in range(setup.batch)]
+
+    def outputs():
+        return [found[name] for found in network(pictures)
+                for name in ("boxes", "labels", "scores", "masks")]
+
+    return Original([network], outputs)
+
+
 ORIGINALS = {
     **{name: _classifier(name) for name in (
         "alexnet", "densenet121", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_large", "resnet18",
         "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "vgg16")},
     "squeezenet1_1": _squeezenet,
+    "vision_maskrcnn": _mask_rcnn,
 }
+MODES = {"vision_maskrcnn": ["infer"]}
