@@ -27,8 +27,10 @@ from pathlib import Path
 
 ITERATE_PY = Path(__file__).resolve().parent.parent / "originals" / "iterate.py"
 WARM_UP = 3
-ITERATIONS_MIN = 5
+TURNS_MIN = 5
 TURN_NS_MIN = 20_000_000  # shorter iterations are bundled: a change of process cools the caches
+
+CLOCKS = ["wall", "processor"]  # as the processes name them in their answers
 
 # As the runner's timing pass fixes them (runner/src/quiet.cpp).
 HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "33000000",
@@ -61,11 +63,17 @@ class Cell:
     def arguments(self):
         return [self.workload, self.mode, str(self.batch)]
 
+    def __str__(self):
+        return ":".join(self.arguments())
+
 
 # Models of six domains, at batches with which an iteration takes at most half a second on one core.
 CELLS = [Cell.parse(text) for text in (
+    "alexnet:infer:4", "alexnet:train:4",
     "resnet18:infer:2", "resnet18:train:1",
+    "resnet50:infer:1", "resnet50:train:1",
     "mobilenet_v2:infer:4", "mobilenet_v2:train:2",
+    "mobilenet_v3_large:infer:4", "mobilenet_v3_large:train:2",
     "mnasnet1_0:infer:4", "mnasnet1_0:train:2",
     "shufflenet_v2_x1_0:infer:8", "shufflenet_v2_x1_0:train:4",
     "densenet121:infer:1", "densenet121:train:1",
@@ -74,10 +82,8 @@ CELLS = [Cell.parse(text) for text in (
     "attention_is_all_you_need_pytorch:infer:4", "attention_is_all_you_need_pytorch:train:2",
     "lennard_jones:infer:1000", "lennard_jones:train:1000",
     "pytorch_struct:train:40",
-    "speech_transformer:train:1",
     "tts_angular:infer:64",
     "nvidia_deeprecommender:infer:1",
-    "drq:infer:1",
 )]
 
 
@@ -104,7 +110,7 @@ class Iterator:
         self._answer()
 
     def run(self, iterations):
-        """Nanoseconds of an iteration: (elapsed, processor's)."""
+        """Nanoseconds of an iteration, by each of the CLOCKS."""
         print(iterations, file=self._process.stdin)
         return [int(number) / iterations for number in self._answer().split()]
 
@@ -163,21 +169,28 @@ def refuse_other_libtorch(program, libraries):
         raise CannotCompare(f"{program} is no program that is linked with LibTorch")
 
 
+def measured_round(sides, cell, options, generator):
+    try:
+        return measure_round(sides, cell, options, generator)
+    except CannotCompare as reason:
+        raise CannotCompare(f"{cell}: {reason}") from None
+
+
 def measure_round(sides, cell, options, generator):
     """Medians of fresh processes: (port, port again, original)."""
+    clock = CLOCKS.index(options.clock)
     with sides.port(cell) as first, sides.port(cell) as second, sides.original(cell) as original:
         processes = [first, second, original]
         for each in processes:
             each.wait_until_ready()
+            each.run(WARM_UP)
+        iteration_ns = max(each.run(1)[clock] for each in processes)
+        bundle = math.ceil(TURN_NS_MIN / iteration_ns)
+        turns = max(TURNS_MIN, int(options.seconds * 1e9 / (iteration_ns * bundle)))
         times = {each: [] for each in processes}
-        for each in processes:
-            slowest = [max(each.run(1)) for _ in range(WARM_UP)][-1]
-        bundle = math.ceil(TURN_NS_MIN / slowest)
-        turns = max(ITERATIONS_MIN, int(options.seconds * 1e9 / (slowest * bundle)))
         for _ in range(turns):
             for each in generator.sample(processes, len(processes)):
-                elapsed, processor = each.run(bundle)
-                times[each].append(elapsed if options.clock == "wall" else processor)
+                times[each].append(each.run(bundle)[clock])
     return [statistics.median(times[each]) for each in processes]
 
 
@@ -213,8 +226,8 @@ def measure_all(sides, cells, options):
         for number in range(options.rounds):
             medians = []
             for cell in cells:
-                show_progress(f"round {number + 1}: {cell.workload} {cell.mode}")
-                medians.append(measure_round(sides, cell, options, generator))
+                show_progress(f"round {number + 1}: {cell}")
+                medians.append(measured_round(sides, cell, options, generator))
                 record(options.record, number, cell, medians[-1])
             rounds.append(medians)
     except KeyboardInterrupt:
@@ -258,7 +271,7 @@ def parse_arguments():
                         help="a checkout of pytorch/benchmark 73871abc, for models of its files")
     parser.add_argument("--rounds", type=int, default=8, help="of fresh processes, 2 or more (8)")
     parser.add_argument("--seconds", type=float, default=3, help="for each process of a round (3)")
-    parser.add_argument("--clock", choices=["processor", "wall"], default="processor",
+    parser.add_argument("--clock", choices=CLOCKS, default="processor",
                         help="processor: without what neighbours on the core took (default)")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)),
                         help="to run on (default: the last)")

@@ -45,12 +45,19 @@ def pytorch_struct(setup):
         grammar = network(words)
         return [*grammar, log_partition(grammar)]
 
-    return Original(
-        [network],
-        outputs,
-        lambda: -log_partition(network(words)).mean(),
-        lambda: torch.optim.Adam(network.parameters(), lr=0.001, betas=(0.75, 0.999)),
-    )
+    def loss():
+        return -log_partition(network(words)).mean()
+
+    def optimiser():
+        return torch.optim.Adam(network.parameters(), lr=0.001, betas=(0.75, 0.999))
+
+    def step(adam):
+        adam.zero_grad()
+        loss().backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 3.0)
+        adam.step()
+
+    return Original([network], outputs, loss, optimiser, step)
 
 
 class _Fields:

@@ -70,7 +70,15 @@ def speech_transformer(setup):
     def optimiser():
         return torch.optim.Adam(network.parameters(), betas=(0.9, 0.98), eps=1e-9)
 
-    return Original([network], lambda: list(forward()), loss, optimiser)
+    def step(adam):
+        """Two updates, the second in evaluation mode."""
+        for training in (True, False):
+            network.train(training)
+            adam.zero_grad()
+            loss().backward()
+            adam.step()
+
+    return Original([network], lambda: list(forward()), loss, optimiser, step)
 
 
 def tts_angular(setup):

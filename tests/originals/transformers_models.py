@@ -22,7 +22,14 @@ def _language_model(setup, auto_class, config, length, eval_length=None):
         labels = setup.draw.integers(config.vocab_size, *shape)
         original.loss = lambda: network(input_ids=input_ids, labels=labels).loss
         original.optimiser = lambda: torch.optim.Adam(network.parameters(), lr=0.001)
+        original.step = lambda optimiser: _step_keeping_gradients(original, optimiser)
     return original
+
+
+def _step_keeping_gradients(original, optimiser):
+    """The suite never clears them."""
+    original.loss().backward()
+    optimiser.step()
 
 
 def _masked(setup, config, *lengths):
