@@ -131,6 +131,18 @@ def _cyclegan(setup):
     return Original([*generators, *discriminators], lambda: [generators[0](real_a)], loss)
 
 
+def _super_slomo(setup):
+    """Computes its loss in inference as well."""
+    wrapper = part(setup, "Super_SloMo", "model_wrapper")
+    vgg16 = functools.partial(torchvision.models.vgg16, weights=None)
+    with mock.patch.object(torchvision.models, "vgg16", lambda weights: vgg16()):
+        network = wrapper.Model()
+    clip = [setup.draw.integers(7, setup.batch),
+            *(setup.draw.normal(setup.batch, 3, 352, 352) for _ in range(3))]
+    return Original([network], lambda: list(network(*clip)), lambda: network(*clip)[1],
+                    lambda: torch.optim.Adam(network.parameters(), lr=1e-4))
+
+
 def _join_group_of_one():
     if not torch.distributed.is_initialized():
         store = tempfile.NamedTemporaryFile(delete=False).name
@@ -171,7 +183,48 @@ def _group_normed_resnet18(classes, setup):
                                    lambda: torch.optim.Adam(network.parameters(), lr=1e-3))
 
 
+_DRAWING = ("cv2", "matplotlib", "matplotlib.pyplot")
+
+
+def _yolov3(setup):
+    """Of the first iteration, when an object's score is to be 1 however well its box fits."""
+    folder = setup.torchbench_model("yolov3")
+    network = part(setup, "yolov3", "yolo_models", _DRAWING).Darknet(
+        str(folder / "cfg" / "yolov3-spp.cfg"))
+    if not setup.trains:
+        images = setup.draw.uniform(setup.batch, 3, 384, 512)
+    else:
+        images = setup.draw.integers(256, setup.batch, 3, 416, 416).float() / 255.0
+        objects = _drawn_objects(setup)
+
+    def outputs():
+        boxes, maps = network(images)
+        return [boxes, *maps]
+
+    def loss():
+        network.nc, network.gr = 80, 0.0
+        network.hyp = {"giou": 3.54, "cls": 37.4, "cls_pw": 1.0, "obj": 64.3, "obj_pw": 1.0,
+                       "iou_t": 0.2, "fl_gamma": 0.0}
+        _, maps = network(images)
+        compute_loss = part(setup, "yolov3", "yolo_utils.utils", _DRAWING).compute_loss
+        value, _ = compute_loss(list(maps), objects, network)
+        return (value * setup.batch / 64).squeeze()
+
+    return Original([network], outputs, loss)
+
+
+def _drawn_objects(setup):
+    """Image, class, centre and size as shares of the image: eight in each."""
+    count = 8 * setup.batch
+    classes = setup.draw.integers(80, count, 1).float()
+    centres = 0.1 + 0.8 * setup.draw.uniform(count, 2)
+    sizes = 0.05 + 0.4 * setup.draw.uniform(count, 2)
+    images = torch.arange(setup.batch).repeat_interleave(8).unsqueeze(1).float()
+    return torch.cat([images, classes, centres, sizes], 1)
+
+
 ORIGINALS = {
+    "Super_SloMo": _super_slomo,
     "dcgan": _dcgan,
     "functorch_dp_cifar10": functools.partial(_group_normed_resnet18, 1000),
     "moco": _moco,
@@ -181,5 +234,9 @@ ORIGINALS = {
     "pytorch_CycleGAN_and_pix2pix": _cyclegan,
     "pytorch_stargan": _stargan,
     "pytorch_unet": _pytorch_unet,
+    "yolov3": _yolov3,
 }
 BATCHES = {"pytorch_stargan": 16}
+# Their gradients take longer than a test should.
+MODES = {name: ["infer"] for name in
+         ("Super_SloMo", "pytorch_CycleGAN_and_pix2pix", "pytorch_unet")}

@@ -60,8 +60,8 @@ def _mask_rcnn(setup):
 
 ORIGINALS = {
     **{name: _classifier(name) for name in (
-        "alexnet", "densenet121", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_large", "resnet18",
-        "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "vgg16")},
+        "alexnet", "densenet121", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_large", "resnet152",
+        "resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "vgg16")},
     "squeezenet1_1": _squeezenet,
     "vision_maskrcnn": _mask_rcnn,
 }
