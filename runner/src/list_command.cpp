@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "commands.hpp"
-#include "torchwatch/models/registry.hpp"
+#include "torchwatch/models/memory_estimate.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
 
@@ -60,6 +60,13 @@ json configurations_of(const models::Entry& entry) {
   return configurations;
 }
 
+/// Bytes at the paper's sizes and batch, on a CPU; null where nothing was measured.
+json memory_of(const models::Entry& entry, models::Mode mode) {
+  const auto estimate =
+      models::estimate_memory(entry, {.mode = mode, .preset = models::Preset::paper});
+  return estimate ? json(estimate->resident) : json();
+}
+
 json describe(const models::Entry& entry) {
   const auto& definition = entry.definition;
   json row = {{"name", entry.name},
@@ -68,6 +75,8 @@ json describe(const models::Entry& entry) {
               {"train_batch", definition.paper.train},
               {"eval_batch", definition.paper.infer},
               {"small_cut", definition.cut},
+              {"train_memory_bytes", memory_of(entry, models::Mode::train)},
+              {"eval_memory_bytes", memory_of(entry, models::Mode::infer)},
               {"configurations", configurations_of(entry)}};
   const auto workload = models::build(definition, counted_setup(definition));
   const auto census = workload->census();

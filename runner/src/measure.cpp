@@ -6,6 +6,7 @@
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
+#include "torchwatch/runner/memory_refusal.hpp"
 #include "torchwatch/runner/quiet.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
 
@@ -85,6 +86,7 @@ void measure_into(const Request& request, RunResult& result) {
     return;
   }
   auto reason = unsupported_reason(entry->definition, request);
+  if (reason.empty()) reason = memory_refusal(*entry, request);
   if (!reason.empty()) {
     end_as(result, RunStatus::unsupported, std::move(reason));
     return;

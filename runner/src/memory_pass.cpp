@@ -38,13 +38,13 @@ void step_and_wait(models::Workload& workload, models::Device device, int iterat
   synchronise(device);
 }
 
-void watch_peaks(models::Workload& workload, models::Device device, const Levels& before,
-                 CpuAllocatorWatch& watch, RunResult& result) {
+void watch_peaks(models::Workload& workload, models::Device device, int iterations,
+                 const Levels& before, CpuAllocatorWatch& watch, RunResult& result) {
   const auto level = watch.live_bytes();
   const bool resident_reset = reset_resident_peak();
   watch.reset_peak();
   reset_device_peak(device);
-  step_and_wait(workload, device, kPeakIterations);
+  step_and_wait(workload, device, iterations);
 
   const auto state = [&result](Metric metric, std::int64_t bytes) {
     result.values[metric] = std::max<std::int64_t>(0, bytes);
@@ -82,7 +82,8 @@ void watch_memory(const BuildWorkload& build, models::Device device,
   const auto before = read_levels(watch, device);
   auto workload = build();
   step_and_wait(*workload, device, request.warmup);
-  watch_peaks(*workload, device, before, watch, result);
+  watch_peaks(*workload, device, std::min(kPeakIterations, request.iterations), before, watch,
+              result);
   if (request.leak_iterations == 0) return;
 
   auto& leak = result.leak.emplace();

@@ -35,6 +35,22 @@ class CudaEventTimer final : public DeviceTimer {
   c10::Event end_{c10::DeviceType::CUDA, c10::EventFlag::BACKEND_DEFAULT};
 };
 
+struct WholeDevice {
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+};
+
+/// By the CUDA runtime; none without one.
+std::optional<WholeDevice> whole_device(models::Device device) {
+  if (device == models::Device::cpu) return {};
+  auto* memory_info = loaded<int(std::size_t*, std::size_t*)>("cudaMemGetInfo");
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  if (memory_info == nullptr || memory_info(&free_bytes, &total_bytes) != 0) return {};
+  return WholeDevice{.free = static_cast<std::int64_t>(free_bytes),
+                     .total = static_cast<std::int64_t>(total_bytes)};
+}
+
 }  // namespace
 
 void set_threads(int count) {
@@ -89,12 +105,15 @@ void release_device_caches(models::Device device) {
 }
 
 std::optional<std::int64_t> device_bytes_used(models::Device device) {
-  if (device == models::Device::cpu) return {};
-  auto* memory_info = loaded<int(std::size_t*, std::size_t*)>("cudaMemGetInfo");
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  if (memory_info == nullptr || memory_info(&free_bytes, &total_bytes) != 0) return {};
-  return static_cast<std::int64_t>(total_bytes - free_bytes);
+  const auto memory = whole_device(device);
+  if (!memory) return {};
+  return memory->total - memory->free;
+}
+
+std::optional<std::int64_t> device_bytes_free(models::Device device) {
+  const auto memory = whole_device(device);
+  if (!memory) return {};
+  return memory->free;
 }
 
 }  // namespace torchwatch::runner

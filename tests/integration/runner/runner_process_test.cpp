@@ -156,14 +156,44 @@ TEST_CASE("the coverage pass counts the operators of an iteration, those of auto
 }
 
 TEST_CASE("a workload that throws is a failed run with the reason and without figures") {
-  auto wish = request("resnet18");
-  wish["batch"] = 1'000'000;  // asks for some 50 GB of images
-  wish["limits"] = {{"memory_bytes", std::int64_t{4} << 30}};
+  auto wish = request("timm_resnest");
+  wish["mode"] = "train";
+  wish["batch"] = 1;  // its normalisation over the batch wants two
   const auto result = measure(wish);
   REQUIRE(result.status == RunStatus::failed);
   REQUIRE(result.reason.find("the workload threw") == 0);
   REQUIRE(result.values.empty());
   REQUIRE(result.environment.facts.contains("cpu_model"));
+}
+
+TEST_CASE("a workload that does not fit the memory is refused before it begins") {
+  auto wish = request("resnet18");
+  wish["mode"] = "train";
+  wish["preset"] = "paper";
+  wish["batch"] = 1'000'000;  // some 20 TB
+  const auto machine = measure(wish);
+  REQUIRE(machine.status == RunStatus::unsupported);
+  INFO(machine.reason);
+  REQUIRE(machine.reason.starts_with("needs about "));
+  REQUIRE(machine.reason.ends_with("; name a smaller batch or the small preset"));
+
+  wish["batch"] = 2;
+  wish["limits"] = {{"memory_bytes", std::int64_t{64} << 20}};  // less than LibTorch itself takes
+  const auto limited = measure(wish);
+  REQUIRE(limited.status == RunStatus::unsupported);
+  INFO(limited.reason);
+  REQUIRE(limited.reason.find("at batch 2 and its memory limit leaves 0.00 GiB") !=
+          std::string::npos);
+}
+
+TEST_CASE("the list states what each mode needs of memory") {
+  const Folder folder;
+  const auto ended = run_runner(folder, {"list", "--json", "resnet18"});
+  REQUIRE(ended.status == 0);
+  const auto listed = json::parse(ended.output);
+  const auto& row = listed.at("workloads").front();
+  CHECK(row.at("train_memory_bytes") > row.at("eval_memory_bytes"));
+  CHECK(row.at("eval_memory_bytes") > 0);
 }
 
 TEST_CASE("a workload that does not end is a failed run") {

@@ -48,6 +48,8 @@ void reset_device_peak(models::Device device);
 void release_device_caches(models::Device device);
 /// Bytes of the device in use by anybody, by the CUDA runtime; none without one.
 std::optional<std::int64_t> device_bytes_used(models::Device device);
+/// Bytes of the device that nobody uses, likewise.
+std::optional<std::int64_t> device_bytes_free(models::Device device);
 
 /// Version, build configuration (as a digest), instruction set in use: facts for the environment.
 std::map<std::string, std::string> libtorch_facts();

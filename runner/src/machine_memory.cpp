@@ -1,0 +1,107 @@
+#include "torchwatch/runner/machine_memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace torchwatch::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How one version of control groups spells what a group may use and does use.
+struct GroupFiles {
+  const char* folder;
+  const char* limit;
+  const char* usage;
+  std::string_view cached[2];  ///< labels in memory.stat: files that the kernel gives up
+};
+constexpr GroupFiles kUnified{
+    "sys/fs/cgroup", "memory.max", "memory.current", {"active_file", "inactive_file"}};
+constexpr GroupFiles kController{"sys/fs/cgroup/memory",
+                                 "memory.limit_in_bytes",
+                                 "memory.usage_in_bytes",
+                                 {"total_active_file", "total_inactive_file"}};
+
+/// None also for "max".
+std::optional<std::int64_t> number_in(const fs::path& path) {
+  std::ifstream file(path);
+  std::int64_t number = 0;
+  if (file >> number) return number;
+  return {};
+}
+
+/// Of a file with lines "label number".
+std::optional<std::int64_t> labelled_number(const fs::path& path, std::string_view label) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    std::int64_t number = 0;
+    if (words >> word >> number && word == label) return number;
+  }
+  return {};
+}
+
+void lower(std::optional<std::int64_t>& least, std::optional<std::int64_t> value) {
+  if (value) least = least ? std::min(*least, *value) : *value;
+}
+
+std::optional<std::int64_t> left_in(const fs::path& group, const GroupFiles& files) {
+  const auto limit = number_in(group / files.limit);
+  const auto usage = number_in(group / files.usage);
+  if (!limit || !usage) return {};
+  std::int64_t left = *limit - *usage;
+  for (const auto label : files.cached) {
+    left += labelled_number(group / "memory.stat", label).value_or(0);
+  }
+  return std::max<std::int64_t>(0, left);
+}
+
+/// A group may use no more than the groups it lies in. A container sees its own group as the
+/// outermost one, under a path that does not exist inside: then only the outermost one is read.
+std::optional<std::int64_t> left_in_and_above(const fs::path& root, fs::path group,
+                                              const GroupFiles& files) {
+  std::optional<std::int64_t> least;
+  for (;; group = group.parent_path()) {
+    lower(least, left_in(root / files.folder / group, files));
+    if (group.empty()) return least;
+  }
+}
+
+/// "name=systemd" of "9:name=systemd:/user".
+struct GroupLine {
+  std::string controllers;
+  std::string path;
+};
+
+std::vector<GroupLine> groups_of_this_process(const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::vector<GroupLine> groups;
+  for (std::string number, controllers, path; std::getline(file, number, ':') &&
+                                              std::getline(file, controllers, ':') &&
+                                              std::getline(file, path);) {
+    path.erase(0, path.find_first_not_of('/'));
+    groups.push_back({controllers, path});
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> machine_memory_available(const fs::path& root) {
+  constexpr std::int64_t kKibibyte = 1024;
+  const auto kibibytes = labelled_number(root / "proc/meminfo", "MemAvailable:");
+  std::optional<std::int64_t> least;
+  if (kibibytes) least = *kibibytes * kKibibyte;
+  for (const auto& [controllers, path] : groups_of_this_process(root)) {
+    if (controllers.empty()) lower(least, left_in_and_above(root, path, kUnified));
+    if (controllers == "memory") lower(least, left_in_and_above(root, path, kController));
+  }
+  return least;
+}
+
+}  // namespace torchwatch::runner

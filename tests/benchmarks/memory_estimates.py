@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Measures what the workloads need of memory, writes the table of estimates, and checks it.
+
+    memory_estimates.py measure FOLDER --runner PROGRAM [--seconds 30] [--gib 6] [NAME]...
+    memory_estimates.py check FOLDER --runner PROGRAM [--seconds 60] [--gib 10] [NAME]...
+    memory_estimates.py write FOLDER [--table FILE]
+    memory_estimates.py report FOLDER [--table FILE]
+
+`measure` runs each workload's memory pass on the CPU at the paper's sizes, at a small batch and
+then at larger ones, as far as a run is expected to end in --seconds of one core and within --gib;
+`check` runs one batch more, larger than all that were measured. Both keep every run in
+FOLDER/runs.jsonl and go on where they were ended. `write` puts into the table that
+torchwatch-runner is compiled with what follows from the runs of `measure`; `report` holds the table
+against the runs of `check`. One process at a time.
+"""
+
+import argparse
+import json
+import math
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "models/core/memory_table.inc"
+ORIGINALS = ROOT / "tests/integration/models/originals.json"
+# Training cannot always take one item: a normalisation over the batch needs two.
+FIRST_BATCH = {"train": 2, "infer": 1}
+KINDS = ("allocated", "resident")
+HEADER = "// Written by tests/benchmarks/memory_estimates.py: allocated, then resident bytes.\n"
+GIB = 1 << 30
+CLEAR_GAIN = 128 << 20
+# The peak of training needs what the first step leaves: gradients and the optimiser's state.
+ITERATIONS = {"train": 2, "infer": 1}
+# A run in a process of its own begins with loading LibTorch.
+START_SECONDS = 0.3
+# Far more than --seconds: a busy machine only makes a run wait.
+TIME_LIMIT_MS = 900_000
+
+
+def child_seconds():
+    """Of the processor, so that a busy machine does not make a workload look expensive."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class Runs:
+    """The runs made so far, one line of JSON each."""
+
+    def __init__(self, folder):
+        self.file = folder / "runs.jsonl"
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.rows = [json.loads(line) for line in lines]
+
+    def add(self, row):
+        self.rows.append(row)
+        with self.file.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def of(self, cell, purpose=None):
+        """Runs of a cell by batch; `purpose` leaves out those made for another one."""
+        rows = [row for row in self.rows if (row["workload"], row["mode"]) == cell]
+        rows = [row for row in rows if purpose in (None, row["purpose"])]
+        return {row["batch"]: row for row in rows}
+
+    def cells(self):
+        return list(dict.fromkeys((row["workload"], row["mode"]) for row in self.rows))
+
+
+class Bench:
+    """Starts the runner's memory passes and keeps what they state."""
+
+    def __init__(self, options):
+        self.options = options
+        self.runs = Runs(options.folder)
+
+    def run(self, cell, batch, purpose):
+        known = self.runs.of(cell).get(batch)
+        if known is not None:
+            return known
+        row = dict(zip(("workload", "mode"), cell), batch=batch, purpose=purpose)
+        row.update(self.memory_pass(row))
+        self.runs.add(row)
+        show(row)
+        return row
+
+    def memory_pass(self, row):
+        options = self.options
+        request_file, result_file = options.folder / "request.json", options.folder / "result.json"
+        result_file.unlink(missing_ok=True)
+        request_file.write_text(json.dumps({
+            "schema": 1, "attempt": "memory", "workload": row["workload"], "mode": row["mode"],
+            "device": "cpu", "preset": "paper", "batch": row["batch"], "pass": "memory",
+            "warmup": 0, "iterations": ITERATIONS[row["mode"]], "leak_iterations": 0,
+            "limits": {"time_ms": TIME_LIMIT_MS, "memory_bytes": int(options.gib * GIB)}}))
+        begin = child_seconds()
+        ended = subprocess.run([options.runner, "measure", request_file, result_file], check=False,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        seconds = round(child_seconds() - begin, 2)
+        if not result_file.exists():
+            reason = f"exit status {ended.returncode}: {ended.stderr[-500:]}"
+            return {"status": "died", "reason": reason, "cpu_seconds": seconds}
+        result = json.loads(result_file.read_text())
+        values = result["values"]
+        return {"status": result["status"], "reason": result["reason"], "cpu_seconds": seconds,
+                "allocated": values.get("cpu_peak"), "resident": values.get("cpu_peak_resident")}
+
+
+def show(row):
+    figure = row["reason"] if row["status"] != "ok" else f"{row['resident'] / GIB:.3f} GiB"
+    print(f"{row['workload']} {row['mode']} batch {row['batch']}: {figure}, "
+          f"{row['cpu_seconds']} s", flush=True)
+
+
+def cells_to_run(options):
+    """(workload, mode) with its default batch; modes that the original refuses are left out."""
+    for row in json.loads(ORIGINALS.read_text())["originals"]:
+        if options.names and row["name"] not in options.names:
+            continue
+        if row["trains"]:
+            yield (row["name"], "train"), row["train_batch"]
+        if row["infers"]:
+            yield (row["name"], "infer"), row["eval_batch"]
+
+
+def ok_runs(runs, cell, purpose=None):
+    """By batch, ascending."""
+    rows = sorted(runs.of(cell, purpose).items())
+    return {batch: row for batch, row in rows if row["status"] == "ok"}
+
+
+def measure_first(bench, cell, default):
+    """The smallest batch that the workload takes: where that is refused, its default."""
+    batch = min(default, FIRST_BATCH[cell[1]])
+    if bench.run(cell, batch, "measure")["status"] == "unsupported":
+        bench.run(cell, default, "measure")
+
+
+def affordable(options, row, factor):
+    """Whether `factor` times the batch of `row` is expected to keep to the limits."""
+    seconds = START_SECONDS + (row["cpu_seconds"] - START_SECONDS) * factor
+    return seconds <= options.seconds and row["resident"] * factor <= options.gib * GIB
+
+
+def larger_batch(options, row, most):
+    """The largest of 2, 4, 8... times the batch of `row` that is affordable and at most `most`."""
+    factor = 1
+    while row["batch"] * factor * 2 <= most and affordable(options, row, factor * 2):
+        factor *= 2
+    return row["batch"] * factor
+
+
+def measure_larger(bench, cell, default):
+    """A second batch near the default; in training one between as well, as the peak may move from
+    the optimiser's step to the activations."""
+    runs = ok_runs(bench.runs, cell)
+    if not runs:
+        return
+    first = runs[min(runs)]
+    batch = larger_batch(bench.options, first, max(default, 4 * first["batch"]))
+    if batch == default == first["batch"]:
+        batch *= 2  # only asking tells whether the batch is part of the model
+    if batch > first["batch"]:
+        bench.run(cell, batch, "measure")
+    if cell[1] == "train" and batch >= 8 * first["batch"]:
+        bench.run(cell, batch // 4, "measure")
+
+
+def cheapest_first(bench, cells):
+    """By what is known of them; what was never run comes last, inference first."""
+    def seconds(cell):
+        known = [row["cpu_seconds"] for row in ok_runs(bench.runs, cell).values()]
+        return min(known, default=math.inf), cell[1]
+    return sorted(cells, key=seconds)
+
+
+def measure(options):
+    bench = Bench(options)
+    cells = dict(cells_to_run(options))
+    for cell in cheapest_first(bench, cells):
+        measure_first(bench, cell, cells[cell])
+        measure_larger(bench, cell, cells[cell])
+
+
+def check(options):
+    """One batch more: the largest that is affordable, up to four times the largest measured one."""
+    bench = Bench(options)
+    cells = dict(cells_to_run(options))
+    for cell in cheapest_first(bench, cells):
+        measured = ok_runs(bench.runs, cell, "measure")
+        if len(measured) < 2:
+            continue
+        last = measured[max(measured)]
+        batch = larger_batch(options, last, 4 * last["batch"])
+        if batch > last["batch"]:
+            bench.run(cell, batch, "check")
+
+
+def fitted(points):
+    """(least, fixed, per item) of the peak by batch: a line through the two largest batches, and
+    what the smallest one took, as below some batch the peak hardly moves."""
+    batches = sorted(points)
+    least = points[batches[0]]
+    if len(batches) == 1:
+        return least, 0, 0
+    low, high = batches[-2:]
+    per_item = max(0, round((points[high] - points[low]) / (high - low)))
+    return least, points[high] - per_item * high, per_item
+
+
+def has_one_batch(runs, cell):
+    """Whether another batch than the measured one was refused, and not for want of memory."""
+    refused = [row for row in runs.of(cell).values() if row["status"] == "unsupported"]
+    return any(not row["reason"].startswith("needs about") for row in refused)
+
+
+def tell_cost_of_item(rows):
+    """Whether what an item costs is more than chance. In inference two batches tell, as the
+    allocator's bytes are exact; in training they or their peaks must lie apart, as resident bytes
+    of equal runs differ by some ten MiB."""
+    low, high = rows[min(rows)], rows[max(rows)]
+    if high["mode"] == "infer":
+        return high["batch"] > low["batch"]
+    return high["batch"] >= 4 * low["batch"] or high["resident"] - low["resident"] >= CLEAR_GAIN
+
+
+def resident_figures(rows, allocated):
+    """What a process holds beside the allocator grows with the batch in training, and has a line of
+    its own; in inference it hardly does, and what the largest batch had of it is added."""
+    points = {batch: row["resident"] for batch, row in rows.items()}
+    last = rows[max(rows)]
+    if last["mode"] == "train" or len(rows) == 1:
+        return fitted(points)
+    beside = last["resident"] - last["allocated"]
+    return points[min(points)], allocated[1] + beside, allocated[2]
+
+
+def figures(runs, cell):
+    """Of both kinds of memory; none where too little was measured."""
+    rows = ok_runs(runs, cell, "measure")
+    if not rows or not (has_one_batch(runs, cell) or tell_cost_of_item(rows)):
+        return None
+    allocated = fitted({batch: row["allocated"] for batch, row in rows.items()})
+    return {"allocated": allocated, "resident": resident_figures(rows, allocated)}
+
+
+ROW = re.compile(r'\{"(\w+)", Mode::(\w+), \{(.*)\}, \{(.*)\}\},')
+
+
+def read_table(file):
+    """By cell and kind: least, fixed, per item."""
+    table = {}
+    for match in filter(None, map(ROW.fullmatch, file.read_text().splitlines())):
+        peaks = [tuple(map(int, group.split(", "))) for group in match.groups()[2:]]
+        table[match.groups()[:2]] = dict(zip(KINDS, peaks))
+    return table
+
+
+def row_of(cell, found):
+    peaks = ", ".join("{" + ", ".join(map(str, found[kind])) + "}" for kind in KINDS)
+    return f'{{"{cell[0]}", Mode::{cell[1]}, {peaks}}},\n'
+
+
+def write(options):
+    """Rows of workloads that FOLDER holds no runs of stay as they are."""
+    runs = Runs(options.folder)
+    table = read_table(options.table)
+    for cell in runs.cells():
+        found = figures(runs, cell)
+        if found is None:
+            print(f"{' '.join(cell)}: not measured enough")
+            table.pop(cell, None)
+            continue
+        table[cell] = found
+    rows = sorted((row_of(*item) for item in table.items()), key=str.lower)
+    options.table.write_text(HEADER + "".join(rows))
+
+
+def estimate(peak, batch):
+    least, fixed, per_item = peak
+    return max(least, fixed + batch * per_item)
+
+
+def report(options):
+    """Markdown rows of the runs of `check`: predicted, measured, and their ratio."""
+    runs, table = Runs(options.folder), read_table(options.table)
+    print("|workload|mode|batches of the estimate|batch|predicted, GiB|measured, GiB|ratio|"
+          "ratio, allocator|")
+    print("|-|-|-|-|-|-|-|-|")
+    cells = [cell for cell in runs.cells() if cell in table]
+    for cell in sorted(cells, key=lambda each: (each[0].lower(), each[1])):
+        for batch, row in ok_runs(runs, cell, "check").items():
+            predicted = {kind: estimate(table[cell][kind], batch) for kind in KINDS}
+            ratio = {kind: predicted[kind] / row[kind] for kind in KINDS}
+            measured = ", ".join(map(str, ok_runs(runs, cell, "measure")))
+            print(f"|{cell[0]}|{cell[1]}|{measured}|{batch}|{predicted['resident'] / GIB:.2f}|"
+                  f"{row['resident'] / GIB:.2f}|{ratio['resident']:.3f}|{ratio['allocated']:.3f}|")
+
+
+COMMANDS = {"measure": measure, "check": check, "write": write, "report": report}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=list(COMMANDS))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--runner", type=Path)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--gib", type=float, default=6)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if options.command in ("measure", "check") and options.runner is None:
+        sys.exit(f"memory_estimates.py {options.command} wants --runner, a torchwatch-runner")
+    COMMANDS[options.command](options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
