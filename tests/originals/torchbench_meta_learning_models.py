@@ -88,4 +88,9 @@ ORIGINALS = {
     "maml_omniglot": maml_omniglot,
 }
 BATCHES = {"maml_omniglot": 5}
-MODES = {"maml_omniglot": ["infer"]}
+MODES = {
+    # In float32 the gradients of the original's vmap and of the same function called task by task
+    # differ by 1.1e-3, and in evaluation mode maml_omniglot's inner steps end in no number.
+    "functorch_maml_omniglot": ["infer"],
+    "maml_omniglot": ["infer"],
+}
