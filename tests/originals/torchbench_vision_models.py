@@ -239,4 +239,4 @@ ORIGINALS = {
 BATCHES = {"pytorch_stargan": 16}
 # Their gradients take longer than a test should.
 MODES = {name: ["infer"] for name in
-         ("Super_SloMo", "pytorch_CycleGAN_and_pix2pix", "pytorch_unet")}
+         ("Super_SloMo", "pytorch_CycleGAN_and_pix2pix", "pytorch_stargan", "pytorch_unet")}
