@@ -68,7 +68,7 @@ class Original:
     optimiser: Callable[[], torch.optim.Optimizer] | None = None
     """As the original's training step has it; for the comparison of speeds."""
     step: Callable[[torch.optim.Optimizer], None] | None = None
-    """Where a training step is not zero_grad, loss, backward, step; for the comparison of speeds."""
+    """A training step that is not zero_grad, loss, backward, step; for the comparison of speeds."""
 
 
 Builder = Callable[[Setup], Original]
