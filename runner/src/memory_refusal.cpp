@@ -1,5 +1,6 @@
 #include "torchwatch/runner/memory_refusal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -29,10 +30,10 @@ std::string advice(const models::Definition& definition, const models::Setup& se
   return "it needs more memory than that";
 }
 
-/// What is left of `bytes` when a tenth is kept back, for the machine itself and for what an
+/// What is left of `bytes` when an eighth is kept back, for the machine itself and for what an
 /// estimate misses.
 std::int64_t usable(std::int64_t bytes) {
-  return bytes - bytes / 10;
+  return bytes - bytes / 8;
 }
 
 std::optional<MemoryBound> device_bound(models::Device device) {
