@@ -1,2 +1,4 @@
 // Stands in for LibTorch's libraries in builds that are never loaded.
-extern "C" int torchwatch_fake_library() { return 0; }
+extern "C" int torchwatch_fake_library() {
+  return 0;
+}

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <cstddef>
 
 #include "power_cut.hpp"
 

@@ -68,7 +68,8 @@ void print_reasons(const json& workloads, std::ostream& out) {
   constexpr std::size_t kNamed = 8;
   for (const auto& [reason, of] : cells) {
     out << "\nnot supported: " << reason << "\n  ";
-    for (std::size_t i = 0; i < std::min(of.size(), kNamed); ++i) out << (i > 0 ? ", " : "") << of[i];
+    for (std::size_t i = 0; i < std::min(of.size(), kNamed); ++i)
+      out << (i > 0 ? ", " : "") << of[i];
     if (of.size() > kNamed) out << " and " << of.size() - kNamed << " more";
     out << "\n";
   }

@@ -138,7 +138,8 @@ void add_builds(std::vector<Key>& table) {
 
   table.push_back(location_key(
       key("source", "repository", &C::source, &C::Source::repository, Allowed<std::string>{},
-          "The git repository whose commits are searched, a clone on this machine; empty: no search."),
+          "The git repository whose commits are searched, a clone on this machine; empty: no "
+          "search."),
       &C::Source::repository));
   table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
                       "Its trunk: the first parents of this branch are the candidates."));

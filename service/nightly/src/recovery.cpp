@@ -15,8 +15,8 @@ using storage::NightRow;
 
 constexpr int kIncidentsMax = 1000;
 
-/// Whether `night` has a newer candidate than `earlier`: by the commits' order where it is known, as
-/// a nightly may arrive late.
+/// Whether `night` has a newer candidate than `earlier`: by the commits' order where it is known,
+/// as a nightly may arrive late.
 Result<bool> is_newer(Workshop& workshop, const NightRow& night, const NightRow& earlier) {
   if (workshop.history == nullptr) return night.id > earlier.id;
   storage::BuildStore builds(workshop.database);
@@ -47,8 +47,8 @@ Result<Plan> plan_of_recheck(const NightRow& night, const IncidentRow& incident)
 }
 
 bool is_gone(const Target& target, const std::vector<Finding>& findings) {
-  const auto found = std::ranges::find(findings, target,
-                                       [](const Finding& each) { return each.verdict.target; });
+  const auto found =
+      std::ranges::find(findings, target, [](const Finding& each) { return each.verdict.target; });
   if (found == findings.end()) return false;
   const auto verdict = found->verdict.verdict;
   return verdict == Verdict::unchanged || verdict == Verdict::improved;

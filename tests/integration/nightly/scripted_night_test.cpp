@@ -157,9 +157,9 @@ namespace {
 /// A day that makes training slower in its second nightly; the third does as told.
 std::vector<storage::IncidentRow> after_third_nightly(const std::filesystem::path& folder,
                                                       const std::string& behaviour) {
-  ScriptedDay day(folder, {{"One", "noise 0.01"},
-                           {"Two", "time dlrm cpu-train 1.5"},
-                           {"Three", "# the third"}});
+  ScriptedDay day(
+      folder,
+      {{"One", "noise 0.01"}, {"Two", "time dlrm cpu-train 1.5"}, {"Three", "# the third"}});
   day.publish("2026-08-17", day.commits()[1], "noise 0.01\ntime dlrm cpu-train 1.5");
   day.publish("2026-08-18", day.commits()[2], behaviour);
   const auto service = open(day);
@@ -177,7 +177,8 @@ TEST_CASE("an incident of which a later nightly shows nothing any more is closed
   const auto incidents = after_third_nightly(folder.path(), "noise 0.01\n# undone");
   REQUIRE(incidents.size() == 1);
   CHECK(incidents[0].state == storage::IncidentState::closed);
-  const auto database = storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
+  const auto database =
+      storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
   const auto messages = storage::IncidentStore(**database).outbox_of(incidents[0].id).value();
   REQUIRE(messages.size() == 2);
   CHECK(messages[1].kind == storage::OutboxKind::close);

@@ -18,7 +18,7 @@ class BisectionStore {
 
   Result<BisectionRow> get(Id);
   Result<std::vector<BisectionRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
-  Result<std::vector<BisectionRow>> open_ones();                            ///< oldest first
+  Result<std::vector<BisectionRow>> open_ones();                             ///< oldest first
 
  private:
   Database& database_;

@@ -24,7 +24,7 @@ class NightStore {
 
   Result<NightRow> get(Id);
   Result<std::vector<NightRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
-  Result<std::vector<NightRow>> unfinished();                           ///< oldest first
+  Result<std::vector<NightRow>> unfinished();                            ///< oldest first
 
  private:
   Database& database_;

@@ -33,14 +33,23 @@ struct BuildRow {
   std::string content_hash;     ///< SHA-256 over the libraries; empty until ready
   std::string folder;           ///< where it lies; empty until ready
   BuildState state = BuildState::discovered;
-  std::string reason;           ///< why it was rejected
+  std::string reason;  ///< why it was rejected
 };
 
 enum class NightKind { nightly, compare, self_test };
 
 /// discovered -> ready -> measured -> judged -> bisected -> reported; `accepted` is the oldest
 /// nightly's end (no verdict), `refused` that of a night whose builds cannot be measured.
-enum class NightState { discovered, ready, measured, judged, bisected, reported, accepted, refused };
+enum class NightState {
+  discovered,
+  ready,
+  measured,
+  judged,
+  bisected,
+  reported,
+  accepted,
+  refused
+};
 
 struct NightRow {
   Id id = 0;
@@ -64,7 +73,7 @@ struct VerdictRow {
   double ratio = 0;  ///< candidate / baseline; 0 where there is none
   double interval_low = 0;
   double interval_high = 0;
-  double baseline_value = 0;   ///< centre, in the metric's unit
+  double baseline_value = 0;  ///< centre, in the metric's unit
   double candidate_value = 0;
   double baseline_spread = 0;  ///< robust sd of the runs' values over their centre
   double candidate_spread = 0;
@@ -119,7 +128,7 @@ struct IncidentTargetRow {
 
 struct IncidentRow {
   Id id = 0;
-  Id night = 0;  ///< the night that found it
+  Id night = 0;     ///< the night that found it
   std::string key;  ///< unique among those not closed; from what changed, never from a date
   IncidentKind kind = IncidentKind::regression;
   IncidentState state = IncidentState::open;

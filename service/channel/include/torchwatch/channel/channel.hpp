@@ -28,7 +28,7 @@ class Channel {
 std::unique_ptr<Channel> make_directory_channel(std::filesystem::path folder);
 
 struct WheelIndexSettings {
-  std::filesystem::path cache;           ///< unpacked releases lie here, by version
+  std::filesystem::path cache;  ///< unpacked releases lie here, by version
   std::string python = "python3";
   std::chrono::seconds time_limit{1800};
   std::int64_t unpacked_bytes_max = std::int64_t{12} << 30;

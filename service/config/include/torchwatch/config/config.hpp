@@ -42,8 +42,8 @@ struct Config {
   } build;
   struct Suite {
     Preset preset = Preset::small;
-    std::vector<std::string> workloads;                ///< empty: all
-    std::vector<Configuration> configurations;         ///< empty: what the machine has
+    std::vector<std::string> workloads;         ///< empty: all
+    std::vector<Configuration> configurations;  ///< empty: what the machine has
   } suite;
   struct Measure {
     int threads = 1;
@@ -74,8 +74,8 @@ struct Config {
   } executor;
   struct Web {
     std::string address = "127.0.0.1";
-    int port = 8420;  ///< 0: any free one
-    std::vector<std::string> hosts;  ///< names beside the address that a Host header may have
+    int port = 8420;                   ///< 0: any free one
+    std::vector<std::string> hosts;    ///< names beside the address that a Host header may have
     std::filesystem::path token_file;  ///< empty: nothing can be written over HTTP
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
@@ -94,8 +94,8 @@ struct KeyDescription {
   std::string name;
   std::string type;           ///< "path", "duration", "list of strings", ...
   std::string default_value;  ///< as it would be written in TOML
-  std::string allowed;        ///< "1 to 1024", "directory, wheel-index", empty: anything of the type
-  std::string meaning;        ///< one sentence
+  std::string allowed;  ///< "1 to 1024", "directory, wheel-index", empty: anything of the type
+  std::string meaning;  ///< one sentence
 };
 std::vector<KeyDescription> keys();
 

@@ -27,9 +27,9 @@ Result<storage::NightRow> carry_out_night(Workshop&, storage::NightRow, std::sto
 
 /// Carries out those nights and whatever they leave unfinished (open incidents measured again), and
 /// calls `after_each`, which may fail, when one has ended. Returns the first ones as they ended.
-Result<std::vector<storage::NightRow>> carry_out_nights(
-    Workshop&, std::vector<storage::NightRow>, const std::function<Status()>& after_each,
-    std::stop_token stop);
+Result<std::vector<storage::NightRow>> carry_out_nights(Workshop&, std::vector<storage::NightRow>,
+                                                        const std::function<Status()>& after_each,
+                                                        std::stop_token stop);
 
 /// Opens a night of two builds that somebody names. It always measures. `finds_incidents`: with
 /// incidents and a search, as a night has; else verdicts only.

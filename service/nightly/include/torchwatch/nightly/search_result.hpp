@@ -49,7 +49,8 @@ struct SearchResult {
   std::string reason;
   bool operator==(const SearchResult&) const = default;
 
-  /// The finding that stands for all: the largest that is one commit, else the largest; null if none.
+  /// The finding that stands for all: the largest that is one commit, else the largest; null if
+  /// none.
   const CulpritFinding* leading() const;
   /// The commit of the leading finding, if it is one.
   std::optional<std::string> culprit() const;

@@ -11,7 +11,7 @@ namespace torchwatch::nightly {
 /// One build's figures of a target over several fresh processes.
 struct SoloFigure {
   Target target;
-  double value = 0;   ///< median of the runs' values
+  double value = 0;  ///< median of the runs' values
   /// Robust sd over the value: of the runs, or of the iterations of a single timing run.
   double spread = 0;
   int runs = 0;

@@ -59,8 +59,8 @@ struct SearchFacts {
   std::vector<CulpritFacts> culprits;  ///< largest share of the change first
   std::vector<CommitFacts> suspects;   ///< the smallest set that holds a culprit not found
   double suspects_confidence = 0;
-  int commits = 0;   ///< in the range
-  int folded = 0;    ///< that cannot change the library
+  int commits = 0;  ///< in the range
+  int folded = 0;   ///< that cannot change the library
   int builds = 0;
   int runs = 0;
   std::vector<SkippedCommit> skipped;
@@ -77,7 +77,7 @@ struct IncidentFacts {
   std::vector<EffectFacts> effects;
   std::map<std::string, std::string> machine;  ///< the environment's facts
   std::optional<SearchFacts> search;
-  std::string reproduce;  ///< one command
+  std::string reproduce;     ///< one command
   double confidence = 0.99;  ///< of the intervals
 };
 

@@ -41,7 +41,9 @@ using Status = Result<void>;
 inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
-inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 
 }  // namespace torchwatch
 
@@ -53,8 +55,8 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 /// Leaves the function with the error of the expression, if it has one.
 #define TW_TRY_VOID(...) \
   TW_TRY_VOID_NAMED_(TORCHWATCH_CONCAT(tw_status_, __COUNTER__), (__VA_ARGS__))
-#define TW_TRY_VOID_NAMED_(name, expression)                    \
-  if (auto name = expression; !name.has_value()) [[unlikely]]   \
+#define TW_TRY_VOID_NAMED_(name, expression)                  \
+  if (auto name = expression; !name.has_value()) [[unlikely]] \
   return ::torchwatch::fail(std::move(name).error())
 
 /// `TW_TRY(const auto value, expression)`: declares (or assigns) the value or leaves with the

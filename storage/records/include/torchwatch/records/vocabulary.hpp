@@ -22,14 +22,14 @@ enum class Backend { eager, torchscript, aot_inductor };
 enum class Pass { timing, memory, profile, coverage };
 
 enum class Metric {
-  time,                 ///< wall clock, ns per iteration
-  device_time,          ///< by device events, ns per iteration
-  cpu_peak,             ///< peak bytes of LibTorch's CPU allocator
-  device_peak,          ///< peak bytes of the device's caching allocator
-  cpu_peak_resident,    ///< peak resident bytes over the baseline, by the kernel
-  device_peak_total,    ///< the device's own use, bytes
-  leak_growth,          ///< bytes kept per iteration
-  leak_retained,        ///< bytes left after the model is destroyed
+  time,               ///< wall clock, ns per iteration
+  device_time,        ///< by device events, ns per iteration
+  cpu_peak,           ///< peak bytes of LibTorch's CPU allocator
+  device_peak,        ///< peak bytes of the device's caching allocator
+  cpu_peak_resident,  ///< peak resident bytes over the baseline, by the kernel
+  device_peak_total,  ///< the device's own use, bytes
+  leak_growth,        ///< bytes kept per iteration
+  leak_retained,      ///< bytes left after the model is destroyed
 };
 
 enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
