@@ -24,6 +24,9 @@ class StoredValues:
             raise NotAtHand("no such workload in models/workloads.txt")
         return self._modes[name]
 
+    def names(self):
+        return [row["name"] for row in self._rows()]
+
     def replace(self, row):
         """Puts the row in the place of the one of its name. Readers see the old file or the new."""
         rows = {each["name"]: each for each in self._rows()}
