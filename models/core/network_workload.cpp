@@ -151,30 +151,39 @@ void NetworkWorkload::reference_forward() {
   set_training(is_training());
 }
 
-Values NetworkWorkload::values() {
-  set_training(false);
-  Values values;
-  const auto parameters = distinct_parameters();
-  {
-    const torch::NoGradGuard no_gradients;
-    for (const auto& [name, tensor] : parameters) {
-      values.parameter_sum += tensor.to(torch::kCPU).sum(torch::kFloat64).item<double>();
-    }
-    values.outputs = figures_of(forward());
+double NetworkWorkload::parameter_sum() const {
+  const torch::NoGradGuard no_gradients;
+  double sum = 0;
+  for (const auto& [name, tensor] : distinct_parameters()) {
+    sum += tensor.to(torch::kCPU).sum(torch::kFloat64).item<double>();
   }
-  if (!is_training()) return values;
+  return sum;
+}
 
-  const auto value = loss();
-  value.backward();
-  values.loss = value.to(torch::kCPU).to(torch::kFloat64).item<double>();
+double NetworkWorkload::gradient_norm() const {
   double squares = 0;
-  for (const auto& [name, tensor] : parameters) {
+  for (const auto& [name, tensor] : distinct_parameters()) {
     if (!tensor.grad().defined()) continue;
     const auto gradient =
         tensor.grad().is_sparse() ? tensor.grad().coalesce().values() : tensor.grad();
     squares += gradient.to(torch::kCPU).to(torch::kFloat64).pow(2).sum().item<double>();
   }
-  values.gradient_norm = std::sqrt(squares);
+  return std::sqrt(squares);
+}
+
+Values NetworkWorkload::values() {
+  set_training(false);
+  Values values;
+  values.parameter_sum = parameter_sum();
+  // The loss before the outputs: a forward of moco moves what the next one starts from.
+  if (is_training()) {
+    const auto value = loss();
+    value.backward();
+    values.loss = value.to(torch::kCPU).to(torch::kFloat64).item<double>();
+    values.gradient_norm = gradient_norm();
+  }
+  const torch::NoGradGuard no_gradients;
+  values.outputs = figures_of(forward());
   return values;
 }
 

@@ -150,8 +150,8 @@ def _join_group_of_one():
 
 
 def _moco(setup):
-    """A call makes two iterations; the queue and the key encoder move in inference too, and so they
-    have done where the gradients are computed after the outputs."""
+    """A call makes two iterations, of which the gradients are compared in the first; the queue and
+    the key encoder move in inference too."""
     _join_group_of_one()
     builder = part(setup, "moco", "moco.builder")
     network = builder.MoCo(torchvision.models.resnet50, 128, 32_000, 0.999, 0.07, mlp=False)
@@ -167,8 +167,6 @@ def _moco(setup):
         return list(forward(*images[2:]))
 
     def loss():
-        with torch.no_grad():
-            outputs()
         return F.cross_entropy(*forward(*images[:2]))
 
     return Original([network], outputs, loss, lambda: torch.optim.SGD(

@@ -56,6 +56,8 @@ class NetworkWorkload : public Workload {
 
  private:
   NamedTensors distinct_parameters() const;
+  double parameter_sum() const;
+  double gradient_norm() const;
   void set_training(bool on);
 
   Setup setup_;
