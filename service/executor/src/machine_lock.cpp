@@ -29,7 +29,7 @@ Result<Address> address_of(const std::string& name) {
   const std::string path = std::string(kPrefix) + name;
   Address address;
   address.socket.sun_family = AF_UNIX;
-  if (name.empty() || path.size() + 1 > sizeof(address.socket.sun_path)) {
+  if (name.empty() || path.size() >= sizeof(address.socket.sun_path)) {
     return fail(ErrorCode::invalid, "machine lock '" + name + "': 1 to 80 characters are allowed");
   }
   std::memcpy(address.socket.sun_path + 1, path.data(), path.size());
