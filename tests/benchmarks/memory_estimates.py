@@ -312,7 +312,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--gib", type=float, default=6)
     parser.add_argument("--table", type=Path, default=TABLE)
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def main():
