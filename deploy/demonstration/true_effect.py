@@ -12,15 +12,14 @@ FOLDER/true-effect.json gets the same with every pair. Nothing else should run o
 
 import argparse
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import nightlies
+from ratio import mean_ratio
 
 WORKLOADS = ["soft_actor_critic", "nvidia_deeprecommender", "tts_angular"]
 RUN_SECONDS_MAX = 600
@@ -30,23 +29,10 @@ class MeasurementFailed(Exception):
     pass
 
 
-def student_t_99(degrees):
-    """Two-sided 99 % quantile of Student's t (Cornish-Fisher; within 0.5 % from 9 degrees on)."""
-    z = 2.5758293
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / degrees + second / degrees**2 + third / degrees**3
-
-
 def ratio_with_interval(pairs):
     """Geometric mean of candidate / reference over pairs, with its 99 % interval."""
-    logs = [math.log(candidate / reference) for reference, candidate in pairs]
-    mean = statistics.fmean(logs)
-    half = 0.0
-    if len(logs) > 1:
-        half = student_t_99(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-    return {"ratio": math.exp(mean), "interval": [math.exp(mean - half), math.exp(mean + half)]}
+    ratio, low, high = mean_ratio([candidate / reference for reference, candidate in pairs])
+    return {"ratio": ratio, "interval": [low, high]}
 
 
 class Runner:

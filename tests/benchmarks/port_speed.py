@@ -25,7 +25,11 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-ITERATE_PY = Path(__file__).resolve().parent.parent / "originals" / "iterate.py"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy" / "demonstration"))
+from ratio import mean_ratio  # noqa: E402
+
+ITERATE_PY = ROOT / "tests" / "originals" / "iterate.py"
 WARM_UP = 3
 TURNS_MIN = 5
 TURN_NS_MIN = 20_000_000  # shorter iterations are bundled: a change of process cools the caches
@@ -35,11 +39,6 @@ CLOCKS = ["wall", "processor"]  # as the processes name them in their answers
 # As the runner's timing pass fixes them (runner/src/quiet.cpp).
 HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "33000000",
         "MALLOC_TRIM_THRESHOLD_": "2147483647", "MALLOC_TOP_PAD_": "268435456"}
-
-# Two-sided 99 % quantiles of Student's t for 1, 2, ... degrees of freedom.
-STUDENT_T_99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055,
-                3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797,
-                2.787, 2.779, 2.771, 2.763, 2.756, 2.750]
 
 
 class CannotCompare(Exception):
@@ -194,14 +193,6 @@ def measure_round(sides, cell, options, generator):
     return [statistics.median(times[each]) for each in processes]
 
 
-def ratio_with_interval(ratios):
-    """Geometric mean and its 99 % interval."""
-    logs = [math.log(ratio) for ratio in ratios]
-    quantile = STUDENT_T_99[min(len(logs) - 1, len(STUDENT_T_99)) - 1]
-    half = quantile * statistics.stdev(logs) / math.sqrt(len(logs))
-    return [math.exp(statistics.fmean(logs) + part) for part in (0, -half, half)]
-
-
 def spelled(ratio_and_interval):
     ratio, low, high = ratio_and_interval
     return f"{ratio:.3f} ({low:.3f}-{high:.3f})"
@@ -209,9 +200,9 @@ def spelled(ratio_and_interval):
 
 def table_row(cell, rounds):
     milliseconds = [statistics.fmean(column) / 1e6 for column in zip(*rounds)]
-    port_to_original = ratio_with_interval([math.sqrt(first * second) / original
-                                            for first, second, original in rounds])
-    port_to_port = ratio_with_interval([second / first for first, second, _ in rounds])
+    port_to_original = mean_ratio([math.sqrt(first * second) / original
+                                   for first, second, original in rounds])
+    port_to_port = mean_ratio([second / first for first, second, _ in rounds])
     port_milliseconds = (milliseconds[0] + milliseconds[1]) / 2
     return (f"|{cell.workload}|{cell.mode}|{cell.batch}|{port_milliseconds:.1f}|"
             f"{milliseconds[2]:.1f}|{spelled(port_to_original)}|{spelled(port_to_port)}|")

@@ -6,6 +6,7 @@ import unittest
 
 from support import DEPLOY, ScriptTest, write_program
 
+import ratio
 import true_effect
 
 # A runner whose time and growth depend on the build that LD_LIBRARY_PATH points to.
@@ -23,7 +24,7 @@ json.dump(result, open(sys.argv[3], "w"))
 class Interval(unittest.TestCase):
     def test_quantiles_of_student_are_those_of_the_tables(self):
         for degrees, quantile in ((9, 3.2498), (19, 2.8609), (99, 2.6264)):
-            self.assertAlmostEqual(true_effect.student_t_99(degrees) / quantile, 1, places=2)
+            self.assertAlmostEqual(ratio.student_t_99(degrees) / quantile, 1, places=2)
 
     def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(self):
         draw = random.Random(1)
