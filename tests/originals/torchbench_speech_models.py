@@ -30,31 +30,18 @@ def speech_transformer(setup):
     name = "speech_transformer"
     config = torchbench_source.part(setup, name, "config", ["kaldi_io"])
     sizes = config.SpeechTransformerTrainConfig
-    encoder = config.Encoder(
-        sizes.d_input * sizes.LFR_m,
-        sizes.n_layers_enc,
-        sizes.n_head,
-        sizes.d_k,
-        sizes.d_v,
-        sizes.d_model,
-        sizes.d_inner,
-        dropout=sizes.dropout,
-        pe_maxlen=sizes.pe_maxlen,
-    )
+    attention = sizes.n_head, sizes.d_k, sizes.d_v, sizes.d_model, sizes.d_inner
+    both = {"dropout": sizes.dropout, "pe_maxlen": sizes.pe_maxlen}
+    encoder = config.Encoder(sizes.d_input * sizes.LFR_m, sizes.n_layers_enc, *attention, **both)
     decoder = config.Decoder(
         1,
         2,
         _CHARACTERS,
         sizes.d_word_vec,
         sizes.n_layers_dec,
-        sizes.n_head,
-        sizes.d_k,
-        sizes.d_v,
-        sizes.d_model,
-        sizes.d_inner,
-        dropout=sizes.dropout,
+        *attention,
         tgt_emb_prj_weight_sharing=sizes.tgt_emb_prj_weight_sharing,
-        pe_maxlen=sizes.pe_maxlen,
+        **both,
     )
     network = config.Transformer(encoder, decoder)
     utterances = setup.draw.normal(setup.batch, 200, sizes.d_input * sizes.LFR_m)
