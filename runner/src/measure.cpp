@@ -85,8 +85,7 @@ void measure_into(const Request& request, RunResult& result) {
     end_as(result, RunStatus::unsupported, "the profile pass is not built yet");
     return;
   }
-  auto reason = unsupported_reason(entry->definition, request);
-  if (reason.empty()) reason = memory_refusal(*entry, request);
+  auto reason = refusal(*entry, request);
   if (!reason.empty()) {
     end_as(result, RunStatus::unsupported, std::move(reason));
     return;
@@ -134,6 +133,11 @@ std::string unsupported_reason(const models::Definition& definition, const Reque
     return "this LibTorch finds no CUDA device here";
   }
   return models::unsupported_reason(definition, setup_of(request));
+}
+
+std::string refusal(const models::Entry& entry, const Request& request) {
+  auto reason = unsupported_reason(entry.definition, request);
+  return reason.empty() ? memory_refusal(entry, request) : reason;
 }
 
 RunResult measure(const Request& request) {

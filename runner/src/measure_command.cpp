@@ -7,7 +7,6 @@
 #include "torchwatch/runner/deadline.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
-#include "torchwatch/runner/memory_refusal.hpp"
 #include "torchwatch/runner/quiet.hpp"
 #include "torchwatch/runner/result_file.hpp"
 
@@ -64,8 +63,7 @@ ExitStatus step_command(const Call& call) {
   if (!request) return failed(call, request.error());
   const auto* entry = models::find(request->cell.workload);
   if (entry == nullptr) return wrong_use(call, unknown_workload(request->cell.workload));
-  auto reason = unsupported_reason(entry->definition, *request);
-  if (reason.empty()) reason = memory_refusal(*entry, *request);
+  const auto reason = refusal(*entry, *request);
   if (!reason.empty()) return wrong_use(call, reason);
 
   make_quiet(*request);

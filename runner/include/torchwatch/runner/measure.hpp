@@ -28,4 +28,8 @@ models::Setup setup_of(const protocol::Request& request);
 std::string unsupported_reason(const models::Definition& definition,
                                const protocol::Request& request);
 
+/// Why `request` is not carried out here, now: the above, or too little memory
+/// (memory_refusal.hpp). Empty: it is.
+std::string refusal(const models::Entry& entry, const protocol::Request& request);
+
 }  // namespace torchwatch::runner
