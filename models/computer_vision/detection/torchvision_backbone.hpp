@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <numbers>
 #include <string>
 #include <vector>
 
+#include "../resnet.hpp"
 #include "torchwatch/models/torch.hpp"
 
 namespace torchwatch::models::detection::torchvision {
@@ -79,12 +79,11 @@ struct IntermediateLayerGetterImpl : nn::Module {
       : conv1(register_module("conv1", unbiased(3, width, 7, 2))),
         bn1(register_module("bn1", FrozenBatchNorm2d(width))) {
     bn1->weight.fill_(3);
-    constexpr std::array<int, 4> kBlocks{3, 4, 6, 3};
     int from = width;
     for (int i = 0; i < 4; ++i) {
       const int to = 4 * width << i;
       nn::Sequential stage;
-      for (int block = 0; block < kBlocks[static_cast<std::size_t>(i)]; ++block) {
+      for (int block = 0; block < resnet::kResNet50.blocks[static_cast<std::size_t>(i)]; ++block) {
         stage->push_back(Bottleneck(from, to, i > 0 && block == 0 ? 2 : 1));
         from = to;
       }
