@@ -37,8 +37,7 @@ std::optional<MemoryEstimate> estimate_memory(const Entry& entry, const Setup& s
     return each.workload == entry.name && each.mode == setup.mode;
   });
   if (figures == std::end(kMeasured)) return {};
-  const int batch =
-      setup.batch > 0 ? setup.batch : default_batch(entry.definition, setup.mode, setup.preset);
+  const int batch = batch_of(entry.definition, setup);
   return MemoryEstimate{.allocated = peak_at(figures->allocated, batch),
                         .resident = peak_at(figures->resident, batch)};
 }

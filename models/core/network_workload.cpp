@@ -52,7 +52,7 @@ std::string class_of(const torch::nn::Module& module) {
 }  // namespace
 
 std::unique_ptr<Workload> build(const Definition& definition, Setup setup) {
-  if (setup.batch == 0) setup.batch = default_batch(definition, setup.mode, setup.preset);
+  setup.batch = batch_of(definition, setup);
   torch::manual_seed(setup.seed);
   return definition.build(setup);
 }

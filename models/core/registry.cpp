@@ -29,6 +29,10 @@ int default_batch(const Definition& definition, Mode mode, Preset preset) {
   return mode == Mode::train ? sizes.train : sizes.infer;
 }
 
+int batch_of(const Definition& definition, const Setup& setup) {
+  return setup.batch != 0 ? setup.batch : default_batch(definition, setup.mode, setup.preset);
+}
+
 namespace {
 
 std::string_view refusal_of(const Refusals& refusals, const Setup& setup) {

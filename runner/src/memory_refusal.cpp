@@ -58,8 +58,7 @@ std::optional<MemoryBound> host_bound(const protocol::RunLimits& limits) {
 std::string memory_refusal(std::int64_t needed, const MemoryBound& bound,
                            const models::Definition& definition, const models::Setup& setup) {
   if (needed <= bound.bytes) return {};
-  const int batch =
-      setup.batch > 0 ? setup.batch : models::default_batch(definition, setup.mode, setup.preset);
+  const int batch = models::batch_of(definition, setup);
   return "needs about " + in_gib(needed) + " at batch " + std::to_string(batch) + " and " +
          std::string(bound.giver) + " " + in_gib(bound.bytes) + "; " +
          advice(definition, setup, batch);

@@ -73,6 +73,9 @@ const Entry* find(std::string_view name);
 /// The preset's batch size for the mode.
 int default_batch(const Definition&, Mode, Preset);
 
+/// The batch size that `setup` means: its own, or the default where that is 0.
+int batch_of(const Definition&, const Setup& setup);
+
 /// Why `setup` cannot be built: the original refuses the mode or the batch. Empty: it can.
 std::string unsupported_reason(const Definition&, const Setup&);
 
