@@ -18,7 +18,7 @@
 
 namespace {
 
-using torchwatch::Verdict;
+using namespace torchwatch;
 using namespace torchwatch::detect;
 using Random = std::mt19937_64;
 
@@ -89,13 +89,14 @@ void print_row(const std::string& noise, double slowdown, const Tally& tally) {
 const std::vector<double> kSlowdowns{1.0, 1.035, 1.05, 1.07, 1.10, 1.15, 1.20, 1 / 1.10};
 
 /// Each recorded night once: the comparison starts there and goes on in recorded order.
-void chronological(const RecordedRuns& recording, double slowdown, Tally& all, Tally& worst) {
-  for (const auto& [workload, values] : recording) {
+void chronological(const test::Recording& recording, double slowdown, Tally& all, Tally& worst) {
+  for (const auto& recorded : recording) {
+    const auto values = test::process_medians(recorded);
     Tally tally;
     for (std::size_t start = 0; start < values.size(); start += 3) {
       std::size_t at = start;
-      const auto next = [&, &series = values] { return series[at++ % series.size()]; };
-      const auto outcome = judge_one_series(next, slowdown, Settings{});
+      const auto next = [&] { return values[at++ % values.size()]; };
+      const auto outcome = judge_one_series(next, next, slowdown, Settings{});
       tally.add(outcome, slowdown);
       all.add(outcome, slowdown);
     }
@@ -104,21 +105,22 @@ void chronological(const RecordedRuns& recording, double slowdown, Tally& all, T
 }
 
 /// Nights drawn with replacement, the three processes of a night kept together.
-Tally resampled(const RecordedRuns& recording, double slowdown, int nights, Random& random) {
+Tally resampled(const test::Recording& recording, double slowdown, int nights, Random& random) {
   Tally tally;
   while (tally.nights < nights) {
-    for (const auto& [workload, values] : recording) {
+    for (const auto& recorded : recording) {
+      const auto values = test::process_medians(recorded);
       std::uniform_int_distribution<std::size_t> night(0, values.size() / 3 - 1);
       std::size_t start = 0;
       std::size_t used = 3;
-      const auto next = [&, &series = values] {
+      const auto next = [&] {
         if (used == 3) {
           start = 3 * night(random);
           used = 0;
         }
-        return series[start + used++];
+        return values[start + used++];
       };
-      tally.add(judge_one_series(next, slowdown, Settings{}), slowdown);
+      tally.add(judge_one_series(next, next, slowdown, Settings{}), slowdown);
     }
   }
   return tally;
@@ -161,7 +163,9 @@ std::vector<Simulated> simulated_noise() {
 Tally simulated(const Simulated& noise, double slowdown, int nights, Random& random) {
   Tally tally;
   const auto next = [&] { return std::exp(noise.log_time(random)); };
-  while (tally.nights < nights) tally.add(judge_one_series(next, slowdown, Settings{}), slowdown);
+  while (tally.nights < nights) {
+    tally.add(judge_one_series(next, next, slowdown, Settings{}), slowdown);
+  }
   return tally;
 }
 
@@ -189,13 +193,13 @@ Tally confirmed_alone(const Simulated& noise, double slowdown, int nights, Rando
 }
 
 void on_recording(const std::filesystem::path& file, int nights, Random& random) {
-  auto recording = read_recording(file);
-  std::string name = file.filename().string();
-  if (recording.empty()) {
-    std::printf("%s is not at hand; using the excerpt\n", name.c_str());
-    recording = read_recording(excerpt());
-    name = "excerpt";
+  const auto read = test::read_recording(file);
+  if (!read) {
+    std::fprintf(stderr, "%s\n", read.error().message.c_str());
+    std::exit(2);
   }
+  const auto& recording = *read;
+  const std::string name = file.filename().string();
   print_head("Recorded noise, each night once, runs in recorded order");
   for (const double slowdown : kSlowdowns) {
     Tally all;
@@ -216,7 +220,7 @@ void on_recording(const std::filesystem::path& file, int nights, Random& random)
 int main(int argc, char** argv) {
   const int nights = argc > 1 ? std::atoi(argv[1]) : 12'000;
   const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20260101ULL;
-  const std::filesystem::path file = argc > 3 ? argv[3] : full_recording();
+  const std::filesystem::path file = argc > 3 ? argv[3] : test::full_recording();
   Random random(seed);
   std::printf("nights %d, seed %llu\n", nights, static_cast<unsigned long long>(seed));
   on_recording(file, nights, random);

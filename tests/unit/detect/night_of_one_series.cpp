@@ -16,12 +16,13 @@ void measure(const NextRun& next, double slowdown, int pairs, std::vector<double
 
 }  // namespace
 
-NightOutcome judge_one_series(const NextRun& next, double slowdown, const Settings& settings) {
+NightOutcome judge_one_series(const NextRun& screening, const NextRun& confirming, double slowdown,
+                              const Settings& settings) {
   NightOutcome outcome;
   std::vector<double> screened;
   ScreenDecision first = screen(screened, settings);
   while (first.step == ScreenStep::measure_more) {
-    measure(next, slowdown, first.pairs_next, screened);
+    measure(screening, slowdown, first.pairs_next, screened);
     first = screen(screened, settings);
   }
   outcome.screen_pairs = static_cast<int>(screened.size());
@@ -33,7 +34,7 @@ NightOutcome judge_one_series(const NextRun& next, double slowdown, const Settin
   std::vector<double> fresh;
   ConfirmDecision second = confirm(fresh, settings);
   while (second.measure_more) {
-    measure(next, slowdown, second.pairs_next, fresh);
+    measure(confirming, slowdown, second.pairs_next, fresh);
     second = confirm(fresh, settings);
   }
   outcome.confirm_pairs = static_cast<int>(fresh.size());

@@ -19,8 +19,9 @@ struct NightOutcome {
   [[nodiscard]] int runs() const { return 2 * (screen_pairs + confirm_pairs); }
 };
 
-/// Screens and, where it must, confirms one series in blocks A B B A; the candidate's runs take
-/// `slowdown` times as long (1: nothing changed).
-NightOutcome judge_one_series(const NextRun& next, double slowdown, const Settings& settings);
+/// Screens and, where it must, confirms one series in blocks A B B A, with runs from the one and
+/// the other; the candidate's runs take `slowdown` times as long (1: nothing changed).
+NightOutcome judge_one_series(const NextRun& screening, const NextRun& confirming, double slowdown,
+                              const Settings& settings);
 
 }  // namespace torchwatch::detect
