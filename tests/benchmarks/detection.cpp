@@ -1,239 +1,175 @@
-// How often the rules of detect cry wolf, how often they find a slowdown in its night, what that
-// costs in runs, and how often the printed interval holds.
-// Usage: benchmark_detection [nights] [seed] [recording.csv]
-// `nights` is the number of resampled and simulated nights a row (default 12000).
+// How often rules cry wolf on recorded noise, find a slowdown in its night, and what that costs in
+// runs: ours, and beside it those of other services on the same nights. `--help` lists the options.
 
-#include <boost/math/distributions/binomial.hpp>
-#include <cmath>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
 
-#include "night_of_one_series.hpp"
+#include "detection_report.hpp"
 #include "recorded_noise.hpp"
 
 namespace {
 
 using namespace torchwatch;
-using namespace torchwatch::detect;
-using Random = std::mt19937_64;
+using namespace torchwatch::benchmarks;
 
-struct Tally {
-  int nights = 0;
-  int regressed = 0;
-  int improved = 0;
-  int inconclusive = 0;
-  int suspected = 0;
-  int covered_screen = 0;        ///< of those that screening decided
-  int covered = 0;               ///< of those suspected
-  int covered_when_changed = 0;  ///< of those called regressed or improved
-  long screen_runs = 0;
-  long runs = 0;
+constexpr std::size_t kNightsMin = 10;
+constexpr int kSeriesOfSuite = 84 * 4 * 5;  ///< models, configurations, metrics
 
-  void add(const NightOutcome& outcome, double slowdown) {
-    ++nights;
-    regressed += outcome.verdict == Verdict::regressed ? 1 : 0;
-    improved += outcome.verdict == Verdict::improved ? 1 : 0;
-    inconclusive += outcome.verdict == Verdict::inconclusive ? 1 : 0;
-    screen_runs += 2 * outcome.screen_pairs;
-    runs += outcome.runs();
-    const bool covers = outcome.estimate.low <= slowdown && slowdown <= outcome.estimate.high;
-    if (!outcome.was_suspected) {
-      covered_screen += covers ? 1 : 0;
-      return;
-    }
-    ++suspected;
-    const bool is_changed =
-        outcome.verdict == Verdict::regressed || outcome.verdict == Verdict::improved;
-    covered += covers ? 1 : 0;
-    covered_when_changed += covers && is_changed ? 1 : 0;
-  }
+struct Options {
+  std::string file;
+  std::string history;
+  std::uint64_t seed = 20260101;
+  long nights = 1'000'000;
+  long nights_changed = 24'000;
+  int series = kSeriesOfSuite;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  bool only_ours = false;
+  bool json = false;
 };
 
-/// "0.41 (0.21-0.72)": per cent with the exact 95 % interval of Clopper and Pearson.
-std::string rate(int hits, int of) {
-  using boost::math::binomial;
-  if (of == 0) return "-";
-  const auto percent = [](double share) { return 100 * share; };
-  const double low = binomial::find_lower_bound_on_p(of, hits, 0.025);
-  const double high = binomial::find_upper_bound_on_p(of, hits, 0.025);
-  char text[100];
-  std::snprintf(text, sizeof text, "%.4g (%.3g-%.3g)", percent(double(hits) / of), percent(low),
-                percent(high));
-  return text;
+void describe(CLI::App& app, Options& options) {
+  app.add_option("NOISE.csv", options.file,
+                 "recording of unchanged code: columns night, process, workload, ns")
+      ->required();
+  app.add_option("--history", options.history,
+                 "a recording of the nights before; its nights are history, not judged");
+  app.add_option("--seed", options.seed, "of everything drawn")->capture_default_str();
+  app.add_option("--nights", options.nights, "series-nights drawn without a change")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 1'000'000'000L));
+  app.add_option("--nights-changed", options.nights_changed, "series-nights drawn for each change")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 1'000'000'000L));
+  app.add_option("--series", options.series,
+                 "series that share the budget of one false incident a year")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--threads", options.threads,
+                 "of the work; the result is the same with any number")
+      ->check(CLI::Range(1U, 1'000U));
+  app.add_flag("--only-ours", options.only_ours, "leave out the rules of others");
+  app.add_flag("--json", options.json, "print JSON with all counts by workload");
 }
 
-void print_head(const char* title) {
-  std::printf("\n%s\n\n", title);
-  std::printf(
-      "|noise|change|nights|regressed %%|improved %%|inconclusive %%|suspected %%|runs screen|runs "
-      "all|interval holds %%: screened|confirmed|change reported|\n|-|-|-|-|-|-|-|-|-|-|-|-|\n");
-}
-
-void print_row(const std::string& noise, double slowdown, const Tally& tally) {
-  std::printf("|%s|%+.1f %%|%d|%s|%s|%.2f|%.2f|%.1f|%.1f|%s|%s|%s|\n", noise.c_str(),
-              100 * (slowdown - 1), tally.nights, rate(tally.regressed, tally.nights).c_str(),
-              rate(tally.improved, tally.nights).c_str(), 100.0 * tally.inconclusive / tally.nights,
-              100.0 * tally.suspected / tally.nights, double(tally.screen_runs) / tally.nights,
-              double(tally.runs) / tally.nights,
-              rate(tally.covered_screen, tally.nights - tally.suspected).c_str(),
-              rate(tally.covered, tally.suspected).c_str(),
-              rate(tally.covered_when_changed, tally.regressed + tally.improved).c_str());
-  std::fflush(stdout);
-}
-
-const std::vector<double> kSlowdowns{1.0, 1.035, 1.05, 1.07, 1.10, 1.15, 1.20, 1 / 1.10};
-
-/// Each recorded night once: the comparison starts there and goes on in recorded order.
-void chronological(const test::Recording& recording, double slowdown, Tally& all, Tally& worst) {
-  for (const auto& recorded : recording) {
-    const auto values = test::process_medians(recorded);
-    Tally tally;
-    for (std::size_t start = 0; start < values.size(); start += 3) {
-      std::size_t at = start;
-      const auto next = [&] { return values[at++ % values.size()]; };
-      const auto outcome = judge_one_series(next, next, slowdown, Settings{});
-      tally.add(outcome, slowdown);
-      all.add(outcome, slowdown);
-    }
-    if (worst.nights == 0 || tally.regressed < worst.regressed) worst = tally;
-  }
-}
-
-/// Nights drawn with replacement, the three processes of a night kept together.
-Tally resampled(const test::Recording& recording, double slowdown, int nights, Random& random) {
-  Tally tally;
-  while (tally.nights < nights) {
-    for (const auto& recorded : recording) {
-      const auto values = test::process_medians(recorded);
-      std::uniform_int_distribution<std::size_t> night(0, values.size() / 3 - 1);
-      std::size_t start = 0;
-      std::size_t used = 3;
-      const auto next = [&] {
-        if (used == 3) {
-          start = 3 * night(random);
-          used = 0;
-        }
-        return values[start + used++];
-      };
-      tally.add(judge_one_series(next, next, slowdown, Settings{}), slowdown);
-    }
-  }
-  return tally;
-}
-
-struct Simulated {
-  const char* name;
-  std::function<double(Random&)> log_time;
+/// What is judged: each night from `first` on as recorded, and nights drawn.
+struct Nights {
+  std::vector<Series> recorded;  ///< with the history before them
+  std::size_t first = 1;         ///< the very first night has none before it to be compared with
+  std::vector<Series> drawn_from;
 };
 
-double normal(Random& random, double sd) {
-  return std::normal_distribution<>(0, sd)(random);
-}
-bool happens(Random& random, double chance) {
-  return std::uniform_real_distribution<>(0, 1)(random) < chance;
+std::vector<Series> series_of(const test::Recording& recording) {
+  std::vector<Series> series;
+  for (const auto& recorded : recording) series.emplace_back(recorded, series.size());
+  return series;
 }
 
-/// One run's log-time. Spikes as on shared machines; two modes as from the placement of files.
-std::vector<Simulated> simulated_noise() {
-  const auto plain = [](double sd) { return [sd](Random& random) { return normal(random, sd); }; };
-  return {
-      {"normal 1 %", plain(0.01)},
-      {"normal 2 %", plain(0.02)},
-      {"normal 4 %", plain(0.04)},
-      {"normal 8 %", plain(0.08)},
-      {"normal 16 %", plain(0.16)},
-      {"2 %, 5 % spikes of mean 15 %",
-       [](Random& random) {
-         const double spike =
-             happens(random, 0.05) ? std::exponential_distribution<>(1 / 0.15)(random) : 0;
-         return normal(random, 0.02) + spike;
-       }},
-      {"student t, 2 df, scale 2 %",
-       [](Random& random) { return 0.02 * std::student_t_distribution<>(2)(random); }},
-      {"1 %, two modes 7 % apart",
-       [](Random& random) { return normal(random, 0.01) + (happens(random, 0.5) ? 0.07 : 0); }},
+Result<Nights> read_nights(const Options& options) {
+  TW_TRY(const auto recording, test::read_recording(options.file));
+  const std::size_t count = recording.front().nights.size();
+  if (count < kNightsMin) {
+    return fail(ErrorCode::invalid, options.file + ": " + std::to_string(count) +
+                                        " nights; at least " + std::to_string(kNightsMin) +
+                                        " are needed");
+  }
+  Nights nights{series_of(recording), 1, series_of(recording)};
+  if (options.history.empty()) return nights;
+  TW_TRY(const auto history, test::read_recording(options.history));
+  TW_TRY(const auto joined, test::one_after_the_other(history, recording));
+  nights.recorded = series_of(joined);
+  nights.first = history.front().nights.size();
+  return nights;
+}
+
+/// Each night against the one before it, once for every workload.
+Sampling chronological(const Nights& nights, double slowdown) {
+  const auto& series = nights.recorded;
+  const std::size_t first = nights.first;
+  const std::size_t count = series.front().nights.size() - first;
+  return {static_cast<long>(count * series.size()), series.size(),
+          [&series, first, count, slowdown](long number, Random&) {
+            const auto at = static_cast<std::size_t>(number);
+            return recorded_night(series[at / count], first + at % count, slowdown);
+          }};
+}
+
+Sampling resampled(const Nights& nights, double slowdown, long count) {
+  const auto& series = nights.drawn_from;
+  return {count, series.size(), [&series, slowdown](long number, Random& random) {
+            const auto workload = static_cast<std::size_t>(number) % series.size();
+            return drawn_night(series[workload], slowdown, random);
+          }};
+}
+
+std::size_t fewest_processes(const Nights& nights) {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const auto& series : nights.recorded) {
+    for (const auto& night : series.nights) fewest = std::min(fewest, night.size());
+  }
+  return fewest;
+}
+
+std::vector<Rule> rules_of(const Options& options, const Nights& nights) {
+  detect::Settings settings;
+  settings.alpha = detect::alpha_of_budget(1, options.series);
+  auto rules = detection_rules(settings, fewest_processes(nights));
+  if (options.only_ours) rules.resize(1);
+  return rules;
+}
+
+std::vector<Row> rows_of(const Options& options, const Nights& nights,
+                         const std::vector<Rule>& rules) {
+  const std::vector<double> changes{0, 0.035, 0.05, 0.07, 0.085, 0.10, 0.15, 0.20, 1 / 1.10 - 1};
+  std::vector<Row> rows;
+  const auto judge = [&](const char* name, double change, const Sampling& sampling) {
+    const Seed seed{options.seed, static_cast<std::uint32_t>(rows.size())};
+    rows.push_back({name, change, judge_all(rules, sampling, seed, options.threads)});
   };
+  for (const double change : changes) {
+    judge("chronological", change, chronological(nights, 1 + change));
+    const long count = change == 0 ? options.nights : options.nights_changed;
+    judge("resampled", change, resampled(nights, 1 + change, count));
+  }
+  return rows;
 }
 
-Tally simulated(const Simulated& noise, double slowdown, int nights, Random& random) {
-  Tally tally;
-  const auto next = [&] { return std::exp(noise.log_time(random)); };
-  while (tally.nights < nights) {
-    tally.add(judge_one_series(next, next, slowdown, Settings{}), slowdown);
-  }
-  return tally;
-}
-
-/// Confirmation alone, without a screen before it: its own chance to be wrong.
-Tally confirmed_alone(const Simulated& noise, double slowdown, int nights, Random& random) {
-  Tally tally;
-  const double shift = std::log(slowdown);
-  while (tally.nights < nights) {
-    std::vector<double> log_ratios;
-    ConfirmDecision decision = confirm(log_ratios, Settings{});
-    while (decision.measure_more) {
-      while (static_cast<int>(log_ratios.size()) < decision.pairs_next) {
-        log_ratios.push_back(noise.log_time(random) - noise.log_time(random) + shift);
-      }
-      decision = confirm(log_ratios, Settings{});
-    }
-    NightOutcome outcome;
-    outcome.verdict = decision.verdict;
-    outcome.was_suspected = true;
-    outcome.confirm_pairs = static_cast<int>(log_ratios.size());
-    outcome.estimate = decision.estimate;
-    tally.add(outcome, slowdown);
-  }
-  return tally;
-}
-
-void on_recording(const std::filesystem::path& file, int nights, Random& random) {
-  const auto read = test::read_recording(file);
-  if (!read) {
-    std::fprintf(stderr, "%s\n", read.error().message.c_str());
-    std::exit(2);
-  }
-  const auto& recording = *read;
-  const std::string name = file.filename().string();
-  print_head("Recorded noise, each night once, runs in recorded order");
-  for (const double slowdown : kSlowdowns) {
-    Tally all;
-    Tally worst;
-    chronological(recording, slowdown, all, worst);
-    print_row(name, slowdown, all);
-    if (slowdown > 1.06) print_row(name + ", worst workload", slowdown, worst);
-  }
-  print_head("Recorded noise, nights drawn with replacement");
-  for (const double slowdown : kSlowdowns) {
-    const int count = slowdown == 1.0 ? 10 * nights : nights;
-    print_row(name, slowdown, resampled(recording, slowdown, count, random));
-  }
+DetectionReport report_of(const Options& options, const Nights& nights) {
+  DetectionReport report;
+  report.file = options.file;
+  report.seed = options.seed;
+  report.series = options.series;
+  report.nights = nights.drawn_from.front().nights.size();
+  report.runs_of_one_workload = nights.drawn_from.front().runs.size();
+  for (const auto& series : nights.drawn_from) report.workloads.push_back(series.workload);
+  report.rules = rules_of(options, nights);
+  report.rows = rows_of(options, nights, report.rules);
+  return report;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int nights = argc > 1 ? std::atoi(argv[1]) : 12'000;
-  const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20260101ULL;
-  const std::filesystem::path file = argc > 3 ? argv[3] : test::full_recording();
-  Random random(seed);
-  std::printf("nights %d, seed %llu\n", nights, static_cast<unsigned long long>(seed));
-  on_recording(file, nights, random);
-  print_head("Simulated noise, runs independent");
-  for (const auto& noise : simulated_noise()) {
-    for (const double slowdown : {1.0, 1.035, 1.07, 1.10, 1.15}) {
-      print_row(noise.name, slowdown, simulated(noise, slowdown, nights, random));
-    }
+  Options options;
+  CLI::App app("Error rates, power and cost of detection rules on recorded noise");
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  print_head("Confirmation alone, simulated noise");
-  for (const auto& noise : simulated_noise()) {
-    for (const double slowdown : {1.0, 1.035}) {
-      print_row(noise.name, slowdown, confirmed_alone(noise, slowdown, nights, random));
-    }
+  const auto nights = read_nights(options);
+  if (!nights) {
+    std::fprintf(stderr, "benchmark_detection: %s\n", nights.error().message.c_str());
+    return 2;
+  }
+  const auto report = report_of(options, *nights);
+  if (options.json) {
+    std::printf("%s\n", to_json(report).dump(2).c_str());
+  } else {
+    print(report);
   }
 }

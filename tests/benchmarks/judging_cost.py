@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Processor time of one night's judging: ours against asv and Apache Otava on the same series.
+
+    judging_cost.py NOISE.csv PROGRAM [--rounds N] [--json]
+
+PROGRAM is benchmark_judging_cost of a build; it draws the series (1,008 of 365 nights) and judges
+the night's runs of each. asv and Otava analyse each series' history anew, as they do every night.
+Nothing is read from a disk in the time that counts, and all use one thread. A round measures all
+three; ratios are geometric means over the rounds with 99 % intervals by Student's t. Needs the
+packages of peer_detectors_requirements.txt.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when numpy is imported, by the next lines
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy" / "demonstration"))
+from peer_detectors import asv, otava_changes  # noqa: E402
+from ratio import mean_ratio  # noqa: E402
+
+PEERS = {"asv 0.6.6": asv, "otava 0.8.0": otava_changes}
+
+
+class CannotMeasure(Exception):
+    pass
+
+
+def measure_ours(options, history):
+    """What the program says, and the series that it wrote."""
+    command = [str(options.program), str(options.noise), "--seed", str(options.seed),
+               "--history", str(history)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CannotMeasure(done.stderr.strip() or f"{options.program} ended with status "
+                            f"{done.returncode}")
+    series = [[float(value) for value in line.split(",")]
+              for line in history.read_text().splitlines()]
+    return json.loads(done.stdout), series
+
+
+def processor_seconds(analyse, series):
+    start = time.process_time()
+    for values in series:
+        analyse(values)
+    return time.process_time() - start
+
+
+def measure_round(options, folder):
+    ours, series = measure_ours(options, Path(folder) / "history.csv")
+    seconds = {"torchwatch": statistics.fmean(ours["processor_s"])}
+    for name, analyse in PEERS.items():
+        seconds[name] = processor_seconds(analyse, series)
+    return seconds, ours
+
+
+def measure(options):
+    rounds = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.rounds):
+            seconds, ours = measure_round(options, folder)
+            rounds.append(seconds)
+    ratios = {name: mean_ratio([seconds[name] / seconds["torchwatch"] for seconds in rounds])
+              for name in PEERS}
+    return {"seed": options.seed, "series": ours["series"], "nights": ours["nights"],
+            "regressed": ours["regressed"], "runs": ours["runs"], "rounds": rounds,
+            "ratio_to_torchwatch": ratios}
+
+
+def print_table(measured):
+    print(f"{measured['series']} series, {measured['nights']} nights, seed {measured['seed']}; "
+          f"{measured['regressed']} called regressed on {measured['runs']} runs\n")
+    print("|what|processor time of one pass, s|times ours (99 % interval)|\n|-|-|-|")
+    for name in measured["rounds"][0]:
+        seconds = statistics.fmean(seconds[name] for seconds in measured["rounds"])
+        ratio = measured["ratio_to_torchwatch"].get(name)
+        times = "1" if ratio is None else f"{ratio[0]:.0f} ({ratio[1]:.0f}-{ratio[2]:.0f})"
+        print(f"|{name}|{seconds:.4g}|{times}|")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("noise", type=Path, metavar="NOISE.csv")
+    parser.add_argument("program", type=Path, metavar="PROGRAM")
+    parser.add_argument("--rounds", type=int, default=5, help="2 or more (5)")
+    parser.add_argument("--seed", type=int, default=20260101, help="of the series (20260101)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    if options.rounds < 2:
+        parser.error("--rounds must be 2 or more: the interval comes from their differences")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    try:
+        measured = measure(options)
+    except (CannotMeasure, OSError) as reason:
+        sys.exit(f"judging_cost.py: {reason}")
+    if options.json:
+        print(json.dumps(measured, indent=2))
+    else:
+        print_table(measured)
+
+
+if __name__ == "__main__":
+    main()

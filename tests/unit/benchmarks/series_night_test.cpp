@@ -1,0 +1,76 @@
+#include "series_night.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace torchwatch::benchmarks;
+using torchwatch::test::RecordedNight;
+using torchwatch::test::RecordedSeries;
+
+namespace {
+
+/// 12 nights of two processes; the runs are 0, 1, 2, ... plus 100.
+Series twelve_nights() {
+  RecordedSeries recorded{"w", {}};
+  for (int night = 0; night < 12; ++night) {
+    recorded.nights.push_back(RecordedNight{{100.0 + 2 * night}, {101.0 + 2 * night}});
+  }
+  return Series(recorded, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a series has as many processes as were recorded, night by night") {
+  const Series series({"w", {RecordedNight{{1, 2, 3}, {10}}, RecordedNight{{5}}}}, 4);
+  CHECK(series.place == 4);
+  CHECK(series.nights == std::vector<std::vector<double>>{{2, 10}, {5}});
+  CHECK(series.night_values == std::vector<double>{6, 5});
+  CHECK(series.runs == std::vector<double>{2, 10, 5});
+  CHECK(series.night_of_run == std::vector<std::size_t>{0, 0, 1});
+}
+
+TEST_CASE("ten samples are the first ten") {
+  RecordedNight night{{}};
+  for (int i = 1; i <= 15; ++i) night[0].push_back(i);
+  const Series series({"w", {night}}, 0);
+  CHECK(series.medians_of_ten[0][0] == 5.5);
+  CHECK(series.nights[0][0] == 8);
+}
+
+TEST_CASE("a recorded night stands among its neighbours on a ring") {
+  const auto series = twelve_nights();
+  const auto night = recorded_night(series, 1, 1.5);
+  CHECK(night.nights.size() == kNightsBefore + 1 + kNightsAfter);
+  CHECK(night.nights[SeriesNight::kJudged] == 1);
+  CHECK(night.nights[SeriesNight::kJudged - 1] == 0);
+  CHECK(night.nights[SeriesNight::kJudged - 2] == 11);
+  CHECK(night.nights[SeriesNight::kJudged + 1] == 2);
+  CHECK(night.value(SeriesNight::kJudged - 1) == 100.5);
+  CHECK(night.value(SeriesNight::kJudged) == 1.5 * 102.5);
+}
+
+TEST_CASE("runs from elsewhere keep their order and leave nights out") {
+  const auto series = twelve_nights();
+  Random random(1);
+  RunsElsewhere next(series, {3, 4}, random);
+  std::vector<double> runs(20);
+  std::generate(runs.begin(), runs.end(), std::ref(next));
+  for (const double left_out : {106, 107, 108, 109}) {
+    CHECK(std::count(runs.begin(), runs.end(), left_out) == 0);
+  }
+  // A whole round: every run once, in order but for the turn of the ring.
+  const auto first = std::min_element(runs.begin(), runs.end());
+  std::rotate(runs.begin(), first, runs.end());
+  CHECK(std::is_sorted(runs.begin(), runs.end()));
+  CHECK(std::adjacent_find(runs.begin(), runs.end()) == runs.end());
+}
+
+TEST_CASE("a screening takes the runs of both nights in order before others") {
+  const auto series = twelve_nights();
+  const auto night = recorded_night(series, 5, 1);
+  Random random(1);
+  RunsOfNight next(night, RunsElsewhere(series, night.compared(), random));
+  for (const double expected : {108, 109, 110, 111}) CHECK(next() == expected);
+  const double other = next();
+  CHECK((other < 108 || other > 111));
+}
