@@ -1,0 +1,80 @@
+#include "activity_buffers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <utility>
+
+namespace torchwatch::activity {
+namespace {
+
+using Memory = std::unique_ptr<std::uint8_t[]>;
+
+constexpr std::size_t kReady = 8;
+
+/// Written to, so that no page is left to be mapped while something is measured; zeroed, which
+/// CUPTI would do itself otherwise, on the workload's thread. Null: no memory.
+Memory new_buffer() {
+  return Memory(new (std::nothrow) std::uint8_t[ActivityBuffers::kBytes]());
+}
+
+/// A record begins with its kind, which is not 0. CUPTI may be writing.
+bool holds_records(const Memory& buffer) {
+  auto& kind = *reinterpret_cast<std::uint32_t*>(buffer.get());
+  return std::atomic_ref(kind).load(std::memory_order_acquire) != 0;
+}
+
+}  // namespace
+
+ActivityBuffers& ActivityBuffers::instance() {
+  static auto* buffers = new ActivityBuffers();
+  return *buffers;
+}
+
+void ActivityBuffers::open(std::size_t most) {
+  const std::scoped_lock lock(mutex_);
+  most_ = most;
+  while (ready_.size() < std::min(kReady, most)) {
+    auto buffer = new_buffer();
+    if (!buffer) return;
+    ready_.push_back(std::move(buffer));
+  }
+}
+
+std::uint8_t* ActivityBuffers::hand_out() noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (out_.size() + returned_.size() >= most_) return nullptr;
+  if (ready_.empty()) ready_.push_back(new_buffer());
+  auto buffer = std::move(ready_.back());
+  ready_.pop_back();
+  if (!buffer) return nullptr;
+  out_.push_back(std::move(buffer));
+  return out_.back().get();
+}
+
+void ActivityBuffers::take_back(std::uint8_t* memory, std::size_t valid_bytes) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found =
+      std::ranges::find_if(out_, [memory](const Memory& each) { return each.get() == memory; });
+  if (found == out_.end()) return;
+  if (valid_bytes > 0) returned_.push_back({std::move(*found), std::min(valid_bytes, kBytes)});
+  out_.erase(found);
+  came_back_.notify_all();
+}
+
+std::vector<ReturnedBuffer> ActivityBuffers::returned() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(returned_, {});
+}
+
+std::int64_t ActivityBuffers::wait_for_records(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  came_back_.wait_for(lock, limit, [this] { return out_with_records() == 0; });
+  return out_with_records();
+}
+
+std::int64_t ActivityBuffers::out_with_records() const {
+  return std::ranges::count_if(out_, holds_records);
+}
+
+}  // namespace torchwatch::activity

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace torchwatch::activity {
+
+/// A buffer as CUPTI gave it back.
+struct ReturnedBuffer {
+  std::unique_ptr<std::uint8_t[]> memory;
+  std::size_t valid_bytes = 0;
+};
+
+/// The buffers that CUPTI writes records to. They go out and come back on any thread, also on
+/// CUPTI's own. CUPTI owns a buffer from one callback to the other and may keep one for good
+/// (pytorch#195471), so what is out is never freed, and neither is this object.
+class ActivityBuffers {
+ public:
+  /// CUPTI advises 1 to 10 MB; 4 MiB is what Kineto takes.
+  static constexpr std::size_t kBytes = std::size_t{4} << 20U;
+
+  /// The process's: CUPTI's callbacks carry no pointer of ours.
+  static ActivityBuffers& instance();
+
+  /// Lets at most `most` buffers out, and makes some ready so that a workload's thread need not.
+  void open(std::size_t most);
+  /// A zeroed, touched buffer of kBytes; null where `most` are in use or there is no memory.
+  std::uint8_t* hand_out() noexcept;
+  /// Null, unknown and empty buffers are taken back in silence: they hold no record.
+  void take_back(std::uint8_t* memory, std::size_t valid_bytes) noexcept;
+  /// What came back since, in no order.
+  std::vector<ReturnedBuffer> returned();
+  /// Waits until no buffer that is out holds a record, `limit` at most; how many still do.
+  std::int64_t wait_for_records(std::chrono::milliseconds limit);
+
+ private:
+  ActivityBuffers() = default;
+  std::int64_t out_with_records() const;
+
+  std::mutex mutex_;
+  std::condition_variable came_back_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> ready_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> out_;
+  std::vector<ReturnedBuffer> returned_;
+  std::size_t most_ = 0;
+};
+
+}  // namespace torchwatch::activity
