@@ -7,6 +7,7 @@
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
 #include "torchwatch/runner/memory_refusal.hpp"
+#include "torchwatch/runner/profile_pass.hpp"
 #include "torchwatch/runner/quiet.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
 
@@ -40,6 +41,18 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   watch_memory(build, setup.device, request, result);
 }
 
+/// Without a recorder there is nothing to learn, so nothing is run.
+void run_profile(const models::Definition& definition, const Request& request,
+                 const Recorder& recorder, RunResult& result) {
+  if (!recorder) {
+    result.breakdown_reason = recorder.error().message;
+    return;
+  }
+  const auto setup = setup_of(request);
+  const auto workload = models::build(definition, setup);
+  profile_iterations(*workload, setup.device, request, **recorder, result);
+}
+
 /// One iteration, forward and backward.
 void run_coverage(const models::Definition& definition, const Request& request, RunResult& result) {
   const auto setup = setup_of(request);
@@ -48,22 +61,25 @@ void run_coverage(const models::Definition& definition, const Request& request, 
   synchronise(setup.device);
 }
 
-void run_pass(const models::Definition& definition, const Request& request, RunResult& result) {
+void run_pass(const models::Definition& definition, const Request& request,
+              const Recorder& recorder, RunResult& result) {
   const int threads = request.cell.variant.threads;
   set_threads(threads > 0 ? threads : 1);
   wake(setup_of(request).device);
   const auto before = read_kernel_counters();
   if (request.pass == Pass::timing) run_timing(definition, request, result);
   if (request.pass == Pass::memory) run_memory(definition, request, result);
+  if (request.pass == Pass::profile) run_profile(definition, request, recorder, result);
   if (request.pass == Pass::coverage) run_coverage(definition, request, result);
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
 /// What a workload throws is the result; figures that it left behind are not.
-void run_guarded(const models::Definition& definition, const Request& request, RunResult& result) {
+void run_guarded(const models::Definition& definition, const Request& request,
+                 const Recorder& recorder, RunResult& result) {
   std::string reason;
   try {
-    run_pass(definition, request, result);
+    run_pass(definition, request, recorder, result);
     return;
   } catch (const std::bad_alloc&) {
     reason = "the workload ran out of memory";
@@ -81,20 +97,19 @@ void measure_into(const Request& request, RunResult& result) {
     end_as(result, RunStatus::failed, unknown_workload(request.cell.workload));
     return;
   }
-  if (request.pass == Pass::profile) {
-    end_as(result, RunStatus::unsupported, "the profile pass is not built yet");
-    return;
-  }
+  // Before LibTorch is asked anything: its answers set the device up.
+  const auto recorder = begin_recording(request);
   auto reason = refusal(*entry, request);
   if (!reason.empty()) {
     end_as(result, RunStatus::unsupported, std::move(reason));
     return;
   }
   auto quiet_facts = make_quiet(request);
-  run_guarded(entry->definition, request, result);
+  run_guarded(entry->definition, request, recorder, result);
   const bool on_gpu = request.cell.configuration.device == Device::cuda;
   result.environment.facts = environment_facts(on_gpu);
   result.environment.facts.merge(quiet_facts);
+  result.environment.facts.merge(recorder_facts(recorder));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ constexpr std::int64_t kCountMax = 1'000'000;
 constexpr int kLeakIterationsMin = 20;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kMillisecondsMax = 86'400'000;
+constexpr std::size_t kPathBytesMax = 4096;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
 
 Status read_cell(ObjectReader& in, Cell& cell) {
@@ -49,6 +50,12 @@ Status read_counts(ObjectReader& in, Request& request) {
   return {};
 }
 
+Status read_chrome_trace(ObjectReader& in, Request& request) {
+  TW_TRY(request.chrome_trace, in.text("chrome_trace", kPathBytesMax, ""));
+  if (request.chrome_trace.empty() || request.pass == Pass::profile) return {};
+  return in.wrong("chrome_trace", "is for the pass \"profile\" alone");
+}
+
 Status read_limits(ObjectReader& in, RunLimits& limits) {
   TW_TRY(auto members, in.object("limits"));
   if (!members) return {};
@@ -83,6 +90,7 @@ std::string to_json(const Request& request) {
        {"seed", request.seed},
        {"pin_to_core", request.pin_to_core},
        {"fixed_heap", request.fixed_heap},
+       {"chrome_trace", request.chrome_trace},
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
 }
@@ -101,6 +109,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(request.seed, in.natural("seed", request.seed));
   TW_TRY(request.pin_to_core, in.boolean("pin_to_core", request.pin_to_core));
   TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
+  TW_TRY_VOID(read_chrome_trace(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
   TW_TRY_VOID(in.refuse_unknown());
   return request;

@@ -186,6 +186,17 @@ TEST_CASE("a workload that does not fit the memory is refused before it begins")
           std::string::npos);
 }
 
+TEST_CASE("a profile on a CPU has no breakdown and says why") {
+  auto wish = request();
+  wish["pass"] = "profile";
+  const auto result = measure(wish);
+  REQUIRE(result.status == RunStatus::ok);
+  REQUIRE_FALSE(result.breakdown.has_value());
+  REQUIRE(result.breakdown_reason ==
+          "a run on the CPU has no device whose time could be broken down");
+  REQUIRE(result.environment.facts.contains("cpu_model"));
+}
+
 TEST_CASE("the list states what each mode needs of memory") {
   const Folder folder;
   const auto ended = run_runner(folder, {"list", "--json", "resnet18"});

@@ -99,6 +99,17 @@ TEST_CASE("a member of the wrong type or out of range is named with what is allo
   REQUIRE(with("iterations_min", 31).find("iterations_min") != std::string::npos);
 }
 
+TEST_CASE("a Chrome trace is the profile pass's") {
+  auto request = minimal();
+  request["pass"] = "profile";
+  request["chrome_trace"] = "day.json";
+  const auto parsed = parse_request(request.dump()).value();
+  REQUIRE(parsed.chrome_trace == "day.json");
+  REQUIRE(parse_request(to_json(parsed)).value().chrome_trace == "day.json");
+  request["pass"] = "timing";
+  REQUIRE(refusal(request) == "member \"chrome_trace\" is for the pass \"profile\" alone");
+}
+
 TEST_CASE("fewer iterations than the usual minimum are a valid wish") {
   auto request = minimal();
   request["iterations"] = 3;

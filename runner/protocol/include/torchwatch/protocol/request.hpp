@@ -40,6 +40,8 @@ struct Request {
   /// Timing: glibc's thresholds fixed, so that page faults do not depend on the heap's history
   /// (never in the memory pass); false keeps glibc's own, which shows allocation churn.
   bool fixed_heap = true;
+  /// Profile: the file that gets one iteration as a Chrome trace, for people; empty: none.
+  std::string chrome_trace;
   RunLimits limits;
 };
 
