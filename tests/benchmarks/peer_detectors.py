@@ -13,6 +13,7 @@ nights of it is reported. Needs the packages of peer_detectors_requirements.txt.
 
 import argparse
 import csv
+import functools
 import json
 import math
 import random
@@ -54,8 +55,11 @@ def otava_changes(values):
             for change in series.analyze().change_points["time"]]
 
 
+analysed_by_otava = functools.cache(otava_changes)  # two detectors ask the same of it
+
+
 def otava(values, least_percent=0):
-    changes = otava_changes(values)
+    changes = analysed_by_otava(tuple(values))
     return ([place for place, percent in changes if percent > least_percent],
             [place for place, percent in changes if percent < -least_percent])
 
