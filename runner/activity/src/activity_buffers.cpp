@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -31,10 +32,20 @@ ActivityBuffers& ActivityBuffers::instance() {
   return *buffers;
 }
 
-void ActivityBuffers::open(std::size_t most) {
+void ActivityBuffers::begin(std::size_t most) {
+  {
+    const std::scoped_lock lock(mutex_);
+    most_ = most;
+    returned_.clear();
+    std::ranges::move(out_, std::back_inserter(left_behind_));
+    out_.clear();
+  }
+  make_ready();
+}
+
+void ActivityBuffers::make_ready() {
   const std::scoped_lock lock(mutex_);
-  most_ = most;
-  while (ready_.size() < std::min(kReady, most)) {
+  while (ready_.size() < std::min(kReady, most_)) {
     auto buffer = new_buffer();
     if (!buffer) return;
     ready_.push_back(std::move(buffer));

@@ -27,8 +27,11 @@ class ActivityBuffers {
   /// The process's: CUPTI's callbacks carry no pointer of ours.
   static ActivityBuffers& instance();
 
-  /// Lets at most `most` buffers out, and makes some ready so that a workload's thread need not.
-  void open(std::size_t most);
+  /// Begins a trace, of which at most `most` buffers hold the records. What an earlier one has
+  /// left, here or with CUPTI, is none of its.
+  void begin(std::size_t most);
+  /// Makes some buffers ready, so that a workload's thread need not.
+  void make_ready();
   /// A zeroed, touched buffer of kBytes; null where `most` are in use or there is no memory.
   std::uint8_t* hand_out() noexcept;
   /// Null, unknown and empty buffers are taken back in silence: they hold no record.
@@ -47,6 +50,7 @@ class ActivityBuffers {
   std::vector<std::unique_ptr<std::uint8_t[]>> ready_;
   std::vector<std::unique_ptr<std::uint8_t[]>> out_;
   std::vector<ReturnedBuffer> returned_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> left_behind_;  ///< by an earlier trace, with CUPTI
   std::size_t most_ = 0;
 };
 

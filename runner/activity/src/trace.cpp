@@ -89,9 +89,7 @@ Status Trace::State::start(const Libraries& names) {
   std::size_t size = sizeof yes;
   // An older CUPTI does not know it and zeroes the buffers itself.
   library.set_attribute(kZeroedBuffers, &size, &yes);
-  auto& buffers = ActivityBuffers::instance();
-  buffers.open(limits.buffers);
-  buffers.returned();
+  ActivityBuffers::instance().begin(limits.buffers);
   TW_TRY_VOID(answered("cuptiActivityRegisterCallbacks",
                        library.register_callbacks(request_buffer, complete_buffer)));
   return enable_kinds();
@@ -142,7 +140,7 @@ Status Trace::discard() {
   auto& buffers = ActivityBuffers::instance();
   buffers.wait_for_records(state_->limits.late_buffer);
   buffers.returned();
-  buffers.open(state_->limits.buffers);
+  buffers.make_ready();
   std::size_t ignored = 0;  // the count begins anew when it is read
   return answered("cuptiActivityGetNumDroppedRecords",
                   state_->library.count_dropped(nullptr, 0, &ignored));

@@ -187,6 +187,8 @@ TEST_CASE("a buffer with records that never comes back is counted, an empty one 
   CHECK(machine.record({kernel(1, 2)}).never_returned == 0);
   machine.cupti.delivery = Delivery::never;
   CHECK(machine.record({kernel(1, 2)}).never_returned == 1);
+  machine.cupti.delivery = Delivery::at_once;
+  CHECK(machine.record({kernel(1, 2)}).never_returned == 0);  // it was another trace's
 }
 
 TEST_CASE("null, unknown and empty buffers do no harm") {
