@@ -1,33 +1,24 @@
 #include "gpu_facts.hpp"
 
-#include <dlfcn.h>
-
 #include <array>
-#include <memory>
+#include <utility>
+
+#include "torchwatch/activity/shared_library.hpp"
 
 namespace torchwatch::runner {
 namespace {
-
-struct CloseLibrary {
-  void operator()(void* library) const { dlclose(library); }
-};
-using LibraryHandle = std::unique_ptr<void, CloseLibrary>;
 
 // The few of NVML's functions that are used, as its ABI has them since version 5: no header of it
 // comes with a toolkit.
 using Device = void*;
 struct Nvml {
-  explicit Nvml(void* library) : library_(library) {}
+  activity::SharedLibrary library;
 
   template <typename... Arguments>
   bool call(const char* function, Arguments... arguments) const {
-    using Function = int(Arguments...);
-    auto* found = reinterpret_cast<Function*>(dlsym(library_, function));
+    auto* found = library.find<int(Arguments...)>(function);
     return found != nullptr && found(arguments...) == 0;
   }
-
- private:
-  void* library_;
 };
 
 constexpr unsigned kTextBytes = 96;
@@ -51,12 +42,15 @@ void add_device_facts(const Nvml& nvml, std::map<std::string, std::string>& fact
 
 }  // namespace
 
-std::map<std::string, std::string> gpu_facts() {
+std::map<std::string, std::string> gpu_facts(const std::vector<std::string>& libraries) {
+  auto library = activity::SharedLibrary::open(libraries);
+  if (!library) return {{"gpu", "unknown: " + library.error().message}};
+  const Nvml nvml{std::move(*library)};
+  if (!nvml.call("nvmlInit_v2")) {
+    return {
+        {"gpu", "unknown: " + nvml.library.name() + " does not start; see what nvidia-smi says"}};
+  }
   std::map<std::string, std::string> facts;
-  const LibraryHandle library(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL));
-  if (!library) return facts;
-  const Nvml nvml(library.get());
-  if (!nvml.call("nvmlInit_v2")) return facts;
   add_device_facts(nvml, facts);
   nvml.call("nvmlShutdown");
   return facts;

@@ -1,0 +1,18 @@
+#include "gpu_facts.hpp"
+
+#include <catch2/catch.hpp>
+
+using torchwatch::runner::gpu_facts;
+
+TEST_CASE("a machine without NVML says so in the place of a GPU's facts") {
+  const auto facts = gpu_facts({"libnvidia-ml_of_nobody.so.1"});
+  REQUIRE(facts.size() == 1);
+  INFO(facts.at("gpu"));
+  CHECK(facts.at("gpu").starts_with("unknown: cannot load libnvidia-ml_of_nobody.so.1 ("));
+}
+
+TEST_CASE("an NVML that does not start is named") {
+  const auto facts = gpu_facts({FAKE_CUDA});
+  REQUIRE(facts.size() == 1);
+  CHECK(facts.at("gpu").find("does not start; see what nvidia-smi says") != std::string::npos);
+}
