@@ -9,19 +9,17 @@
 namespace torchwatch::activity {
 namespace {
 
-using Memory = std::unique_ptr<std::uint8_t[]>;
-
 constexpr std::size_t kReady = 8;
 
 /// Written to, so that no page is left to be mapped while something is measured; zeroed, which
 /// CUPTI would do itself otherwise, on the workload's thread. Null: no memory.
-Memory new_buffer() {
-  return Memory(new (std::nothrow) std::uint8_t[ActivityBuffers::kBytes]());
+BufferMemory new_buffer() {
+  return BufferMemory(new (std::nothrow) BufferMemory::element_type());
 }
 
 /// A record begins with its kind, which is not 0. CUPTI may be writing.
-bool holds_records(const Memory& buffer) {
-  auto& kind = *reinterpret_cast<std::uint32_t*>(buffer.get());
+bool holds_records(const BufferMemory& buffer) {
+  auto& kind = *reinterpret_cast<std::uint32_t*>(buffer->data());
   return std::atomic_ref(kind).load(std::memory_order_acquire) != 0;
 }
 
@@ -60,15 +58,16 @@ std::uint8_t* ActivityBuffers::hand_out() noexcept {
   ready_.pop_back();
   if (!buffer) return nullptr;
   out_.push_back(std::move(buffer));
-  return out_.back().get();
+  return out_.back()->data();
 }
 
-void ActivityBuffers::take_back(std::uint8_t* memory, std::size_t valid_bytes) noexcept {
+void ActivityBuffers::take_back(const std::uint8_t* memory, std::size_t valid_bytes) noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found =
-      std::ranges::find_if(out_, [memory](const Memory& each) { return each.get() == memory; });
+  const auto found = std::ranges::find_if(
+      out_, [memory](const BufferMemory& each) { return each->data() == memory; });
   if (found == out_.end()) return;
-  if (valid_bytes > 0) returned_.push_back({std::move(*found), std::min(valid_bytes, kBytes)});
+  if (valid_bytes > 0)
+    returned_.push_back({std::move(*found), std::min(valid_bytes, kBufferBytes)});
   out_.erase(found);
   came_back_.notify_all();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -10,9 +11,13 @@
 
 namespace torchwatch::activity {
 
+/// CUPTI advises 1 to 10 MB; 4 MiB is what Kineto takes.
+inline constexpr std::size_t kBufferBytes = std::size_t{4} << 20U;
+using BufferMemory = std::unique_ptr<std::array<std::uint8_t, kBufferBytes>>;
+
 /// A buffer as CUPTI gave it back.
 struct ReturnedBuffer {
-  std::unique_ptr<std::uint8_t[]> memory;
+  BufferMemory memory;
   std::size_t valid_bytes = 0;
 };
 
@@ -21,9 +26,6 @@ struct ReturnedBuffer {
 /// (pytorch#195471), so what is out is never freed, and neither is this object.
 class ActivityBuffers {
  public:
-  /// CUPTI advises 1 to 10 MB; 4 MiB is what Kineto takes.
-  static constexpr std::size_t kBytes = std::size_t{4} << 20U;
-
   /// The process's: CUPTI's callbacks carry no pointer of ours.
   static ActivityBuffers& instance();
 
@@ -32,10 +34,10 @@ class ActivityBuffers {
   void begin(std::size_t most);
   /// Makes some buffers ready, so that a workload's thread need not.
   void make_ready();
-  /// A zeroed, touched buffer of kBytes; null where `most` are in use or there is no memory.
+  /// A zeroed, touched buffer of kBufferBytes; null where `most` are in use or there is no memory.
   std::uint8_t* hand_out() noexcept;
   /// Null, unknown and empty buffers are taken back in silence: they hold no record.
-  void take_back(std::uint8_t* memory, std::size_t valid_bytes) noexcept;
+  void take_back(const std::uint8_t* memory, std::size_t valid_bytes) noexcept;
   /// What came back since, in no order.
   std::vector<ReturnedBuffer> returned();
   /// Waits until no buffer that is out holds a record, `limit` at most; how many still do.
@@ -47,10 +49,10 @@ class ActivityBuffers {
 
   std::mutex mutex_;
   std::condition_variable came_back_;
-  std::vector<std::unique_ptr<std::uint8_t[]>> ready_;
-  std::vector<std::unique_ptr<std::uint8_t[]>> out_;
+  std::vector<BufferMemory> ready_;
+  std::vector<BufferMemory> out_;
   std::vector<ReturnedBuffer> returned_;
-  std::vector<std::unique_ptr<std::uint8_t[]>> left_behind_;  ///< by an earlier trace, with CUPTI
+  std::vector<BufferMemory> left_behind_;  ///< by an earlier trace, with CUPTI
   std::size_t most_ = 0;
 };
 

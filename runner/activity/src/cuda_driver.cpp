@@ -1,5 +1,7 @@
 #include "torchwatch/activity/cuda_driver.hpp"
 
+#include <string_view>
+
 #include "torchwatch/activity/shared_library.hpp"
 
 namespace torchwatch::activity {
@@ -10,7 +12,7 @@ using Initialise = int(unsigned flags);
 using CountDevices = int(int* count);
 
 /// What a code of cuInit means and what to do; codes as in cuda.h of CUDA 13.0.
-std::string meaning_of(int code) {
+std::string_view meaning_of(int code) {
   switch (code) {
     case 34:
       return "libcuda.so.1 is the toolkit's stub: take its folder (.../lib64/stubs) off the "
@@ -34,8 +36,8 @@ std::string meaning_of(int code) {
 }
 
 tl::unexpected<Error> refused(const std::string& call, int code) {
-  return fail(ErrorCode::unavailable,
-              meaning_of(code) + " (" + call + ": CUDA error " + std::to_string(code) + ")");
+  return fail(ErrorCode::unavailable, std::string(meaning_of(code)) + " (" + call +
+                                          ": CUDA error " + std::to_string(code) + ")");
 }
 
 }  // namespace

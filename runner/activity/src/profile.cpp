@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace torchwatch::activity {
@@ -45,7 +46,7 @@ std::string described(const Activity& activity) {
 }
 
 /// Why a record's stamps cannot be; empty: they can. CUPTI stamps 0 where it had no room for times.
-std::string why_stamped_wrongly(const Activity& activity, Window all) {
+std::string_view why_stamped_wrongly(const Activity& activity, Window all) {
   if (activity.start_ns <= 0 || activity.end_ns <= 0) return "a record without times: a ";
   if (activity.end_ns < activity.start_ns) return "a record that ends before it starts: a ";
   if (activity.start_ns < all.begin_ns - kStrayNsMax) {
@@ -83,8 +84,8 @@ std::string why_invalid(const Recording& recording, const std::vector<Iteration>
   if (!reason.empty()) return reason;
   const Window all{iterations.front().window.begin_ns, iterations.back().window.end_ns};
   return first_reason(recording.activities, [&](const Activity& activity) {
-    auto wrong = why_stamped_wrongly(activity, all);
-    return wrong.empty() ? wrong : wrong + described(activity);
+    const auto wrong = why_stamped_wrongly(activity, all);
+    return wrong.empty() ? "" : std::string(wrong) + described(activity);
   });
 }
 

@@ -85,7 +85,7 @@ void read_buffer(const CuptiLibrary& library, const ReturnedBuffer& buffer, Reco
   std::uint8_t* record = nullptr;
   int code = kSuccess;
   while (true) {
-    code = library.next_record(buffer.memory.get(), buffer.valid_bytes, &record);
+    code = library.next_record(buffer.memory->data(), buffer.valid_bytes, &record);
     if (code != kSuccess) break;
     if (const auto activity = activity_of(record)) recording.activities.push_back(*activity);
   }

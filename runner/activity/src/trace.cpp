@@ -17,7 +17,7 @@ constexpr std::array kKinds{kConcurrentKernel, kMemcpy, kMemcpyPeer, kMemset};
 
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records_max) {
   *buffer = ActivityBuffers::instance().hand_out();
-  *size = *buffer == nullptr ? 0 : ActivityBuffers::kBytes;
+  *size = *buffer == nullptr ? 0 : kBufferBytes;
   *records_max = 0;  // as many as there is room for
 }
 
