@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Processor time of one night's judging: ours against asv and Apache Otava on the same series.
 
-    judging_cost.py NOISE.csv PROGRAM [--rounds N] [--json]
+    judging_cost.py NOISE.csv PROGRAM [--series N] [--rounds N] [--json]
 
-PROGRAM is benchmark_judging_cost of a build; it draws the series (1,008 of 365 nights) and judges
-the night's runs of each. asv and Otava analyse each series' history anew, as they do every night.
+PROGRAM is benchmark_judging_cost of a build; it draws the series, of 365 nights each, and judges the
+night's runs of each. asv and Otava analyse each series' history anew, as they do every night.
 Nothing is read from a disk in the time that counts, and all use one thread. A round measures all
 three; ratios are geometric means over the rounds with 99 % intervals by Student's t. Needs the
 packages of peer_detectors_requirements.txt.
@@ -37,7 +37,7 @@ class CannotMeasure(Exception):
 def measure_ours(options, history):
     """What the program says, and the series that it wrote."""
     command = [str(options.program), str(options.noise), "--seed", str(options.seed),
-               "--history", str(history)]
+               "--series", str(options.series), "--history", str(history)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise CannotMeasure(done.stderr.strip() or f"{options.program} ended with status "
@@ -57,8 +57,8 @@ def processor_seconds(analyse, series):
 def measure_round(options, folder):
     ours, series = measure_ours(options, Path(folder) / "history.csv")
     seconds = {"torchwatch": statistics.fmean(ours["processor_s"])}
-    for name, analyse in PEERS.items():
-        seconds[name] = processor_seconds(analyse, series)
+    for name in options.only or PEERS:
+        seconds[name] = processor_seconds(PEERS[name], series)
     return seconds, ours
 
 
@@ -69,7 +69,7 @@ def measure(options):
             seconds, ours = measure_round(options, folder)
             rounds.append(seconds)
     ratios = {name: mean_ratio([seconds[name] / seconds["torchwatch"] for seconds in rounds])
-              for name in PEERS}
+              for name in options.only or PEERS}
     return {"seed": options.seed, "series": ours["series"], "nights": ours["nights"],
             "regressed": ours["regressed"], "runs": ours["runs"], "rounds": rounds,
             "ratio_to_torchwatch": ratios}
@@ -91,8 +91,11 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("noise", type=Path, metavar="NOISE.csv")
     parser.add_argument("program", type=Path, metavar="PROGRAM")
+    parser.add_argument("--series", type=int, default=1008, help="how many (1008)")
     parser.add_argument("--rounds", type=int, default=5, help="2 or more (5)")
     parser.add_argument("--seed", type=int, default=20260101, help="of the series (20260101)")
+    parser.add_argument("--only", action="append", choices=PEERS, metavar="PEER",
+                        help=f"one of {', '.join(PEERS)}; repeatable (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     if options.rounds < 2:

@@ -220,14 +220,15 @@ def rows_of(options):
     recording = read_recording(options.noise)
     history = read_recording(options.history) if options.history else recording
     generator = random.Random(options.seed)
-    samplings = {"chronological": recorded_chains(recording, history),
-                 "resampled": drawn_chains(recording, options.nights, generator)}
+    samplings = {"chronological": recorded_chains(recording, history)}
+    if not options.only_chronological:
+        samplings["resampled"] = drawn_chains(recording, options.nights, generator)
     for sampling, chains in samplings.items():
         nights = changed_nights(chains, options.nights_changed, generator)
         for name in DETECTORS:
             show_progress(f"{sampling}: {name}")
             yield row_of_alarms(name, sampling, chains)
-            for change in CHANGES:
+            for change in options.change:
                 show_progress(f"{sampling}: {name}, {change:+.1%}")
                 yield row_of_change(name, sampling, nights, change)
     show_progress("")
@@ -246,10 +247,10 @@ def print_alarms(rows):
                   f"{faster}|")
 
 
-def print_power(rows, sampling):
+def print_power(rows, sampling, changes):
     print(f"\n|{sampling}, reported as slower, %|"
-          + "|".join(f"{100 * change:+.1f} %" for change in CHANGES) + "|")
-    print("|-|" + "-|" * len(CHANGES))
+          + "|".join(f"{100 * change:+.1f} %" for change in changes) + "|")
+    print("|-|" + "-|" * len(changes))
     for name in DETECTORS:
         changed = [row for row in rows if row["rule"] == name and row["sampling"] == sampling
                    and "slower_by" in row]
@@ -283,8 +284,14 @@ def parse_arguments():
                         help="series-nights drawn without a change, at least (4000)")
     parser.add_argument("--nights-changed", type=positive, default=600,
                         help="series-nights for each change, at most (600)")
+    parser.add_argument("--change", type=float, action="append", metavar="RATIO",
+                        help=f"of the times, - 1; repeatable (default: {CHANGES})")
+    parser.add_argument("--only-chronological", action="store_true",
+                        help="nights as recorded, none drawn")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.change = options.change or CHANGES
+    return options
 
 
 def main():
@@ -298,8 +305,8 @@ def main():
         return
     print(f"{options.noise}: seed {options.seed}\n")
     print_alarms(rows)
-    for sampling in ("chronological", "resampled"):
-        print_power(rows, sampling)
+    for sampling in dict.fromkeys(row["sampling"] for row in rows):
+        print_power(rows, sampling, options.change)
 
 
 if __name__ == "__main__":
