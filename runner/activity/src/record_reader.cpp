@@ -11,7 +11,7 @@ using namespace cupti;
 template <typename T>
 T value_at(const std::uint8_t* record, std::size_t offset) {
   T value;
-  std::memcpy(&value, record + offset, sizeof value);
+  std::memcpy(static_cast<void*>(&value), record + offset, sizeof value);
   return value;
 }
 
