@@ -23,7 +23,7 @@ constexpr double kBuildSpreads = 3;
 
 Gate ends_gate(const SearchTarget& target) {
   const int pairs_min = target.noise_sd > 0 ? kFirstPairs : kExactPairs;
-  return {target.minimum_effect, 5.5, 2.5, pairs_min, 120};
+  return {target.minimum_effect, 4, 2.5, pairs_min, 120};
 }
 
 Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
@@ -37,7 +37,7 @@ Gate rest_gate(const Evidence& evidence) {
   const SearchTarget& target = evidence.target();
   const int pairs_min = target.noise_sd > 0 ? kFirstPairs : 1;
   const double floor = std::max(target.minimum_effect, kBuildSpreads * evidence.build_spread());
-  return {floor, 4, 1.5, pairs_min, 48};
+  return {floor, 4, 1, pairs_min, 48};
 }
 
 Finding judge(const Estimate& estimate, const Gate& gate) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "search_record.hpp"
@@ -29,6 +30,7 @@ struct Group {
   Place last = 0;
   Place parent = kGoodEnd;  ///< the nearest earlier build
   double mass = 0;
+  std::optional<std::size_t> proven_by = {};  ///< once found: the target that verified it
 };
 
 /// Logarithms of weights that are added to those of the prior, by class.

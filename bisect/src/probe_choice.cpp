@@ -1,5 +1,6 @@
 #include "probe_choice.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -8,7 +9,12 @@
 namespace torchwatch::bisect {
 namespace {
 
-constexpr std::array kPairs{1, 2, 4, 8};
+/// A class is valued by what so many readings of it would tell, but read once at a time: after
+/// each, another class may have become the better one.
+constexpr std::array kReadings{1, 2, 4, 8};
+
+/// Standard deviations that leave no doubt.
+constexpr double kCertain = 40;
 
 /// Below this many bits a measurement is not worth its runs: what is left cannot be told apart.
 constexpr double kLeastInformation = 1e-4;
@@ -24,34 +30,40 @@ double chance_to_build(Place place, const SearchRecord& record) {
   return 1 - 0.66 * std::exp(-(distance - 1) / 3);
 }
 
-/// Separation of good and bad in the mean of some pairs of the target, in standard deviations.
-double separation(const Evidence& evidence, const Change& change, int pairs) {
-  const double error = error_of(likelihood_scale(evidence, change.size), pairs);
+/// Separation of good and bad in the mean of some readings of the target, in standard deviations.
+double separation(const Evidence& evidence, const Change& change, int readings) {
+  const double error = error_of(likelihood_scale(evidence, change.size), readings);
   return change.size / std::hypot(error, evidence.build_spread());
 }
+
+/// A class that could be read, before it is looked at closely.
+struct Question {
+  Measure measure;
+  double bad = 0;    ///< probability that the class is at or behind the culprit
+  double limit = 0;  ///< bits per cost that it cannot exceed
+};
 
 struct Choice {
   double value = 0;  ///< bits per cost
   std::optional<Measure> measure;
 };
 
-/// Tries every number of targets and pairs for one class.
+/// Tries every number of targets and readings for one class.
 void consider(Choice& best, Measure measure, double probability, const Problem& problem,
               const SearchRecord& record) {
   const auto place = static_cast<Place>(measure.candidate);
   const double chance = chance_to_build(place, record);
-  std::array<double, kPairs.size()> squares{};  // of the separations, added up over the targets
+  std::array<double, kReadings.size()> squares{};  // of the separations, added up over the targets
   measure.targets.clear();
   for (const auto& change : problem.changes) {
     measure.targets.push_back(change.target);
-    for (std::size_t i = 0; i < kPairs.size(); ++i) {
-      const int pairs = kPairs[i];
-      squares[i] += std::pow(separation(record.evidence(change.target), change, pairs), 2);
-      measure.pairs = pairs;
-      if (!is_affordable(measure, record)) continue;
+    if (!is_affordable(measure, record)) break;
+    for (std::size_t i = 0; i < kReadings.size(); ++i) {
+      const int readings = kReadings[i];
+      squares[i] += std::pow(separation(record.evidence(change.target), change, readings), 2);
       const double bits = information(probability, std::sqrt(squares[i]));
-      const double runs = 2.0 * pairs * static_cast<double>(measure.targets.size());
-      const double cost = record.settings().build_cost * builds_needed(measure, record) + runs;
+      const double builds = record.settings().build_cost * builds_needed(measure, record);
+      const double cost = builds + readings * runs_needed(measure);
       const double value = bits * chance / cost;
       if (bits < kLeastInformation || value <= best.value) continue;
       best = {value, measure};
@@ -59,7 +71,17 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
   }
 }
 
+/// As if a single reading of one target told everything.
+double value_at_most(const Measure& measure, double bad, const SearchRecord& record) {
+  const double builds = record.settings().build_cost * builds_needed(measure, record);
+  return information(bad, kCertain) / (builds + 2);
+}
+
 }  // namespace
+
+int runs_needed(const Measure& measure) {
+  return 2 * measure.pairs * static_cast<int>(measure.targets.size());
+}
 
 int builds_needed(const Measure& measure, const SearchRecord& record) {
   const bool reference = !record.is_built(place_of(measure.reference));
@@ -69,16 +91,15 @@ int builds_needed(const Measure& measure, const SearchRecord& record) {
 
 bool is_affordable(const Measure& measure, const SearchRecord& record) {
   const int builds = builds_needed(measure, record);
-  const int runs = 2 * measure.pairs * static_cast<int>(measure.targets.size());
   const auto& settings = record.settings();
   return (builds == 0 || record.build_attempts() + builds <= settings.builds_max) &&
-         record.runs() + runs <= settings.runs_max;
+         record.runs() + runs_needed(measure) <= settings.runs_max;
 }
 
 std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& record,
                                     const std::vector<Group>& groups) {
-  Choice best;
-  double bad = 0;  // probability that the class is at or behind the culprit
+  std::vector<Question> questions;
+  double bad = 0;
   for (const auto& group : groups) {
     bad += group.mass;
     if (group.last == problem.span.to) break;
@@ -86,7 +107,15 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
     measure.candidate = static_cast<std::size_t>(group.last);
     measure.reference = reference_of(problem.span.from);
     measure.purpose = Purpose::probe;
-    consider(best, measure, bad, problem, record);
+    questions.push_back({measure, bad, value_at_most(measure, bad, record)});
+  }
+  // The most promising first: then a long day's other classes need no closer look.
+  std::stable_sort(questions.begin(), questions.end(),
+                   [](const Question& a, const Question& b) { return a.limit > b.limit; });
+  Choice best;
+  for (const auto& question : questions) {
+    if (question.limit <= best.value) break;
+    consider(best, question.measure, question.bad, problem, record);
   }
   return best.measure;
 }

@@ -13,6 +13,9 @@ namespace torchwatch::bisect {
 std::optional<Measure> choose_probe(const Problem&, const SearchRecord&,
                                     const std::vector<Group>& groups);
 
+/// Runs that the measurement takes.
+int runs_needed(const Measure&);
+
 /// Builds that the measurement needs first.
 int builds_needed(const Measure&, const SearchRecord&);
 

@@ -32,7 +32,7 @@ double scale_of_sd(double sd) {
 
 double log_density(double deviation, double scale) {
   const double z = deviation / scale;
-  return -std::log(scale) - (kFreedom + 1) / 2 * std::log1p(z * z / kFreedom);
+  return -(kFreedom + 1) / 2 * std::log1p(z * z / kFreedom);
 }
 
 Estimate centre_of(const std::vector<double>& samples, double scale) {

@@ -17,7 +17,7 @@ struct Estimate {
 /// The scale that t fits to normally distributed samples with this standard deviation.
 double scale_of_sd(double sd);
 
-/// Logarithm of t's density at `deviation` for a scale (which must be positive).
+/// Logarithm of t's density at `deviation`, less that at 0, for a scale (which must be positive).
 double log_density(double deviation, double scale);
 
 /// The centre of samples whose scale is known (0: they are exact, the median is returned).

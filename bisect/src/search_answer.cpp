@@ -30,6 +30,8 @@ Culprit culprit_of(const SearchRecord& record, const Group& group) {
     if (evidence.direct(span).count == 0) continue;
     const Gate gate = culprit_gate(evidence, change.size, 1);
     culprit.effects.push_back(effect_of(evidence, change.target, span, gate));
+    // What was measured since may have raised the noise; it does not take back what was decided.
+    if (group.proven_by == change.target) culprit.effects.back().shows = true;
   }
   return culprit;
 }

@@ -15,8 +15,12 @@ namespace {
 constexpr double kRejection = -8;
 constexpr double kContradiction = 3 * kRejection;
 
+/// Of a group's probability. Pairs of the culprit against its parent are then the readings that
+/// tell most, and mostly the last ones that are needed.
+constexpr double kWorthVerifying = 0.9;
+
 /// Standard errors by which a rest must stay below what is worth a name to be left alone.
-constexpr double kRestErrors = 1.5;
+constexpr double kRestErrors = 1;
 
 std::optional<Measure> verify_ends(const SearchRecord& record) {
   const Span whole = record.whole();
@@ -158,27 +162,37 @@ std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
     give_up(record, "Every build between the ends of the search has the same library.");
     return {};
   }
-  if (top.mass < record.settings().confidence) {
-    auto probe = choose_probe(*problem_, record, groups);
-    if (!probe) give_up(record, out_of_budget(record));
-    return probe;
-  }
-  auto verification = verify_culprit(record, *problem_, top);
-  if (!verification) {
-    conclude(record, top);
-  } else if (!is_affordable(*verification, record)) {
+  const bool is_sure = top.mass >= record.settings().confidence;
+  if (!is_sure && top.mass < kWorthVerifying) return probe(record, groups);
+  if (const auto verification = verify_culprit(record, *problem_, top)) {
+    if (is_affordable(*verification, record)) return verification;
     give_up(record, out_of_budget(record));
-    verification.reset();
+    return {};
   }
-  return verification;
+  if (!is_sure && shows(record, top)) return probe(record, groups);
+  conclude(record, top);
+  return {};
+}
+
+std::optional<Measure> SearchPlan::probe(const SearchRecord& record,
+                                         const std::vector<Group>& groups) {
+  auto measure = choose_probe(*problem_, record, groups);
+  if (!measure) give_up(record, out_of_budget(record));
+  return measure;
+}
+
+bool SearchPlan::shows(const SearchRecord& record, const Group& group) const {
+  const Change& lead = problem_->changes.front();
+  const Evidence& evidence = record.evidence(lead.target);
+  const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
+  return judge(evidence.direct({group.parent, group.last}), gate) == Finding::shows;
 }
 
 void SearchPlan::conclude(const SearchRecord& record, const Group& group) {
   const Change& lead = problem_->changes.front();
-  const Evidence& evidence = record.evidence(lead.target);
-  const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
-  if (judge(evidence.direct({group.parent, group.last}), gate) == Finding::shows) {
+  if (shows(record, group)) {
     found_.push_back(group);
+    found_.back().proven_by = lead.target;
     return;
   }
   Penalties& penalties = penalties_[{lead.target, problem_->span}];

@@ -38,6 +38,10 @@ class SearchPlan {
   std::optional<Measure> search(const SearchRecord&);
   /// Accepts or rejects a group whose verification is decided.
   void conclude(const SearchRecord&, const Group&);
+  /// The next reading; gives up if none is left to make.
+  std::optional<Measure> probe(const SearchRecord&, const std::vector<Group>&);
+  /// Whether the group differs from its parent.
+  bool shows(const SearchRecord&, const Group&) const;
   void give_up(const SearchRecord&, std::string reason);
 
   std::vector<Span> segments(const SearchRecord&) const;

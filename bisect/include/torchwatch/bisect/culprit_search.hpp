@@ -28,8 +28,8 @@ struct SearchTarget {
 };
 
 struct SearchSettings {
-  double confidence = 0.99;  ///< of the posterior before a class is verified
-  double build_cost = 20;    ///< of one build, in runs
+  double confidence = 0.99;  ///< of the posterior before a class is called the culprit
+  double build_cost = 5;     ///< of one build, in runs
   int builds_max = 40;       ///< builds of classes other than the last
   int runs_max = 1000;       ///< a pair of one target counts as two runs
   int verify_pairs = 6;      ///< at least, of the culprit against its parent (exact targets: fewer)
