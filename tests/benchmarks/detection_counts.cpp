@@ -21,15 +21,18 @@ void add(const Table& from, Table& to) {
   }
 }
 
+void count(const PrintedInterval& interval, Counts& counts) {
+  ++(interval.is_confirmed ? counts.confirmed : counts.screened);
+  if (interval.holds) ++(interval.is_confirmed ? counts.confirmed_hold : counts.screened_hold);
+}
+
 void count(const Judgement& judgement, Counts& counts) {
   ++counts.judged;
   counts.slower += judgement.flag == Flag::slower ? 1 : 0;
   counts.faster += judgement.flag == Flag::faster ? 1 : 0;
   counts.undecided += judgement.flag == Flag::undecided ? 1 : 0;
   counts.runs += judgement.runs;
-  if (!judgement.interval_holds) return;
-  ++counts.intervals;
-  counts.intervals_hold += *judgement.interval_holds ? 1 : 0;
+  if (judgement.interval) count(*judgement.interval, counts);
 }
 
 void count_slower_from(std::size_t after, long reports, Counts& counts) {
@@ -89,8 +92,10 @@ Counts& Counts::operator+=(const Counts& other) {
   undecided += other.undecided;
   for (std::size_t i = 0; i < slower_by.size(); ++i) slower_by[i] += other.slower_by[i];
   runs += other.runs;
-  intervals += other.intervals;
-  intervals_hold += other.intervals_hold;
+  screened += other.screened;
+  screened_hold += other.screened_hold;
+  confirmed += other.confirmed;
+  confirmed_hold += other.confirmed_hold;
   return *this;
 }
 

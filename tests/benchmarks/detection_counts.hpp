@@ -21,8 +21,10 @@ struct Counts {
   long undecided = 0;
   std::array<long, kReportedBy.size()> slower_by{};
   double runs = 0;
-  long intervals = 0;
-  long intervals_hold = 0;
+  long screened = 0;  ///< intervals of nights that screening decided
+  long screened_hold = 0;
+  long confirmed = 0;  ///< intervals of nights that confirmation decided
+  long confirmed_hold = 0;
 
   Counts& operator+=(const Counts& other);
 };

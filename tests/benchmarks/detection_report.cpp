@@ -121,20 +121,22 @@ void print_alarms(const DetectionReport& report, const Row& row) {
 void print_ours(const DetectionReport& report, const std::string& sampling) {
   constexpr std::size_t kOurs = 0;
   print_head({sampling + ", " + report.rules[kOurs].name, "judged", "slower %", "faster %",
-              "undecided %", "worst workload %", "runs", "99 % interval holds %"});
+              "undecided %", "worst workload %", "runs", "99 % interval holds %: screened",
+              "confirmed"});
   for (const Row* row : rows_of(report, sampling)) {
     const auto& by_workload = row->table[kOurs];
     const auto counts = together(by_workload);
     const auto at = worst(by_workload, row->change);
     const long hits = row->change < 0 ? by_workload[at].faster : by_workload[at].slower;
-    std::printf("|%s|%ld|%s|%s|%s|%s %s|%.1f|%s|\n", signed_percent(row->change).c_str(),
+    std::printf("|%s|%ld|%s|%s|%s|%s %s|%.1f|%s|%s|\n", signed_percent(row->change).c_str(),
                 counts.judged, in_percent(share_of(counts.slower, counts.judged)).c_str(),
                 in_percent(share_of(counts.faster, counts.judged)).c_str(),
                 in_percent(share_of(counts.undecided, counts.judged)).c_str(),
                 report.workloads[at].c_str(),
                 in_percent(share_of(hits, by_workload[at].judged)).c_str(),
                 counts.runs / static_cast<double>(counts.judged),
-                in_percent(share_of(counts.intervals_hold, counts.intervals)).c_str());
+                in_percent(share_of(counts.screened_hold, counts.screened)).c_str(),
+                in_percent(share_of(counts.confirmed_hold, counts.confirmed)).c_str());
   }
 }
 
@@ -163,7 +165,8 @@ json json_of(const Counts& counts, double change) {
           {"undecided", share(counts.undecided)},
           {"slower_by", by_night},
           {"runs", counts.runs / static_cast<double>(counts.judged)},
-          {"interval_holds", json_of(share_of(counts.intervals_hold, counts.intervals))}};
+          {"screened_interval_holds", json_of(share_of(counts.screened_hold, counts.screened))},
+          {"confirmed_interval_holds", json_of(share_of(counts.confirmed_hold, counts.confirmed))}};
 }
 
 json json_of(const DetectionReport& report, const Row& row, std::size_t rule) {

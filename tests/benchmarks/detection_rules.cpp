@@ -25,13 +25,14 @@ Flag flag_of(Verdict verdict) {
 
 /// The service's own: screening, then confirmation on fresh runs from elsewhere.
 Judgements judge_ours(const detect::Settings& settings, const SeriesNight& night, Random& random) {
-  RunsOfNight screening(night, RunsElsewhere(*night.series, night.compared(), random));
+  RunsOfNight screening(night, random);
   RunsElsewhere confirming(*night.series, night.compared(), random);
   const auto outcome =
       detect::judge_one_series(std::ref(screening), std::ref(confirming), night.slowdown, settings);
   const auto& estimate = outcome.estimate;
   const bool holds = estimate.low <= night.slowdown && night.slowdown <= estimate.high;
-  return {{flag_of(outcome.verdict), static_cast<double>(outcome.runs()), holds}};
+  const PrintedInterval interval{holds, outcome.was_suspected};
+  return {{flag_of(outcome.verdict), static_cast<double>(outcome.runs()), interval}};
 }
 
 /// One process against one, each of the night judged against its like of the night before.

@@ -11,11 +11,17 @@
 
 namespace torchwatch::benchmarks {
 
+/// The interval that is printed beside an estimate.
+struct PrintedInterval {
+  bool holds = false;         ///< contains the truth
+  bool is_confirmed = false;  ///< from confirmation, not from screening
+};
+
 /// What a rule says of one night, and what that took.
 struct Judgement {
   Flag flag = Flag::none;
-  double runs = 0;                     ///< processes that the night measured for it
-  std::optional<bool> interval_holds;  ///< whether the printed interval contains the truth
+  double runs = 0;                          ///< processes that the night measured for it
+  std::optional<PrintedInterval> interval;  ///< of rules that print one
 };
 
 /// A rule as a service applies it night by night.

@@ -80,12 +80,14 @@ double RunsElsewhere::operator()() {
   }
 }
 
-RunsOfNight::RunsOfNight(const SeriesNight& night, RunsElsewhere elsewhere)
-    : elsewhere_(std::move(elsewhere)) {
+RunsOfNight::RunsOfNight(const SeriesNight& night, Random& random)
+    : elsewhere_(*night.series, night.compared(), random) {
   for (const std::size_t place : {SeriesNight::kJudged - 1, SeriesNight::kJudged}) {
     const auto& medians = night.series->nights[night.nights[place]];
     runs_.insert(runs_.end(), medians.begin(), medians.end());
   }
+  const auto first = static_cast<std::ptrdiff_t>(any_below(runs_.size(), random));
+  std::rotate(runs_.begin(), runs_.begin() + first, runs_.end());
 }
 
 double RunsOfNight::operator()() {

@@ -68,10 +68,11 @@ class RunsElsewhere {
 };
 
 /// The runs of a screening: those of the night before and of the night judged, in recorded order
-/// as if they were one night; then `elsewhere`.
+/// as if they were one night, from a random one on, so that no process of a night is always the
+/// same build's; then runs from elsewhere.
 class RunsOfNight {
  public:
-  RunsOfNight(const SeriesNight& night, RunsElsewhere elsewhere);
+  RunsOfNight(const SeriesNight& night, Random& random);
   double operator()();
 
  private:
