@@ -32,7 +32,7 @@ std::int64_t peak_at(const Peak& peak, int batch) {
 }  // namespace
 
 std::optional<MemoryEstimate> estimate_memory(const Entry& entry, const Setup& setup) {
-  if (setup.preset != Preset::paper) return {};
+  if (setup.preset != Preset::paper || setup.precision != Precision::fp32) return {};
   const auto* figures = std::ranges::find_if(kMeasured, [&](const Figures& each) {
     return each.workload == entry.name && each.mode == setup.mode;
   });

@@ -1,7 +1,9 @@
 #include "torchwatch/models/network_workload.hpp"
 
+#include <optional>
 #include <set>
 
+#include "precision.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -72,8 +74,27 @@ void NetworkWorkload::adopt(std::vector<std::shared_ptr<torch::nn::Module>> modu
     }
     fill_by_formula(distinct_parameters(), buffers);
   }
-  for (const auto& module : modules_) module->to(device_);
+  for (const auto& module : modules_) {
+    module->to(device_);
+    cast(*module);
+  }
   set_training(is_training());
+}
+
+/// Not Module::to, which casts whole numbers as well.
+void NetworkWorkload::cast(torch::nn::Module& module) const {
+  const auto type = storage_type(setup_.precision);
+  if (type == torch::kFloat32) return;
+  for (auto& tensor : module.parameters()) tensor.set_data(tensor.to(type));
+  for (auto& tensor : module.buffers()) {
+    if (tensor.is_floating_point()) tensor.set_data(tensor.to(type));
+  }
+}
+
+torch::Tensor NetworkWorkload::place(const torch::Tensor& tensor) const {
+  const auto type = storage_type(setup_.precision);
+  const bool is_cast = type != torch::kFloat32 && tensor.is_floating_point();
+  return is_cast ? tensor.to(device_, type) : tensor.to(device_);
 }
 
 void NetworkWorkload::set_training(bool on) {
@@ -116,6 +137,8 @@ Census NetworkWorkload::census() const {
 }
 
 void NetworkWorkload::step() {
+  std::optional<Autocast> autocast;
+  if (setup_.precision == Precision::amp) autocast.emplace(device_);
   if (is_training()) {
     train_step();
     return;

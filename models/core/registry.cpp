@@ -41,11 +41,22 @@ std::string_view refusal_of(const Refusals& refusals, const Setup& setup) {
   return refusals.infer;
 }
 
+std::string_view refusal_of_precision(const Definition& definition, const Setup& setup) {
+  const bool is_16_bit = setup.precision == Precision::fp16 || setup.precision == Precision::bf16;
+  if (is_16_bit && !definition.has_16_bit_form) return "the original has no 16-bit form";
+  if (setup.precision == Precision::tf32 && setup.device == Device::cpu) {
+    return "tf32 is a format of GPUs";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string unsupported_reason(const Definition& definition, const Setup& setup) {
   const auto refusal = refusal_of(definition.refusals, setup);
   if (!refusal.empty()) return std::string(refusal);
+  const auto precision_refusal = refusal_of_precision(definition, setup);
+  if (!precision_refusal.empty()) return std::string(precision_refusal);
   const int usual = default_batch(definition, setup.mode, setup.preset);
   if (definition.batch_rule == BatchRule::fixed && setup.batch != 0 && setup.batch != usual) {
     return "the batch size is part of the model and cannot be changed from " +

@@ -15,7 +15,8 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
   step REQUEST.json                  print "ready", then run one iteration for each line of standard
                                      input and print its nanoseconds
   list [WORKLOAD...] [--json]        the workloads compiled in, with figures counted from the built
-                                     networks (needs memory for the largest of them)
+                                     networks (needs memory for the largest of them);
+                                     --registered: only what is known without building them
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
                                      what the network computes when it is filled by the formula
   environment [--json]               what this runner runs on

@@ -45,6 +45,19 @@ std::string describe(const std::vector<models::OutputFigures>& outputs, bool bat
   return text;
 }
 
+/// Those in which the workload can be measured as `request` asks.
+json precisions_of(const models::Entry& entry, protocol::Request request) {
+  json precisions = json::array();
+  for (const auto precision :
+       {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::amp}) {
+    request.cell.variant.precision = precision;
+    if (unsupported_reason(entry.definition, request).empty()) {
+      precisions.push_back(to_string(precision));
+    }
+  }
+  return precisions;
+}
+
 json configurations_of(const models::Entry& entry) {
   json configurations = json::array();
   for (const auto device : {Device::cpu, Device::cuda}) {
@@ -54,7 +67,8 @@ json configurations_of(const models::Entry& entry) {
       const auto reason = unsupported_reason(entry.definition, request);
       configurations.push_back({{"configuration", to_string(request.cell.configuration)},
                                 {"supported", reason.empty()},
-                                {"reason", reason}});
+                                {"reason", reason},
+                                {"precisions", precisions_of(entry, request)}});
     }
   }
   return configurations;
@@ -67,17 +81,24 @@ json memory_of(const models::Entry& entry, models::Mode mode) {
   return estimate ? json(estimate->resident) : json();
 }
 
-json describe(const models::Entry& entry) {
+/// What is known without building the network.
+json registered(const models::Entry& entry) {
   const auto& definition = entry.definition;
-  json row = {{"name", entry.name},
-              {"domain", definition.domain},
-              {"task", definition.task},
-              {"train_batch", definition.paper.train},
-              {"eval_batch", definition.paper.infer},
-              {"small_cut", definition.cut},
-              {"train_memory_bytes", memory_of(entry, models::Mode::train)},
-              {"eval_memory_bytes", memory_of(entry, models::Mode::infer)},
-              {"configurations", configurations_of(entry)}};
+  return {{"name", entry.name},
+          {"domain", definition.domain},
+          {"task", definition.task},
+          {"train_batch", definition.paper.train},
+          {"eval_batch", definition.paper.infer},
+          {"small_cut", definition.cut},
+          {"train_memory_bytes", memory_of(entry, models::Mode::train)},
+          {"eval_memory_bytes", memory_of(entry, models::Mode::infer)},
+          {"configurations", configurations_of(entry)}};
+}
+
+/// The network is built and run once at the paper's sizes.
+json counted(const models::Entry& entry) {
+  const auto& definition = entry.definition;
+  json row = registered(entry);
   const auto workload = models::build(definition, counted_setup(definition));
   const auto census = workload->census();
   row["params_trainable"] = census.params_trainable;
@@ -90,20 +111,33 @@ json describe(const models::Entry& entry) {
   return row;
 }
 
-void print_table(const json& rows, std::ostream& out) {
-  out << std::left << std::setw(26) << "workload" << std::setw(24) << "domain" << std::right
-      << std::setw(14) << "parameters" << std::setw(18) << "forward flops" << "  outputs\n";
+constexpr int kNameWidth = 34;
+constexpr int kDomainWidth = 24;
+
+void print_counted(const json& rows, std::ostream& out) {
+  out << std::left << std::setw(kNameWidth) << "workload" << std::setw(kDomainWidth) << "domain"
+      << std::right << std::setw(14) << "parameters" << std::setw(18) << "forward flops"
+      << "  outputs\n";
   for (const auto& row : rows) {
-    out << std::left << std::setw(26) << row["name"].get<std::string>() << std::setw(24)
-        << row["domain"].get<std::string>() << std::right << std::setw(14)
-        << row["params_trainable"].get<std::int64_t>() << std::setw(18)
+    out << std::left << std::setw(kNameWidth) << row["name"].get<std::string>()
+        << std::setw(kDomainWidth) << row["domain"].get<std::string>() << std::right
+        << std::setw(14) << row["params_trainable"].get<std::int64_t>() << std::setw(18)
         << row["flops_forward_batch1"].get<std::int64_t>() << "  "
         << row["outputs"].get<std::string>() << "\n";
   }
 }
 
+void print_registered(const json& rows, std::ostream& out) {
+  for (const auto& row : rows) {
+    out << std::left << std::setw(kNameWidth) << row["name"].get<std::string>()
+        << std::setw(kDomainWidth) << row["domain"].get<std::string>()
+        << row["task"].get<std::string>() << "\n";
+  }
+}
+
 struct Wish {
   bool json = false;
+  bool registered = false;  ///< no network is built
   std::vector<const models::Entry*> entries;
 };
 
@@ -112,6 +146,10 @@ Result<Wish> parse(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
     if (argument == "--json") {
       wish.json = true;
+      continue;
+    }
+    if (argument == "--registered") {
+      wish.registered = true;
       continue;
     }
     const auto* entry = models::find(argument);
@@ -130,11 +168,14 @@ ExitStatus list_command(const Call& call) {
   if (!wish) return wrong_use(call, wish.error().message);
   set_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   json rows = json::array();
-  for (const auto* entry : wish->entries) rows.push_back(describe(*entry));
+  for (const auto* entry : wish->entries)
+    rows.push_back(wish->registered ? registered(*entry) : counted(*entry));
   if (wish->json) {
     call.out << json{{"workloads", rows}}.dump(2) << "\n";
+  } else if (wish->registered) {
+    print_registered(rows, call.out);
   } else {
-    print_table(rows, call.out);
+    print_counted(rows, call.out);
   }
   return ExitStatus::done;
 }

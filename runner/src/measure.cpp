@@ -17,6 +17,22 @@ namespace {
 using protocol::Request;
 using protocol::RunResult;
 
+models::Precision precision_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return models::Precision::fp32;
+    case Precision::tf32:
+      return models::Precision::tf32;
+    case Precision::fp16:
+      return models::Precision::fp16;
+    case Precision::bf16:
+      return models::Precision::bf16;
+    case Precision::amp:
+      return models::Precision::amp;
+  }
+  return models::Precision::fp32;
+}
+
 void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.status = status;
   result.reason = std::move(reason);
@@ -65,6 +81,7 @@ void run_pass(const models::Definition& definition, const Request& request,
               const Recorder& recorder, RunResult& result) {
   const int threads = request.cell.variant.threads;
   set_threads(threads > 0 ? threads : 1);
+  if (request.cell.variant.precision == Precision::tf32) allow_tf32();
   wake(setup_of(request).device);
   const auto before = read_kernel_counters();
   if (request.pass == Pass::timing) run_timing(definition, request, result);
@@ -132,15 +149,13 @@ models::Setup setup_of(const Request& request) {
           .preset = request.preset == Preset::paper ? models::Preset::paper : models::Preset::small,
           .batch = request.cell.variant.batch,
           .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
+          .precision = precision_of(request.cell.variant.precision),
           .fill = models::Fill::random,
           .seed = request.seed};
 }
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
   const auto& variant = request.cell.variant;
-  if (variant.precision != Precision::fp32) {
-    return "precision " + std::string(to_string(variant.precision)) + " is not built yet";
-  }
   if (variant.backend != Backend::eager) {
     return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
   }

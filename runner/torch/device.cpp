@@ -58,6 +58,11 @@ void set_threads(int count) {
   at::set_num_interop_threads(1);
 }
 
+void allow_tf32() {
+  at::globalContext().setAllowTF32CuBLAS(true);
+  at::globalContext().setAllowTF32CuDNN(true);
+}
+
 bool cuda_is_available() {
   return torch::cuda::is_available();
 }

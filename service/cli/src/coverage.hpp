@@ -21,8 +21,8 @@ struct WorkloadCoverage {
 };
 
 /// Runs the coverage pass of every listed workload, each in a process of its own. `listed` is what
-/// `list_workloads` gave. Errors: as for a process that cannot be started; a workload that fails is
-/// a reason in its entry.
+/// `registered_workloads` gave. Errors: as for a process that cannot be started; a workload that
+/// fails is a reason in its entry.
 Result<std::vector<WorkloadCoverage>> cover(daemon::Session&, const storage::BuildRow&,
                                             const nlohmann::json& listed, std::stop_token stop);
 

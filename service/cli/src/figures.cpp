@@ -76,6 +76,11 @@ json to_json(const storage::VerdictRow& row) {
       {"reason", row.reason}};
 }
 
+std::string configuration_text(const Cell& cell) {
+  const auto text = to_string(cell.configuration);
+  return cell.variant == Variant{} ? text : text + " " + to_string(cell.variant);
+}
+
 void print_verdicts(std::ostream& out, std::vector<storage::VerdictRow> rows) {
   std::ranges::stable_sort(rows, {}, rank);
   using Align = Table::Align;
@@ -94,11 +99,8 @@ void print_verdicts(std::ostream& out, std::vector<storage::VerdictRow> rows) {
     const auto value = [&](double number) {
       return ran ? report::human_value(row.target.metric, number) : std::string("-");
     };
-    const bool is_default = cell.variant == Variant{};
-    table.add({cell.workload,
-               to_string(cell.configuration) + (is_default ? "" : " " + to_string(cell.variant)),
-               std::string(to_string(row.target.metric)), value(row.baseline_value),
-               value(row.candidate_value), change(row),
+    table.add({cell.workload, configuration_text(cell), std::string(to_string(row.target.metric)),
+               value(row.baseline_value), value(row.candidate_value), change(row),
                percent_interval(row.interval_low, row.interval_high), std::to_string(row.runs),
                std::string(to_string(row.verdict))});
   }

@@ -12,6 +12,9 @@ std::string percent(double ratio);
 /// "[+13.1, +17.4]", or "" where there is no interval.
 std::string percent_interval(double low, double high);
 
+/// "cpu-train", with the variant where it is not the default.
+std::string configuration_text(const Cell&);
+
 /// A verdict as `nightly --json` and `compare --json` print it.
 nlohmann::json to_json(const storage::VerdictRow&);
 /// A table of verdicts: what changed first.

@@ -13,9 +13,15 @@ namespace torchwatch::cli {
 /// get one.
 Result<storage::BuildRow> newest_build(daemon::Session&);
 
-/// What `torchwatch-runner list --json` of that build's kit prints: the suite's workloads as
-/// configured, at least. Asked once, as it builds every network, and kept beside the kit.
-Result<nlohmann::json> list_workloads(daemon::Session&, const storage::BuildRow&,
-                                      std::stop_token stop);
+/// The suite's workloads, as configured, with what is known without building a network: domain,
+/// task, batch sizes, configurations (`torchwatch-runner list --json --registered` of that build's
+/// kit).
+Result<nlohmann::json> registered_workloads(daemon::Session&, const storage::BuildRow&,
+                                            std::stop_token stop);
+
+/// The same with what has to be counted: parameters, modules, FLOPs, outputs. Asked once, as it
+/// builds and runs every network at the paper's sizes (minutes), and kept beside the kit.
+Result<nlohmann::json> counted_workloads(daemon::Session&, const storage::BuildRow&,
+                                         std::stop_token stop);
 
 }  // namespace torchwatch::cli

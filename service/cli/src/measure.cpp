@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "figures.hpp"
 #include "session_command.hpp"
 #include "suite_options.hpp"
 #include "table.hpp"
@@ -50,7 +51,7 @@ void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
                {"status"}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
-    table.add({figure.target.cell.workload, to_string(figure.target.cell.configuration),
+    table.add({figure.target.cell.workload, configuration_text(figure.target.cell),
                std::string(to_string(figure.target.metric)),
                ok ? report::human_value(figure.target.metric, figure.value) : "-",
                ok ? spread_text(figure.spread) : "-", std::to_string(figure.runs),

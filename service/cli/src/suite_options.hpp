@@ -12,6 +12,7 @@ namespace torchwatch::cli {
 struct SuiteOptions {
   std::vector<std::string> workloads;
   std::vector<std::string> configurations;
+  std::vector<std::string> variants;
   std::string preset;
 
   void add_to(CLI::App& command);

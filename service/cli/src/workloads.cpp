@@ -81,8 +81,9 @@ struct Options {
 };
 
 Outcome show_coverage(const Invocation& invocation, daemon::Session& session,
-                      const storage::BuildRow& build, const json& listed) {
+                      const storage::BuildRow& build) {
   TW_TRY_VOID(session.lock_machine());
+  TW_TRY(const auto listed, registered_workloads(session, build, invocation.stop));
   TW_TRY(const auto covered, cover(session, build, listed, invocation.stop));
   if (invocation.json) {
     invocation.out << coverage_json(covered).dump(2) << '\n';
@@ -100,8 +101,8 @@ Outcome run_workloads(const Invocation& invocation, const Options& options) {
   } else {
     TW_TRY(build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
   }
-  TW_TRY(const auto listed, list_workloads(*opened.session, build, invocation.stop));
-  if (options.coverage) return show_coverage(invocation, *opened.session, build, listed);
+  if (options.coverage) return show_coverage(invocation, *opened.session, build);
+  TW_TRY(const auto listed, counted_workloads(*opened.session, build, invocation.stop));
   if (invocation.json) {
     invocation.out << listed.dump(2) << '\n';
     return ExitStatus::done;

@@ -42,14 +42,16 @@ Allowed<T> words_of(std::string words) {
   return {std::move(words), [](const T&) { return true; }};  // reading already refuses others
 }
 
-/// A list in which nothing stands twice: a cell measured twice a night would be stored twice.
+/// Whether nothing stands twice: a cell measured twice a night would be stored twice.
 template <typename T>
-Allowed<std::vector<T>> distinct(std::string words) {
-  return {std::move(words), [](const std::vector<T>& list) {
-            std::vector<T> sorted = list;
-            std::sort(sorted.begin(), sorted.end());
-            return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() &&
-                   std::find(sorted.begin(), sorted.end(), T{}) == sorted.end();
+bool is_distinct(std::vector<T> list) {
+  std::sort(list.begin(), list.end());
+  return std::adjacent_find(list.begin(), list.end()) == list.end();
+}
+
+Allowed<std::vector<std::string>> distinct(std::string words) {
+  return {std::move(words), [](const std::vector<std::string>& list) {
+            return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
           }};
 }
 
@@ -169,17 +171,20 @@ void add_measuring(std::vector<Key>& table) {
                       words_of<Preset>("paper, small"),
                       "The paper's sizes, or sizes that a small machine runs quickly."));
   table.push_back(key("suite", "workloads", &C::suite, &C::Suite::workloads,
-                      distinct<std::string>("names of workloads, each once"),
+                      distinct("names of workloads, each once"),
                       "The workloads to measure; empty: all."));
-  table.push_back(key("suite", "configurations", &C::suite, &C::Suite::configurations,
-                      Allowed<std::vector<Configuration>>{
-                          "cpu-train, cpu-infer, cuda-train, cuda-infer, each once",
-                          [](const std::vector<Configuration>& list) {
-                            auto sorted = list;
-                            std::sort(sorted.begin(), sorted.end());
-                            return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-                          }},
-                      "The configurations to measure; empty: all that the machine has."));
+  table.push_back(key(
+      "suite", "configurations", &C::suite, &C::Suite::configurations,
+      Allowed<std::vector<Configuration>>{"cpu-train, cpu-infer, cuda-train, cuda-infer, each once",
+                                          is_distinct<Configuration>},
+      "The configurations to measure; empty: all that the machine has."));
+  table.push_back(
+      key("suite", "variants", &C::suite, &C::Suite::variants,
+          Allowed<std::vector<Variant>>{
+              "default, or precision, batch=N and threads=N joined by commas",
+              [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
+          "The variants of each configuration; precisions are fp32, tf32, fp16, bf16 "
+          "and amp, where a workload has them."));
 
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
                       "LibTorch's threads in a measured process."));
@@ -221,7 +226,7 @@ void add_judging(std::vector<Key>& table) {
   table.push_back(key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
                       "Runs that one search may take."));
   table.push_back(key("bisect", "cannot_change", &C::bisect, &C::Bisect::cannot_change,
-                      distinct<std::string>("path patterns, each once"),
+                      distinct("path patterns, each once"),
                       "Paths that cannot change the library; empty: docs, tests, Markdown, "
                       ".github."));
   table.push_back(key("bisect", "verify_by_revert", &C::bisect, &C::Bisect::verify_by_revert,
@@ -242,8 +247,7 @@ void add_surroundings(std::vector<Key>& table) {
                       "The address that the daemon listens on."));
   table.push_back(
       key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port; 0: any free one."));
-  table.push_back(key("web", "hosts", &C::web, &C::Web::hosts,
-                      distinct<std::string>("host names, each once"),
+  table.push_back(key("web", "hosts", &C::web, &C::Web::hosts, distinct("host names, each once"),
                       "Names beside the address that a request's Host header may have."));
   table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
                       Allowed<std::filesystem::path>{},

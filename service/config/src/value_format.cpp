@@ -82,6 +82,25 @@ std::string write_list(const List& list) {
   return "[" + text + "]";
 }
 
+template <typename List>
+std::string write_words(const List& list) {
+  std::vector<std::string> words;
+  for (const auto& element : list) words.push_back(to_string(element));
+  return write_list(words);
+}
+
+template <typename T>
+Status read_words(const toml::node& node, std::string_view wanted,
+                  Result<T> (*parse)(std::string_view), std::vector<T>& value) {
+  TW_TRY(const auto texts, read_strings(node, wanted));
+  value.clear();
+  for (const auto& text : texts) {
+    TW_TRY(const auto element, parse(text));
+    value.push_back(element);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string type_of(const std::string&) {
@@ -119,6 +138,10 @@ std::string type_of(const std::vector<std::string>&) {
 }
 std::string type_of(const std::vector<Configuration>&) {
   return "list of configurations";
+}
+
+std::string type_of(const std::vector<Variant>&) {
+  return "list of variants";
 }
 
 Status read(const toml::node& node, std::string& value) {
@@ -210,14 +233,13 @@ Status read(const toml::node& node, std::vector<std::string>& value) {
 }
 
 Status read(const toml::node& node, std::vector<Configuration>& value) {
-  TW_TRY(const auto texts,
-         read_strings(node, R"(a list of configurations: ["cpu-train", "cpu-infer"])"));
-  value.clear();
-  for (const auto& text : texts) {
-    TW_TRY(const auto configuration, parse_configuration(text));
-    value.push_back(configuration);
-  }
-  return {};
+  return read_words(node, R"(a list of configurations: ["cpu-train", "cpu-infer"])",
+                    parse_configuration, value);
+}
+
+Status read(const toml::node& node, std::vector<Variant>& value) {
+  return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_variant,
+                    value);
 }
 
 std::string write(const std::string& value) {
@@ -263,9 +285,10 @@ std::string write(ChannelKind value) {
 }
 
 std::string write(const std::vector<Configuration>& value) {
-  std::vector<std::string> words;
-  for (const auto& configuration : value) words.push_back(to_string(configuration));
-  return write_list(words);
+  return write_words(value);
+}
+std::string write(const std::vector<Variant>& value) {
+  return write_words(value);
 }
 
 }  // namespace torchwatch::config

@@ -27,6 +27,7 @@ std::string type_of(ChannelKind);
 std::string type_of(Preset);
 std::string type_of(const std::vector<std::string>&);
 std::string type_of(const std::vector<Configuration>&);
+std::string type_of(const std::vector<Variant>&);
 
 Status read(const toml::node&, std::string&);
 Status read(const toml::node&, std::filesystem::path&);
@@ -40,6 +41,7 @@ Status read(const toml::node&, ChannelKind&);
 Status read(const toml::node&, Preset&);
 Status read(const toml::node&, std::vector<std::string>&);
 Status read(const toml::node&, std::vector<Configuration>&);
+Status read(const toml::node&, std::vector<Variant>&);
 
 std::string write(const std::string&);
 std::string write(const std::filesystem::path&);
@@ -53,5 +55,6 @@ std::string write(ChannelKind);
 std::string write(Preset);
 std::string write(const std::vector<std::string>&);
 std::string write(const std::vector<Configuration>&);
+std::string write(const std::vector<Variant>&);
 
 }  // namespace torchwatch::config

@@ -21,7 +21,9 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
   plan.memory_limit_bytes = config.measure.memory_limit_bytes;
   for (const auto& workload : workloads) {
     for (const auto configuration : configurations) {
-      plan.cells.push_back(Cell{workload, configuration, Variant{}});
+      for (const auto& variant : config.suite.variants) {
+        plan.cells.push_back(Cell{workload, configuration, variant});
+      }
     }
   }
   return plan;

@@ -85,8 +85,30 @@ class Findings {
   int count_ = 0;
 };
 
+/// Nothing where the workload does not have the precision.
+std::string what_throws(const Definition& definition, Mode mode, Precision precision) {
+  const Setup setup{.mode = mode, .precision = precision};
+  if (!unsupported_reason(definition, setup).empty()) return {};
+  try {
+    build(definition, setup)->step();
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+void require_precisions(const Definition& definition, Findings& findings) {
+  for (const auto precision : {Precision::fp16, Precision::bf16, Precision::amp}) {
+    for (const auto mode : {Mode::train, Mode::infer}) {
+      const auto thrown = what_throws(definition, mode, precision);
+      findings.require(thrown.empty(), thrown.c_str());
+    }
+  }
+}
+
 int check(const Entry& entry) {
   Findings findings;
+  require_precisions(entry.definition, findings);
   const auto traces = traces_of(entry.definition, 7);
   findings.require(traces == traces_of(entry.definition, 7),
                    "one seed gives two different results");

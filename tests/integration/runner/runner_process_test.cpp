@@ -130,12 +130,6 @@ TEST_CASE("a workload that is not there, a device that is not there: results wit
   REQUIRE(unknown.reason.find("torchwatch-runner list") != std::string::npos);
 
   auto wish = request();
-  wish["precision"] = "bf16";
-  const auto precision = measure(wish);
-  REQUIRE(precision.status == RunStatus::unsupported);
-  REQUIRE(precision.reason.find("bf16") != std::string::npos);
-
-  wish = request();
   wish["batch"] = 8;
   REQUIRE(measure(wish).status == RunStatus::unsupported);
 }
@@ -205,6 +199,36 @@ TEST_CASE("the list states what each mode needs of memory") {
   const auto& row = listed.at("workloads").front();
   CHECK(row.at("train_memory_bytes") > row.at("eval_memory_bytes"));
   CHECK(row.at("eval_memory_bytes") > 0);
+}
+
+TEST_CASE("a precision changes what is computed, and where there is none it is said") {
+  auto wish = request("resnet18");
+  wish["pass"] = "coverage";
+  const auto plain = measure(wish);
+  wish["precision"] = "amp";
+  const auto mixed = measure(wish);
+  REQUIRE(mixed.status == RunStatus::ok);
+  CHECK_FALSE(plain.operators.contains("aten::_to_copy"));
+  CHECK(mixed.operators.contains("aten::_to_copy"));
+  wish["precision"] = "tf32";
+  const auto refused = measure(wish);
+  CHECK(refused.status == RunStatus::unsupported);
+  CHECK(refused.reason == "tf32 is a format of GPUs");
+  wish["workload"] = "dlrm";
+  wish["precision"] = "bf16";
+  CHECK(measure(wish).reason == "the original has no 16-bit form");
+}
+
+TEST_CASE("the list of what is registered builds no network") {
+  const Folder folder;
+  const auto ended = run_runner(folder, {"list", "--json", "--registered"});
+  REQUIRE(ended.status == 0);
+  const auto workloads = json::parse(ended.output).at("workloads");
+  REQUIRE_FALSE(workloads.empty());
+  for (const auto& row : workloads) {
+    CHECK_FALSE(row.at("domain").get<std::string>().empty());
+    CHECK_FALSE(row.contains("params_trainable"));
+  }
 }
 
 TEST_CASE("a workload that does not end is a failed run") {

@@ -59,6 +59,7 @@ output_limit = 8192
 preset = "paper"
 workloads = ["resnet18", "dlrm"]
 configurations = ["cpu-train", "cpu-infer"]
+variants = ["default", "bf16,batch=8"]
 [measure]
 enough = "250ms"
 place_libraries = false
@@ -73,6 +74,8 @@ threshold = 0.1
   CHECK(config.suite.preset == Preset::paper);
   CHECK(config.suite.workloads == std::vector<std::string>{"resnet18", "dlrm"});
   CHECK(config.suite.configurations.size() == 2);
+  REQUIRE(config.suite.variants.size() == 2);
+  CHECK(to_string(config.suite.variants.back()) == "bf16,batch=8");
   CHECK(config.measure.enough == 250ms);
   CHECK_FALSE(config.measure.place_libraries);
   CHECK(config.detect.threshold == 0.1);
@@ -94,6 +97,14 @@ TEST_CASE("a key in the wrong table names the right one") {
 TEST_CASE("an unknown table is refused") {
   const auto message = error_of("[bulid]\njobs = 2\n");
   CHECK(message.starts_with("torchwatch.toml:1: [bulid]: unknown table; did you mean [build]? "));
+}
+
+TEST_CASE("variants are known words, each once, and at least one") {
+  CHECK(error_of("[suite]\nvariants = [\"int3\"]\n").find("\"int3\" is not known; allowed: a ") !=
+        std::string::npos);
+  CHECK(error_of("[suite]\nvariants = [\"bf16\", \"bf16\"]\n").find("is not allowed") !=
+        std::string::npos);
+  CHECK(error_of("[suite]\nvariants = []\n").find("is not allowed") != std::string::npos);
 }
 
 TEST_CASE("a value of the wrong type says what was found and what is meant") {

@@ -14,8 +14,8 @@ struct MemoryEstimate {
 };
 
 /// What the workload is expected to need for a setup (batch 0: the default), from figures measured
-/// on a CPU with one thread (README.md, "Memory"). None where nothing was measured: the small
-/// preset is made to fit.
+/// on a CPU with one thread (README.md, "Memory"). None where nothing was measured: other
+/// precisions, and the small preset, which is made to fit.
 std::optional<MemoryEstimate> estimate_memory(const Entry&, const Setup&);
 
 }  // namespace torchwatch::models

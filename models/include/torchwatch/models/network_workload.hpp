@@ -33,8 +33,8 @@ class NetworkWorkload : public Workload {
   /// asked, moves them to the device, sets their mode. Once, before inputs are drawn.
   void adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules);
 
-  /// Moves an input or a target to the device.
-  torch::Tensor place(const torch::Tensor& tensor) const { return tensor.to(device_); }
+  /// Moves an input or a target to the device, and to 16 bits where the setup asks for them.
+  torch::Tensor place(const torch::Tensor& tensor) const;
   Draw& draw() { return draw_; }
   torch::Device device() const { return device_; }
   bool is_training() const { return setup_.mode == Mode::train; }
@@ -59,6 +59,8 @@ class NetworkWorkload : public Workload {
   double parameter_sum() const;
   double gradient_norm() const;
   void set_training(bool on);
+
+  void cast(torch::nn::Module& module) const;
 
   Setup setup_;
   torch::Device device_;

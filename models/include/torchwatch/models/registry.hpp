@@ -37,7 +37,8 @@ struct Definition {
   BatchSizes small;
   BatchRule batch_rule = BatchRule::any;
   Refusals refusals = {};
-  std::string_view cut = {};  ///< what `small` cuts, for people
+  bool has_16_bit_form = false;  ///< the original can be cast to fp16
+  std::string_view cut = {};     ///< what `small` cuts, for people
   /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
   /// setup. Throws what LibTorch throws.
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
@@ -76,7 +77,8 @@ int default_batch(const Definition&, Mode, Preset);
 /// The batch size that `setup` means: its own, or the default where that is 0.
 int batch_of(const Definition&, const Setup& setup);
 
-/// Why `setup` cannot be built: the original refuses the mode or the batch. Empty: it can.
+/// Why `setup` cannot be built: the original refuses the mode, the precision or the batch. Empty:
+/// it can.
 std::string unsupported_reason(const Definition&, const Setup&);
 
 /// Seeds LibTorch's generators and builds the workload; `setup.batch` 0 is the default. Throws what

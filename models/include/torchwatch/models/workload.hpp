@@ -14,6 +14,11 @@ enum class Mode { train, infer };
 enum class Preset { paper, small };
 enum class Device { cpu, cuda };
 
+/// fp16 and bf16: parameters and inputs in 16 bits. amp: parameters in 32 bits, and LibTorch's
+/// autocast around the whole iteration (bf16 on a CPU, fp16 on a GPU), as pytorch/benchmark has it
+/// (73871abc, `--precision amp_bf16`, `amp_fp16`). tf32: a GPU may round the factors of products.
+enum class Precision { fp32, tf32, fp16, bf16, amp };
+
 /// Where parameters and inputs come from: random numbers of the seed, or the formula by which two
 /// implementations are compared (README.md, "values").
 enum class Fill { random, formula };
@@ -24,6 +29,7 @@ struct Setup {
   Preset preset = Preset::small;
   int batch = 0;  ///< 0: the preset's default
   Device device = Device::cpu;
+  Precision precision = Precision::fp32;
   Fill fill = Fill::random;
   std::uint64_t seed = 1337;
 };

@@ -17,6 +17,9 @@ namespace torchwatch::runner {
 /// Threads within an operator; one between operators.
 void set_threads(int count);
 
+/// Lets a GPU's products and convolutions round float32 factors to tf32, for the whole process.
+void allow_tf32();
+
 bool cuda_is_available();
 
 /// Makes LibTorch set the device up, so that what that costs is not the workload's.

@@ -44,6 +44,7 @@ struct Config {
     Preset preset = Preset::small;
     std::vector<std::string> workloads;         ///< empty: all
     std::vector<Configuration> configurations;  ///< empty: what the machine has
+    std::vector<Variant> variants = {Variant{}};
   } suite;
   struct Measure {
     int threads = 1;

@@ -30,7 +30,7 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// The plan of `config` for those workloads and configurations.
+/// The plan of `config` for those workloads and configurations, each in all variants of `config`.
 Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
                const std::vector<Configuration>& configurations);
 
