@@ -10,8 +10,12 @@
 then at larger ones, as far as a run is expected to end in --seconds of one core and within --gib;
 `check` runs one batch more, larger than all that were measured. Both keep every run in
 FOLDER/runs.jsonl and go on where they were ended. `write` puts into the table that
-torchwatch-runner is compiled with what follows from the runs of `measure`; `report` holds the table
-against the runs of `check`. One process at a time.
+torchwatch-runner is compiled with what follows from the runs of `measure`, and leaves the rows of what
+FOLDER holds no runs of; `report` holds the table against the runs of `check`. One process at a time.
+
+PROGRAM is torchwatch-runner, or benchmark_dry_runner, which leaves convolutions and matrix products
+undone: it asks LibTorch's allocator for the same in a fraction of the time, for workloads that take
+minutes. Keep its runs in a FOLDER of their own, and write them before those that were really made.
 """
 
 import argparse
