@@ -19,6 +19,9 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
                                      --registered: only what is known without building them
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
                                      what the network computes when it is filled by the formula
+  flops REQUEST.json                 floating-point operations of one iteration
+  peak REQUEST.json                  operations a second of this machine's fastest matrix product, with
+                                     the request's device, precision and threads
   environment [--json]               what this runner runs on
 
 A request needs schema (1), attempt, workload, device (cpu, cuda) and mode (train, infer).
@@ -30,9 +33,13 @@ struct Command {
   ExitStatus (*run)(const Call& call);
 };
 
-constexpr std::array kCommands{Command{"measure", measure_command}, Command{"step", step_command},
-                               Command{"list", list_command}, Command{"values", values_command},
-                               Command{"environment", environment_command}};
+constexpr std::array kCommands{Command{"measure", measure_command},
+                               Command{"step", step_command},
+                               Command{"list", list_command},
+                               Command{"values", values_command},
+                               Command{"environment", environment_command},
+                               Command{"flops", flops_command},
+                               Command{"peak", peak_command}};
 
 }  // namespace
 

@@ -22,6 +22,8 @@ ExitStatus step_command(const Call& call);
 ExitStatus list_command(const Call& call);
 ExitStatus values_command(const Call& call);
 ExitStatus environment_command(const Call& call);
+ExitStatus flops_command(const Call& call);
+ExitStatus peak_command(const Call& call);
 
 /// Says what is wrong and how it is meant.
 ExitStatus wrong_use(const Call& call, const std::string& what);

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "request_file.hpp"
 #include "torchwatch/runner/deadline.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
@@ -15,13 +16,6 @@ namespace {
 
 using protocol::Request;
 using protocol::RunResult;
-
-Result<Request> read_request(const std::string& path) {
-  TW_TRY(const std::string text, read_file(path, protocol::kRequestBytesMax));
-  auto request = protocol::parse_request(text);
-  if (!request) return fail(request.error().within(path));
-  return request;
-}
 
 std::string late_result(const Request& request) {
   RunResult result;
@@ -59,18 +53,15 @@ ExitStatus measure_command(const Call& call) {
 
 ExitStatus step_command(const Call& call) {
   if (call.arguments.size() != 1) return wrong_use(call, "step takes REQUEST.json");
-  const auto request = read_request(call.arguments[0]);
-  if (!request) return failed(call, request.error());
-  const auto* entry = models::find(request->cell.workload);
-  if (entry == nullptr) return wrong_use(call, unknown_workload(request->cell.workload));
-  const auto reason = refusal(*entry, *request);
-  if (!reason.empty()) return wrong_use(call, reason);
+  const auto runnable = read_runnable(call.arguments[0]);
+  if (!runnable) return failed(call, runnable.error());
+  const auto& request = runnable->request;
 
-  make_quiet(*request);
-  const auto setup = setup_of(*request);
-  set_threads(std::max(1, request->cell.variant.threads));
-  const auto workload = models::build(entry->definition, setup);
-  for (int i = 0; i < request->warmup; ++i) workload->step();
+  make_quiet(request);
+  const auto setup = setup_of(request);
+  set_threads(std::max(1, request.cell.variant.threads));
+  const auto workload = models::build(runnable->entry->definition, setup);
+  for (int i = 0; i < request.warmup; ++i) workload->step();
   synchronise(setup.device);
   call.out << "ready\n" << std::flush;
   for (std::string line; std::getline(call.in, line);) {

@@ -2,6 +2,10 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "named_or_newest.hpp"
+#include "noise_table.hpp"
+#include "session_command.hpp"
+#include "suite_options.hpp"
 #include "table.hpp"
 #include "torchwatch/daemon/fitness.hpp"
 
@@ -20,34 +24,75 @@ const char* to_word(daemon::Fitness fitness) {
   return "";
 }
 
-Outcome run_check(const Invocation& invocation) {
+struct Options {
+  bool noise = false;
+  std::string build;
+  int pairs = 12;
+  SuiteOptions suite;
+};
+
+struct Checked {
+  ExitStatus status = ExitStatus::done;
+  nlohmann::json json = nlohmann::json::array();
+  Table table{{{"", Table::Align::left}, {"what"}, {"found"}, {"remedy"}}};
+};
+
+Checked check(const config::Config& config) {
+  Checked checked;
+  for (const auto& finding : daemon::check_fitness(config)) {
+    if (finding.fitness == daemon::Fitness::fails) checked.status = ExitStatus::surroundings;
+    checked.table.add({to_word(finding.fitness), finding.what, finding.found, finding.remedy});
+    checked.json.push_back({{"fitness", to_word(finding.fitness)},
+                            {"what", finding.what},
+                            {"found", finding.found},
+                            {"remedy", finding.remedy}});
+  }
+  return checked;
+}
+
+Result<std::vector<nightly::NoiseFigure>> noise_of(const Invocation& invocation,
+                                                   const Options& options, config::Config config) {
+  TW_TRY_VOID(options.suite.apply(config));
+  TW_TRY(auto opened, open_session(invocation, std::move(config)));
+  TW_TRY_VOID(opened.session->lock_machine());
+  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
+  return nightly::measure_noise(opened.workshop(), build.id, options.pairs, invocation.stop);
+}
+
+Outcome run_check(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
-  const auto findings = daemon::check_fitness(config);
-  auto status = ExitStatus::done;
-  auto array = nlohmann::json::array();
-  Table table({{"", Table::Align::left}, {"what"}, {"found"}, {"remedy"}});
-  for (const auto& finding : findings) {
-    if (finding.fitness == daemon::Fitness::fails) status = ExitStatus::surroundings;
-    table.add({to_word(finding.fitness), finding.what, finding.found, finding.remedy});
-    array.push_back({{"fitness", to_word(finding.fitness)},
-                     {"what", finding.what},
-                     {"found", finding.found},
-                     {"remedy", finding.remedy}});
+  auto checked = check(config);
+  nlohmann::json json{{"findings", checked.json}};
+  if (!invocation.json) checked.table.print(invocation.out);
+  if (options.noise) {
+    TW_TRY(const auto noise, noise_of(invocation, options, config));
+    json["noise"] = noise_json(noise);
+    if (!invocation.json) print_noise(invocation.out << '\n', noise, config.detect.threshold);
   }
-  if (invocation.json) {
-    invocation.out << nlohmann::json{{"findings", array}}.dump(2) << '\n';
-  } else {
-    table.print(invocation.out);
-  }
-  return status;
+  if (invocation.json) invocation.out << json.dump(2) << '\n';
+  return checked.status;
 }
 
 }  // namespace
 
 void add_check(Commands& commands) {
-  commands.add("check",
-               "Is this machine, this configuration, this token fit? Each finding with its remedy",
-               run_check);
+  auto options = std::make_shared<Options>();
+  auto& command = commands.add(
+      "check", "Is this machine, this configuration, this token fit? Each finding with its remedy",
+      [options](const Invocation& invocation) { return run_check(invocation, *options); });
+  auto* noise = command.add_flag(
+      "--noise", options->noise,
+      "Also measure a build against itself and tell the least slowdown that is found here");
+  command
+      .add_option("--build", options->build, "This BUILD with --noise; default: the newest known")
+      ->needs(noise);
+  command.add_option("--pairs", options->pairs, "Pairs of runs for each workload with --noise")
+      ->check(CLI::Range(4, 200))
+      ->needs(noise);
+  options->suite.add_to(command);
+  for (const char* of_noise : {"--workload", "--configuration", "--variant", "--preset"}) {
+    command.get_option(of_noise)->needs(noise);
+  }
 }
 
 }  // namespace torchwatch::cli

@@ -50,7 +50,7 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
 
   Commands commands(app);
   for (const auto add : {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
-                         add_incidents, add_builds, add_workloads, add_check}) {
+                         add_incidents, add_builds, add_workloads, add_check, add_batches}) {
     add(commands);
   }
   try {

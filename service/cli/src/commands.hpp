@@ -55,5 +55,6 @@ void add_incidents(Commands&);
 void add_workloads(Commands&);
 void add_builds(Commands&);
 void add_check(Commands&);
+void add_batches(Commands&);
 
 }  // namespace torchwatch::cli

@@ -6,6 +6,7 @@
 #include <map>
 #include <ostream>
 
+#include "runner_call.hpp"
 #include "table.hpp"
 #include "torchwatch/doors/publish.hpp"
 #include "torchwatch/protocol/request.hpp"
@@ -21,25 +22,19 @@ using nlohmann::json;
 /// for the last, which the suite lacks, stands its recurrent encoder and decoder with attention.
 const std::array kMlperfNetworks{"resnet50", "vision_maskrcnn", "hf_Bert", "dlrm", "tacotron2"};
 
-/// A program that is to run, and the libraries it runs on.
-struct Runner {
-  fs::path program;
-  fs::path libraries;
-  fs::path scratch;
-};
-
 Result<RunResult> run_coverage(daemon::Session& session, const Runner& runner,
-                               const protocol::Request& request, std::stop_token stop) {
-  const auto question = runner.scratch / "coverage-request.json";
-  const auto answer = runner.scratch / "coverage-result.json";
+                               const fs::path& scratch, const protocol::Request& request,
+                               std::stop_token stop) {
+  const auto question = scratch / "coverage-request.json";
+  const auto answer = scratch / "coverage-result.json";
   std::error_code ignored;
   fs::remove(answer, ignored);
   TW_TRY_VOID(doors::publish_file(question, protocol::to_json(request)));
   doors::ProcessSpec spec;
-  spec.program = runner.program;
+  spec.program = runner.kit.runner;
   spec.arguments = {"measure", question.string(), answer.string()};
-  spec.environment = {{"LD_LIBRARY_PATH", runner.libraries.string()}, {"LC_ALL", "C"}};
-  spec.working_folder = runner.scratch;
+  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
+  spec.working_folder = scratch;
   spec.time_limit = std::chrono::milliseconds(request.limits.time_ms);
   spec.output_limit_bytes = 1U << 20U;
   const auto outcome = session.processes().run(spec, stop);
@@ -114,17 +109,13 @@ Result<std::vector<WorkloadCoverage>> cover(daemon::Session& session,
                                             const storage::BuildRow& build, const json& listed,
                                             std::stop_token stop) {
   auto& workshop = session.workshop();
-  TW_TRY(const auto tree, builds::inspect(build.folder));
+  TW_TRY(const auto runner, prepare_runner(session, build, stop));
   std::vector<WorkloadCoverage> all;
-  std::vector<std::string> names;
   for (const auto& item : listed.at("workloads")) {
-    names.push_back(item.at("name").get<std::string>());
-    all.push_back({names.back(), item.value("domain", ""), {}, {}});
+    all.push_back({item.at("name").get<std::string>(), item.value("domain", ""), {}, {}});
   }
-  TW_TRY(const auto kit, workshop.runners.kit_for(tree, names, stop));
   TW_TRY(const auto scratch,
          doors::PartialFolder::create(session.config().executor.scratch / "coverage"));
-  const Runner runner{kit.runner, tree.folder / "lib", scratch.path()};
   workshop.progress.began("watching one iteration of each workload");
   int done = 0;
   for (auto& each : all) {
@@ -134,7 +125,7 @@ Result<std::vector<WorkloadCoverage>> cover(daemon::Session& session,
       request.attempt = "coverage-" + each.workload + "-" + std::string(to_string(mode));
       request.cell = {each.workload, {Device::cpu, mode}, {}};
       request.pass = Pass::coverage;
-      TW_TRY(const auto result, run_coverage(session, runner, request, stop));
+      TW_TRY(const auto result, run_coverage(session, runner, scratch.path(), request, stop));
       for (const auto& [name, calls] : result.operators) each.operators.insert(name);
       if (result.status != RunStatus::ok) each.reasons.push_back(result.reason);
     }

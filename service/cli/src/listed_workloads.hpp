@@ -9,10 +9,6 @@
 
 namespace torchwatch::cli {
 
-/// The newest build that is ready and still lies where it was. Errors: not_found, saying how to
-/// get one.
-Result<storage::BuildRow> newest_build(daemon::Session&);
-
 /// The suite's workloads, as configured, with what is known without building a network: domain,
 /// task, batch sizes, configurations (`torchwatch-runner list --json --registered` of that build's
 /// kit).

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "efficiency.hpp"
 #include "figures.hpp"
 #include "session_command.hpp"
 #include "suite_options.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct Options {
   std::string build;
   int runs = 5;
+  bool efficiency = false;
   SuiteOptions suite;
 };
 
@@ -32,6 +34,13 @@ nlohmann::json to_json(const nightly::SoloFigure& figure) {
           {"runs", figure.runs},
           {"status", to_string(figure.status)},
           {"reason", figure.reason}};
+}
+
+nlohmann::json to_json(const storage::BuildRow& build,
+                       const std::vector<nightly::SoloFigure>& figures) {
+  auto array = nlohmann::json::array();
+  for (const auto& figure : figures) array.push_back(to_json(figure));
+  return {{"build", build.name}, {"figures", array}};
 }
 
 std::string spread_text(double spread) {
@@ -68,13 +77,14 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
   TW_TRY(const auto figures,
          nightly::measure_alone(opened.workshop(), build.id, options.runs, invocation.stop));
-  if (invocation.json) {
-    auto array = nlohmann::json::array();
-    for (const auto& figure : figures) array.push_back(to_json(figure));
-    invocation.out << nlohmann::json{{"build", build.name}, {"figures", array}}.dump(2) << '\n';
-  } else {
-    print(invocation.out, figures);
+  auto json = to_json(build, figures);
+  if (!invocation.json) print(invocation.out, figures);
+  if (options.efficiency) {
+    TW_TRY(const auto efficiency, efficiency_of(*opened.session, build, figures, invocation.stop));
+    json["efficiency"] = efficiency_json(efficiency);
+    if (!invocation.json) print_efficiency(invocation.out << '\n', efficiency);
   }
+  if (invocation.json) invocation.out << json.dump(2) << '\n';
   return ExitStatus::done;
 }
 
@@ -94,6 +104,9 @@ void add_measure(Commands& commands) {
                   "Fresh processes for each figure; with one, the spread of times is that of its "
                   "iterations")
       ->check(CLI::Range(1, 100));
+  command.add_flag("--efficiency", options->efficiency,
+                   "Also count the operations of an iteration and tell the share of the machine's "
+                   "peak that is reached");
   options->suite.add_to(command);
 }
 

@@ -6,9 +6,9 @@
 #include "commands.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
+#include "named_or_newest.hpp"
 #include "session_command.hpp"
 #include "table.hpp"
-#include "torchwatch/daemon/resolve.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -95,12 +95,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Session& session,
 
 Outcome run_workloads(const Invocation& invocation, const Options& options) {
   TW_TRY(auto opened, open_session(invocation));
-  storage::BuildRow build;
-  if (options.build.empty()) {
-    TW_TRY(build, newest_build(*opened.session));
-  } else {
-    TW_TRY(build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
-  }
+  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
   if (options.coverage) return show_coverage(invocation, *opened.session, build);
   TW_TRY(const auto listed, counted_workloads(*opened.session, build, invocation.stop));
   if (invocation.json) {

@@ -185,6 +185,10 @@ void add_measuring(std::vector<Key>& table) {
               [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
           "The variants of each configuration; precisions are fp32, tf32, fp16, bf16 "
           "and amp, where a workload has them."));
+  table.push_back(key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
+                      Allowed<std::filesystem::path>{},
+                      "The batch sizes of inference, a table that torchwatch batches --out writes; "
+                      "empty: the preset's."));
 
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
                       "LibTorch's threads in a measured process."));

@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/daemon/machine_fitness.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -20,48 +18,6 @@ constexpr std::uintmax_t kFreeBytesMin = std::uintmax_t{10} << 30U;
 
 FitnessFinding good(std::string what, std::string found) {
   return {Fitness::good, std::move(what), std::move(found), ""};
-}
-
-std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
-FitnessFinding check_cores() {
-  const auto cores = std::thread::hardware_concurrency();
-  const auto found = std::to_string(cores) + " cores";
-  if (cores >= 2) return good("processor", found);
-  return {Fitness::disturbs, "processor", found,
-          "give the machine two cores: one to measure on, one for everything else"};
-}
-
-FitnessFinding check_load() {
-  const auto line = first_line("/proc/loadavg");
-  double load = 0;
-  std::istringstream(line) >> load;
-  const auto found = "load " + line.substr(0, line.find(' ')) + " over the last minute";
-  if (load < 0.5) return good("foreign load", found);
-  return {Fitness::disturbs, "foreign load", found, "end or move what runs beside the measuring"};
-}
-
-FitnessFinding check_governor() {
-  const fs::path file = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
-  if (!fs::exists(file)) return good("clock governor", "not controlled from here");
-  const auto governor = first_line(file);
-  if (governor == "performance") return good("clock governor", governor);
-  return {Fitness::disturbs, "clock governor", governor,
-          "cpupower frequency-set --governor performance"};
-}
-
-FitnessFinding check_transparent_huge_pages() {
-  const auto setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (setting.find("[always]") == std::string::npos) {
-    return good("transparent huge pages", setting.empty() ? "not known" : setting);
-  }
-  return {Fitness::disturbs, "transparent huge pages", setting,
-          "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
 bool is_on_path(const std::string& program) {
@@ -145,18 +101,15 @@ FitnessFinding check_github(const config::Config& config) {
 }  // namespace
 
 std::vector<FitnessFinding> check_fitness(const config::Config& config) {
-  return {check_cores(),
-          check_load(),
-          check_governor(),
-          check_transparent_huge_pages(),
-          check_program("g++", "runners are compiled against each build's headers"),
-          check_program("ninja", "runners are compiled with it"),
-          check_program("python3", "releases are fetched with its pip"),
-          check_space(config.storage.path.parent_path()),
-          check_channel(config),
-          check_source(config),
-          check_recipe(config),
-          check_github(config)};
+  auto findings = check_machine("/");
+  for (auto& finding : {check_program("g++", "runners are compiled against each build's headers"),
+                        check_program("ninja", "runners are compiled with it"),
+                        check_program("python3", "releases are fetched with its pip"),
+                        check_space(config.storage.path.parent_path()), check_channel(config),
+                        check_source(config), check_recipe(config), check_github(config)}) {
+    findings.push_back(finding);
+  }
+  return findings;
 }
 
 }  // namespace torchwatch::daemon

@@ -6,6 +6,8 @@
 #include "judging.hpp"
 #include "measuring.hpp"
 #include "reporting.hpp"
+#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/nightly/batch_choice.hpp"
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/search_run.hpp"
 #include "torchwatch/nightly/subjects.hpp"
@@ -31,6 +33,16 @@ std::vector<Configuration> configurations_of(const config::Config& config) {
     here.push_back({Device::cuda, Mode::infer});
   }
   return here;
+}
+
+Status apply_batch_table(const std::filesystem::path& file, Plan& plan) {
+  constexpr std::size_t kBytesMax = 1U << 20U;
+  if (file.empty()) return {};
+  TW_TRY(const auto text, doors::read_file(file, kBytesMax));
+  const auto table = parse_batch_table(text, plan.preset);
+  if (!table) return fail(table.error().within(file.string()));
+  for (auto& cell : plan.cells) apply(*table, cell);
+  return {};
 }
 
 /// Each stage takes the night in one state and returns it in a later one.
@@ -132,7 +144,9 @@ Result<Plan> plan_of_config(Workshop& workshop) {
   if (workloads.empty()) {
     TW_TRY(workloads, workshop.runners.workloads());
   }
-  return make_plan(workshop.config, workloads, configurations_of(workshop.config));
+  auto plan = make_plan(workshop.config, workloads, configurations_of(workshop.config));
+  TW_TRY_VOID(apply_batch_table(workshop.config.suite.inference_batches, plan));
+  return plan;
 }
 
 detect::Settings detect_settings(const config::Config& config, const Plan& plan) {

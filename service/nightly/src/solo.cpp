@@ -3,10 +3,7 @@
 #include <map>
 
 #include "robust.hpp"
-#include "torchwatch/nightly/night.hpp"
-#include "torchwatch/nightly/run_maker.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
+#include "solo_bench.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -45,30 +42,14 @@ std::vector<SoloFigure> figures(const Cell& cell, Pass pass, const std::vector<M
 
 Result<std::vector<SoloFigure>> measure_alone(Workshop& workshop, storage::Id build, int runs,
                                               std::stop_token stop) {
-  storage::NightStore nights(workshop.database);
-  TW_TRY(const auto row, storage::BuildStore(workshop.database).get(build));
-  TW_TRY(const auto tree, builds::inspect(row.folder));
-  TW_TRY(const auto plan, plan_of_config(workshop));
-  workshop.progress.began("preparing the runner of " + row.name);
-  TW_TRY(auto kit, workshop.runners.kit_for(tree, workloads_of(plan), stop));
-  const Subject subject{build, tree, std::move(kit)};
-  TW_TRY(const auto night, nights.opened(storage::NightKind::compare, build, std::nullopt,
-                                         workshop.clock.wall_now()));
-  RunMaker maker(workshop, {storage::OwnerKind::night, night.id});
+  TW_TRY(auto bench, SoloBench::open(workshop, build, stop));
+  const auto& plan = bench.plan();
+  bench.expect(static_cast<int>(plan.cells.size() * plan.passes.size()) * runs);
   storage::RunStore store(workshop.database);
   std::vector<SoloFigure> result;
-  const int processes = static_cast<int>(plan.cells.size() * plan.passes.size()) * runs;
-  int done = 0;
   for (const auto& cell : plan.cells) {
     for (const auto pass : plan.passes) {
-      std::vector<MachineRun> made;
-      for (int run = 0; run < runs; ++run) {
-        workshop.progress.at(done++, processes, to_string(cell));
-        const auto slot = "alone/" + std::string(to_string(pass)) + "/" + to_string(cell) + "/" +
-                          std::to_string(run);
-        TW_TRY(auto one, maker.make(slot, subject, plan, cell, pass, stop));
-        made.push_back(std::move(one));
-      }
+      TW_TRY(const auto made, bench.run(cell, pass, runs, stop));
       for (auto& figure : figures(cell, pass, made)) {
         if (runs == 1 && figure.target.metric == Metric::time && figure.status == RunStatus::ok) {
           TW_TRY(figure.spread, spread_within(store, made.front()));
@@ -77,8 +58,7 @@ Result<std::vector<SoloFigure>> measure_alone(Workshop& workshop, storage::Id bu
       }
     }
   }
-  TW_TRY_VOID(nights.advanced(night, storage::NightState::accepted, workshop.clock.wall_now(),
-                              "measured alone: nothing to compare it with"));
+  TW_TRY_VOID(bench.close());
   return result;
 }
 

@@ -57,9 +57,17 @@ std::optional<std::int64_t> device_bytes_free(models::Device device);
 /// Version, build configuration (as a digest), instruction set in use: facts for the environment.
 std::map<std::string, std::string> libtorch_facts();
 
-/// Floating-point operations of `work` on this thread, two for each multiply-accumulate of
-/// convolutions and matrix products; everything else counts nothing.
+/// Floating-point operations of `work`, forward and backward, two for each multiply-accumulate of
+/// convolutions and matrix products; everything else counts nothing. Not reentrant.
 std::int64_t count_flops(const std::function<void()>& work);
+
+struct GemmPeak {
+  double flops_per_second = 0;
+  int size = 0;  ///< rows and columns of the product that reached it
+};
+/// The fastest of square matrix products of 256 to 4,096 rows, each repeated for a while: what
+/// this device can do in that precision with the threads set.
+GemmPeak measure_gemm_peak(models::Device device, models::Precision precision);
 
 /// How often each operator is called while `work` runs, on every thread, also by other operators:
 /// "aten::addmm": 12. Not reentrant.

@@ -45,6 +45,7 @@ struct Config {
     std::vector<std::string> workloads;         ///< empty: all
     std::vector<Configuration> configurations;  ///< empty: what the machine has
     std::vector<Variant> variants = {Variant{}};
+    std::filesystem::path inference_batches;  ///< empty: the preset's
   } suite;
   struct Measure {
     int threads = 1;

@@ -1,0 +1,107 @@
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "commands.hpp"
+#include "named_or_newest.hpp"
+#include "session_command.hpp"
+#include "suite_options.hpp"
+#include "table.hpp"
+#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/nightly/batch_choice.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+using nightly::BatchChoice;
+
+struct Options {
+  std::string build;
+  std::string out;
+  int runs = 3;
+  SuiteOptions suite;
+};
+
+std::string throughput(double items_per_second) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", items_per_second);
+  return text.data();
+}
+
+std::string tried_text(const BatchChoice& choice) {
+  std::string text;
+  for (const auto& point : choice.tried) {
+    text += (text.empty() ? "" : ", ") + std::to_string(point.batch) + ": " +
+            throughput(point.items_per_second);
+  }
+  return text;
+}
+
+void print(std::ostream& out, const std::vector<BatchChoice>& choices) {
+  Table table({{"workload"},
+               {"configuration"},
+               {"batch", Table::Align::right},
+               {"items a second, by batch"},
+               {"why no more"}});
+  for (const auto& choice : choices) {
+    table.add({choice.cell.workload, to_string(choice.cell.configuration),
+               choice.batch > 0 ? std::to_string(choice.batch) : "the preset's", tried_text(choice),
+               choice.ended});
+  }
+  table.print(out);
+}
+
+nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
+  auto array = nlohmann::json::array();
+  for (const auto& choice : choices) {
+    auto tried = nlohmann::json::array();
+    for (const auto& point : choice.tried) {
+      tried.push_back({{"batch", point.batch}, {"items_per_second", point.items_per_second}});
+    }
+    array.push_back({{"workload", choice.cell.workload},
+                     {"configuration", to_string(choice.cell.configuration)},
+                     {"batch", choice.batch},
+                     {"tried", tried},
+                     {"ended", choice.ended}});
+  }
+  return {{"choices", array}};
+}
+
+Outcome run_batches(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY_VOID(options.suite.apply(config));
+  config.suite.inference_batches.clear();  // the table is made anew
+  const auto preset = config.suite.preset;
+  TW_TRY(auto opened, open_session(invocation, std::move(config)));
+  TW_TRY_VOID(opened.session->lock_machine());
+  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
+  TW_TRY(const auto choices,
+         nightly::choose_batches(opened.workshop(), build.id, options.runs, invocation.stop));
+  if (!options.out.empty()) {
+    TW_TRY_VOID(doors::publish_file(options.out, nightly::to_json(preset, choices)));
+  }
+  if (invocation.json) {
+    invocation.out << to_json(choices).dump(2) << '\n';
+  } else {
+    print(invocation.out, choices);
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_batches(Commands& commands) {
+  auto options = std::make_shared<Options>();
+  auto& command = commands.add(
+      "batches", "Choose the batch sizes of inference: doubled until the throughput stops growing",
+      [options](const Invocation& invocation) { return run_batches(invocation, *options); });
+  command.add_option("--build", options->build, "Measure this BUILD; default: the newest known");
+  command.add_option("--out", options->out,
+                     "Write the table to this FILE, for [suite] inference_batches");
+  command.add_option("--runs", options->runs, "Fresh processes for each batch size")
+      ->check(CLI::Range(1, 100));
+  options->suite.add_to(command);
+}
+
+}  // namespace torchwatch::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "torchwatch/daemon/session.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::cli {
+
+/// A LibTorch and the program that was compiled against it.
+struct Runner {
+  builds::Tree tree;
+  builds::Kit kit;
+};
+
+/// Compiled if there is none yet, with the configured workloads at least.
+Result<Runner> prepare_runner(daemon::Session&, const storage::BuildRow&, std::stop_token stop);
+
+/// What a command of the runner prints as JSON. Errors: unavailable with its output where it does
+/// not end well within the time; corrupt where it prints no JSON.
+Result<nlohmann::json> ask_runner(daemon::Session&, const Runner&,
+                                  const std::vector<std::string>& arguments,
+                                  std::chrono::milliseconds time_limit, std::stop_token stop);
+
+}  // namespace torchwatch::cli

@@ -1,0 +1,117 @@
+#include "torchwatch/detect/detection_floor.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "torchwatch/detect/time_verdict.hpp"
+
+namespace torchwatch::detect {
+namespace {
+
+constexpr int kNights = 200;
+constexpr double kFound = 0.9;
+constexpr double kLargest = 1.0;  // a doubling
+constexpr double kResolution = 0.0025;
+
+/// Pairs of a series that is slower by `log_change`.
+class Pairs {
+ public:
+  Pairs(std::span<const double> same_build, double log_change, std::uint64_t seed)
+      : same_build_(same_build), log_change_(log_change), random_(seed) {}
+
+  void extend(std::vector<double>& pairs, int to) {
+    while (static_cast<int>(pairs.size()) < to) pairs.push_back(next());
+  }
+
+ private:
+  double next() {
+    std::uniform_int_distribution<std::size_t> any(0, same_build_.size() - 1);
+    const double noise = same_build_[any(random_)];
+    return log_change_ + (random_() % 2 == 0 ? noise : -noise);
+  }
+
+  std::span<const double> same_build_;
+  double log_change_;
+  std::mt19937_64 random_;
+};
+
+struct Night {
+  bool is_regressed = false;
+  int runs = 0;
+};
+
+bool screening_suspects(Pairs& pairs, const Settings& settings, Night& night) {
+  std::vector<double> screened;
+  auto decision = screen(screened, settings);
+  while (decision.step == ScreenStep::measure_more) {
+    pairs.extend(screened, decision.pairs_next);
+    decision = screen(screened, settings);
+  }
+  night.runs += 2 * static_cast<int>(screened.size());
+  return decision.step == ScreenStep::suspect;
+}
+
+Night night_of(Pairs& pairs, const Settings& settings) {
+  Night night;
+  if (!screening_suspects(pairs, settings, night)) return night;
+  std::vector<double> fresh;
+  auto decision = confirm(fresh, settings);
+  while (decision.measure_more) {
+    pairs.extend(fresh, decision.pairs_next);
+    decision = confirm(fresh, settings);
+  }
+  night.runs += 2 * static_cast<int>(fresh.size());
+  night.is_regressed = decision.verdict == Verdict::regressed;
+  return night;
+}
+
+struct Nights {
+  double found = 0;  ///< share
+  double runs = 0;   ///< mean
+};
+
+/// Every change is tried on the same draws, so that what is found grows with it.
+Nights nights_with(std::span<const double> same_build, double change, const Settings& settings,
+                   std::uint64_t seed) {
+  Nights all;
+  for (int i = 0; i < kNights; ++i) {
+    Pairs pairs(same_build, std::log1p(change), seed + static_cast<std::uint64_t>(i));
+    const auto night = night_of(pairs, settings);
+    all.found += night.is_regressed ? 1.0 / kNights : 0;
+    all.runs += static_cast<double>(night.runs) / kNights;
+  }
+  return all;
+}
+
+}  // namespace
+
+DetectionFloor foretell_floor(std::span<const double> same_build_log_ratios,
+                              const Settings& settings, std::uint64_t seed) {
+  const auto nights = [&](double change) {
+    return nights_with(same_build_log_ratios, change, settings, seed);
+  };
+  DetectionFloor floor;
+  floor.runs_unchanged = nights(0).runs;
+  auto at_most = nights(kLargest);
+  floor.runs_changed = at_most.runs;
+  floor.change = std::numeric_limits<double>::infinity();
+  if (at_most.found < kFound) return floor;
+  double missed = 0;
+  double found = kLargest;
+  while (found - missed > kResolution) {
+    const double middle = (missed + found) / 2;
+    const auto there = nights(middle);
+    if (there.found < kFound) {
+      missed = middle;
+      continue;
+    }
+    found = middle;
+    floor.runs_changed = there.runs;
+  }
+  floor.change = found;
+  return floor;
+}
+
+}  // namespace torchwatch::detect
