@@ -1,9 +1,8 @@
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "commands.hpp"
+#include "figures.hpp"
 #include "named_or_newest.hpp"
 #include "session_command.hpp"
 #include "suite_options.hpp"
@@ -23,17 +22,11 @@ struct Options {
   SuiteOptions suite;
 };
 
-std::string throughput(double items_per_second) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", items_per_second);
-  return text.data();
-}
-
 std::string tried_text(const BatchChoice& choice) {
   std::string text;
   for (const auto& point : choice.tried) {
     text += (text.empty() ? "" : ", ") + std::to_string(point.batch) + ": " +
-            throughput(point.items_per_second);
+            decimal("%.4g", point.items_per_second);
   }
   return text;
 }

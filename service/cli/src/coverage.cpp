@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <ostream>
 
+#include "figures.hpp"
 #include "runner_call.hpp"
 #include "table.hpp"
 #include "torchwatch/doors/publish.hpp"
@@ -145,10 +145,9 @@ void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all)
   const auto theirs = mlperf_networks(all);
   std::vector<std::string> names;
   for (const auto* each : theirs) names.push_back(each->workload);
-  std::array<char, 32> ratio{};
-  std::snprintf(ratio.data(), ratio.size(), "%.2f", ratio_to_mlperf(all));
   out << "\nMLPerf's networks, as far as they are here (" << joined(names) << "), reach "
-      << united(theirs).size() << " operators: the suite reaches " << ratio.data()
+      << united(theirs).size() << " operators: the suite reaches "
+      << decimal("%.2f", ratio_to_mlperf(all))
       << " times as many.\n\nReached by one workload only:\n";
   for (const auto& [workload, operators] : reached_once(all)) {
     out << "  " << workload << ": " << joined(operators) << "\n";

@@ -1,7 +1,5 @@
 #include "efficiency.hpp"
 
-#include <array>
-#include <cstdio>
 #include <map>
 #include <ostream>
 
@@ -64,12 +62,6 @@ class Questions {
   std::stop_token stop_;
   std::map<std::tuple<Device, Precision, int>, double> peaks_;
 };
-
-std::string decimal(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
 
 }  // namespace
 

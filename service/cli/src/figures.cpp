@@ -11,12 +11,16 @@ namespace torchwatch::cli {
 
 using nlohmann::json;
 
+std::string decimal(const char* format, double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
 namespace {
 
 std::string signed_percent(double ratio) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%+.1f", (ratio - 1) * 100);
-  return text.data();
+  return decimal("%+.1f", (ratio - 1) * 100);
 }
 
 bool has_interval(const storage::VerdictRow& row) {

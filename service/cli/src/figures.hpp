@@ -7,6 +7,8 @@
 
 namespace torchwatch::cli {
 
+/// One number in printf's `format`, which must take a double: decimal("%.1f %%", 3.14).
+std::string decimal(const char* format, double value);
 /// "+15.2 %", or "" where there is no ratio.
 std::string percent(double ratio);
 /// "[+13.1, +17.4]", or "" where there is no interval.

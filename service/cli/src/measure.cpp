@@ -1,5 +1,3 @@
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -43,12 +41,6 @@ nlohmann::json to_json(const storage::BuildRow& build,
   return {{"build", build.name}, {"figures", array}};
 }
 
-std::string spread_text(double spread) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", spread * 100);
-  return text.data();
-}
-
 void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
   using Align = Table::Align;
   Table table({{"workload"},
@@ -63,7 +55,7 @@ void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
     table.add({figure.target.cell.workload, configuration_text(figure.target.cell),
                std::string(to_string(figure.target.metric)),
                ok ? report::human_value(figure.target.metric, figure.value) : "-",
-               ok ? spread_text(figure.spread) : "-", std::to_string(figure.runs),
+               ok ? decimal("%.1f %%", 100 * figure.spread) : "-", std::to_string(figure.runs),
                ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
   }
   table.print(out);

@@ -1,8 +1,6 @@
 #include "noise_table.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "figures.hpp"
@@ -16,12 +14,6 @@ using nightly::NoiseFigure;
 
 double minutes(const NoiseFigure& figure, double runs) {
   return runs * figure.run_seconds / 60;
-}
-
-std::string decimal(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
 }
 
 std::string floor_text(const NoiseFigure& figure) {

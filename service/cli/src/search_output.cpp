@@ -1,8 +1,6 @@
 #include "search_output.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "figures.hpp"
@@ -39,9 +37,7 @@ void print_effects(std::ostream& out, const std::vector<nightly::TargetEffect>& 
 }
 
 std::string sureness(double confidence) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", confidence * 100);
-  return text.data();
+  return decimal("%.1f %%", 100 * confidence);
 }
 
 void print_culprit(std::ostream& out, const nightly::CulpritFinding& culprit,
