@@ -7,6 +7,7 @@ namespace torchwatch::protocol {
 namespace {
 
 constexpr std::int64_t kCountMax = 1'000'000;
+constexpr std::int64_t kBatchMax = std::int64_t{1} << 24;  // pyhpc's own are 1 << 20
 constexpr int kLeakIterationsMin = 20;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kMillisecondsMax = 86'400'000;
@@ -19,7 +20,7 @@ Status read_cell(ObjectReader& in, Cell& cell) {
   TW_TRY(cell.configuration.mode, in.word("mode", parse_mode));
   TW_TRY(cell.variant.precision, in.word("precision", parse_precision, {Precision::fp32}));
   TW_TRY(cell.variant.backend, in.word("backend", parse_backend, {Backend::eager}));
-  TW_TRY(const auto batch, in.integer("batch", {0, kCountMax}, 0));
+  TW_TRY(const auto batch, in.integer("batch", {0, kBatchMax}, 0));
   TW_TRY(const auto threads, in.integer("threads", {0, 4096}, 0));
   cell.variant.batch = static_cast<int>(batch);
   cell.variant.threads = static_cast<int>(threads);

@@ -58,6 +58,14 @@ TEST_CASE("a request is read back as it was written") {
   REQUIRE(again.limits.memory_bytes == 1 << 30);
 }
 
+TEST_CASE("a batch may be as large as the largest original's") {
+  auto request = minimal();
+  request["batch"] = 1 << 20;
+  REQUIRE(parse_request(request.dump()).value().cell.variant.batch == 1 << 20);
+  request["batch"] = 1 << 25;
+  REQUIRE(refusal(request).find("member \"batch\" must be a whole number from 0") == 0);
+}
+
 TEST_CASE("a member that is missing is named") {
   for (const auto* name : {"schema", "attempt", "workload", "device", "mode"}) {
     auto request = minimal();
