@@ -139,6 +139,7 @@ TORCHWATCH_DEFINE(mobilenet_v2_quantized_qat) {
       .paper = {.train = 96, .infer = 96},
       .small = {.train = 4, .infer = 4},
       .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
+      .no_autocast = "fake quantisation takes float32 alone",
       .cut = "images 64x64, batch 4",
       .build = build_fixed_classifier<QuantizedClassifier, MobileNetV2, kPaperImage, kSmallImage>};
 }

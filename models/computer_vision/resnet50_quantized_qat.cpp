@@ -117,6 +117,7 @@ TORCHWATCH_DEFINE(resnet50_quantized_qat) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
           .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
+          .no_autocast = "fake quantisation takes float32 alone",
           .cut = "images 64x64, first stage 32 channels, batch 2",
           .build = build_classifier<QuantizedClassifier, ResNet50, kPaper, kSmall>};
 }

@@ -37,8 +37,9 @@ struct Definition {
   BatchSizes small;
   BatchRule batch_rule = BatchRule::any;
   Refusals refusals = {};
-  bool has_16_bit_form = false;  ///< the original can be cast to fp16
-  std::string_view cut = {};     ///< what `small` cuts, for people
+  bool has_16_bit_form = false;       ///< the original can be cast to fp16
+  std::string_view no_autocast = {};  ///< why; empty: it can be run under it
+  std::string_view cut = {};          ///< what `small` cuts, for people
   /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
   /// setup. Throws what LibTorch throws.
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
