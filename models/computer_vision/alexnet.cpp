@@ -60,7 +60,7 @@ TORCHWATCH_DEFINE(alexnet) {
           .task = "image classification",
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, linear layers 256 wide, batch 4",
           .build = build_classifier<TorchvisionClassifier, AlexNet, kPaper, kSmall>};
 }

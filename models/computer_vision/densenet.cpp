@@ -123,7 +123,7 @@ TORCHWATCH_DEFINE(densenet121) {
       .task = "image classification",
       .paper = {.train = 256, .infer = 64},
       .small = {.train = 2, .infer = 2},
-      .has_16_bit_form = true,
+      .runs_in_16_bits = true,
       .cut = "images 64x64, batch 2",
       .build = build_fixed_classifier<TorchvisionClassifier, DenseNet, kPaperImage, kSmallImage>};
 }

@@ -223,7 +223,7 @@ TORCHWATCH_DEFINE(detectron2_fcos_r_50_fpn) {
           .paper = {.train = 0, .infer = 1},
           .small = {.train = 0, .infer = 1},
           .refusals = {.train = "the original raises: its library cannot train this network"},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "image 128x160, backbone and heads a quarter as wide",
           .build = build_as<FcosWorkload>};
 }

@@ -174,7 +174,7 @@ Definition definition(std::string_view task) {
       .task = task,
       .paper = {.train = 1, .infer = 1},
       .small = {.train = 1, .infer = 1},
-      .has_16_bit_form = true,
+      .runs_in_16_bits = !Which.masks,
       .cut =
           "image 128x160, 50 proposals of which 32 are trained, backbone and heads a quarter as "
           "wide",

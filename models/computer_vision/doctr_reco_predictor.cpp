@@ -137,6 +137,7 @@ TORCHWATCH_DEFINE(doctr_reco_predictor) {
           .paper = {.infer = 1},
           .small = {.infer = 1},
           .refusals = {.train = "the original has no training"},
+          .no_autocast = "its characters are read from float32 alone",
           .cut = "half the channels of the convolutions",
           .build = build_as<RecognitionWorkload>};
 }

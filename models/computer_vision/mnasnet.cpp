@@ -111,7 +111,7 @@ TORCHWATCH_DEFINE(mnasnet1_0) {
       .task = "image classification",
       .paper = {.train = 32, .infer = 32},
       .small = {.train = 4, .infer = 4},
-      .has_16_bit_form = true,
+      .runs_in_16_bits = true,
       .cut = "images 64x64, batch 4",
       .build = build_fixed_classifier<TorchvisionClassifier, MNASNet, kPaperImage, kSmallImage>};
 }

@@ -83,7 +83,7 @@ TORCHWATCH_DEFINE(mobilenet_v2) {
           .task = "image classification",
           .paper = {.train = 96, .infer = 16},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, batch 4",
           .build =
               build_fixed_classifier<TorchvisionClassifier, MobileNetV2, kPaperImage, kSmallImage>};

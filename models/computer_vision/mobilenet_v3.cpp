@@ -140,7 +140,7 @@ TORCHWATCH_DEFINE(mobilenet_v3_large) {
           .task = "image classification",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, batch 4",
           .build =
               build_fixed_classifier<TorchvisionClassifier, MobileNetV3, kPaperImage, kSmallImage>};

@@ -182,6 +182,7 @@ TORCHWATCH_DEFINE(pytorch_unet) {
           .task = "image segmentation",
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
+          .no_autocast = "its loss multiplies float32 alone",
           .cut = "images 64x95, a quarter of the channels",
           .build = build_as<UNetWorkload>};
 }

@@ -26,7 +26,7 @@ TORCHWATCH_DEFINE(resnet152) {
           .task = "image classification",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 16 channels, batch 2",
           .build = [](const Setup& setup) {
             return build_resnet(setup, resnet::kResNet152, {.width = 16, .image = 64});
@@ -38,7 +38,7 @@ TORCHWATCH_DEFINE(resnet18) {
           .task = "image classification",
           .paper = {.train = 16, .infer = 8},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 4",
           .build = [](const Setup& setup) {
             return build_resnet(setup, resnet::kResNet18, {.width = 32, .image = 64});
@@ -50,7 +50,7 @@ TORCHWATCH_DEFINE(resnet50) {
           .task = "image classification",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 2",
           .build = [](const Setup& setup) {
             return build_resnet(setup, resnet::kResNet50, {.width = 32, .image = 64});
@@ -62,7 +62,7 @@ TORCHWATCH_DEFINE(resnext50_32x4d) {
           .task = "image classification",
           .paper = {.train = 8, .infer = 8},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 2",
           .build = [](const Setup& setup) {
             return build_resnet(setup, resnet::kResNeXt50, {.width = 32, .image = 64});

@@ -107,7 +107,7 @@ TORCHWATCH_DEFINE(shufflenet_v2_x1_0) {
       .task = "image classification",
       .paper = {.train = 128, .infer = 64},
       .small = {.train = 4, .infer = 4},
-      .has_16_bit_form = true,
+      .runs_in_16_bits = true,
       .cut = "images 64x64, batch 4",
       .build =
           build_fixed_classifier<TorchvisionClassifier, ShuffleNetV2, kPaperImage, kSmallImage>};

@@ -113,7 +113,7 @@ TORCHWATCH_DEFINE(squeezenet1_1) {
           .task = "image classification",
           .paper = {.train = 32, .infer = 16},
           .small = {.train = 1, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, batch 1 / 4",
           .build = build_as<SqueezeNetWorkload>};
 }

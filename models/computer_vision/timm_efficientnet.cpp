@@ -58,7 +58,7 @@ TORCHWATCH_DEFINE(timm_efficientnet) {
       .task = "image classification",
       .paper = {.train = 32, .infer = 64},
       .small = {.train = 2, .infer = 2},
-      .has_16_bit_form = true,
+      .runs_in_16_bits = true,
       .cut = "images 64x64, batch 2",
       .build = build_fixed_classifier<timm::Classifier, EfficientNet, kPaperImage, kSmallImage>};
 }

@@ -204,7 +204,7 @@ TORCHWATCH_DEFINE(timm_nfnet) {
           .task = "image classification",
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, a quarter of the channels, batch 2",
           .build = build_classifier<timm::Classifier, NormFreeNet, kPaper, kSmall>};
 }

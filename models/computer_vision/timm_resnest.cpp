@@ -154,7 +154,7 @@ TORCHWATCH_DEFINE(timm_resnest) {
           .task = "image classification",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, half the channels, batch 4",
           .build = build_classifier<timm::Classifier, ResNest, kPaper, kSmall>};
 }

@@ -150,7 +150,7 @@ TORCHWATCH_DEFINE(timm_vision_transformer) {
           .task = "image generation",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, half the width, batch 4",
           .build = [](const Setup& setup) {
             return classifier_of(setup, kSmallNetwork, kSmallNetworkCut);
@@ -162,7 +162,7 @@ TORCHWATCH_DEFINE(timm_vision_transformer_large) {
           .task = "image generation",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 56x56, an eighth of the width, batch 2",
           .build = [](const Setup& setup) {
             return classifier_of(setup, kGiantNetwork, kGiantNetworkCut);

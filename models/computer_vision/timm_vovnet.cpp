@@ -113,7 +113,7 @@ TORCHWATCH_DEFINE(timm_vovnet) {
           .task = "object detection",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 64x64, half the channels, batch 2",
           .build = build_classifier<timm::Classifier, VovNet, kPaper, kSmall>};
 }

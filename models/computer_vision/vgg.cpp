@@ -67,7 +67,7 @@ TORCHWATCH_DEFINE(vgg16) {
           .task = "image classification",
           .paper = {.train = 64, .infer = 4},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "images 32x32, linear layers 128 wide, batch 2",
           .build = build_classifier<TorchvisionClassifier, VGG, kPaper, kSmall>};
 }

@@ -176,6 +176,7 @@ TORCHWATCH_DEFINE(yolov3) {
           .task = "image segmentation",
           .paper = {.train = 16, .infer = 8},
           .small = {.train = 4, .infer = 4},
+          .no_autocast = "its targets are written in float32 alone",
           .cut = "images 96x96 / 96x128, 8 feature maps in the first layer, batch 4",
           .build = build_as<Yolov3Workload>};
 }

@@ -43,7 +43,7 @@ std::string_view refusal_of(const Refusals& refusals, const Setup& setup) {
 
 std::string_view refusal_of_precision(const Definition& definition, const Setup& setup) {
   const bool is_16_bit = setup.precision == Precision::fp16 || setup.precision == Precision::bf16;
-  if (is_16_bit && !definition.has_16_bit_form) return "the original has no 16-bit form";
+  if (is_16_bit && !definition.runs_in_16_bits) return "it is not built in 16 bits";
   if (setup.precision == Precision::amp) return definition.no_autocast;
   if (setup.precision == Precision::tf32 && setup.device == Device::cpu) {
     return "tf32 is a format of GPUs";

@@ -134,7 +134,6 @@ TORCHWATCH_DEFINE(hf_Albert) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
           .build = build_language_model<Albert, kPaper, kSmall>};
 }

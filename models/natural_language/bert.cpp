@@ -73,7 +73,6 @@ TORCHWATCH_DEFINE(hf_Bert) {
           .task = "language modelling",
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
           .build = build_language_model<Bert, kBasePaper, kBaseSmall>};
 }
@@ -83,7 +82,6 @@ TORCHWATCH_DEFINE(hf_Bert_large) {
           .task = "language modelling",
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 tokens, vocabulary 1,000, width 256, hidden 768; batch 2 / 1",
           .build = build_language_model<Bert, kLargePaper, kLargeSmall>};
 }

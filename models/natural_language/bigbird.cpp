@@ -192,7 +192,6 @@ TORCHWATCH_DEFINE(hf_BigBird) {
           .task = "language modelling",
           .paper = {.train = 2, .infer = 1},
           .small = {.train = 1, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "64 / 256 tokens, blocks of 4, vocabulary 1,000, width 192, hidden 768; batch 1",
           .build = build_language_model<BigBird, kPaper, kSmall>};
 }

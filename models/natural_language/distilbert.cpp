@@ -202,7 +202,6 @@ TORCHWATCH_DEFINE(hf_DistilBert) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 4, .infer = 1},
-          .has_16_bit_form = true,
           .build = build_as<DistilBertWorkload>};
 }
 

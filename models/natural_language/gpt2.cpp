@@ -200,7 +200,7 @@ TORCHWATCH_DEFINE(hf_GPT2) {
           .task = "language modelling",
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "32 / 64 tokens, 64 positions, vocabulary 1,000, width 192; batch 2 / 1",
           .build = build_language_model<GPT2, kBasePaper, kBaseSmall>};
 }
@@ -210,7 +210,7 @@ TORCHWATCH_DEFINE(hf_GPT2_large) {
           .task = "language modelling",
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "32 / 64 tokens, 64 positions, vocabulary 1,000, width 160; batch 2 / 1",
           .build = build_language_model<GPT2, kLargePaper, kLargeSmall>};
 }

@@ -340,7 +340,7 @@ TORCHWATCH_DEFINE(hf_Reformer) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 1, .infer = 1},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "128 tokens, chunks of 32; batch 1",
           .build = build_language_model<Reformer, kPaper, kSmall>};
 }

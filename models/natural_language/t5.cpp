@@ -329,7 +329,6 @@ TORCHWATCH_DEFINE(hf_T5) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 / 64 tokens, vocabulary 1,000, width 128, hidden 512; batch 2 / 1",
           .build = build_language_model<T5, kPaper, kSmall>};
 }
@@ -339,7 +338,6 @@ TORCHWATCH_DEFINE(hf_T5_base) {
           .task = "language modelling",
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 / 64 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
           .build = build_language_model<T5, kBasePaper, kBaseSmall>};
 }
@@ -349,7 +347,6 @@ TORCHWATCH_DEFINE(hf_T5_large) {
           .task = "language modelling",
           .paper = {.train = 2, .infer = 1},
           .small = {.train = 1, .infer = 1},
-          .has_16_bit_form = true,
           .cut = "32 tokens, vocabulary 1,000, width 128, hidden 512; batch 1",
           .build = build_language_model<T5, kLargePaper, kLargeSmall>};
 }

@@ -216,7 +216,7 @@ TORCHWATCH_DEFINE(fambench_xlmr) {
           .task = "language modelling",
           .paper = {.train = 96, .infer = 96},
           .small = {.train = 2, .infer = 2},
-          .has_16_bit_form = true,
+          .runs_in_16_bits = true,
           .cut = "16 tokens, vocabulary 1,002, width 128, hidden 512; batch 2",
           .build = build_as<XlmrWorkload, kPaper, kSmall>};
 }

@@ -216,7 +216,7 @@ TEST_CASE("a precision changes what is computed, and where there is none it is s
   CHECK(refused.reason == "tf32 is a format of GPUs");
   wish["workload"] = "dlrm";
   wish["precision"] = "bf16";
-  CHECK(measure(wish).reason == "the original has no 16-bit form");
+  CHECK(measure(wish).reason == "it is not built in 16 bits");
 }
 
 TEST_CASE("training costs three times the forward, but for the gradient of the images") {

@@ -37,8 +37,8 @@ struct Definition {
   BatchSizes small;
   BatchRule batch_rule = BatchRule::any;
   Refusals refusals = {};
-  bool has_16_bit_form = false;       ///< the original can be cast to fp16
-  std::string_view no_autocast = {};  ///< why; empty: it can be run under it
+  bool runs_in_16_bits = false;       ///< parameters and inputs can be cast
+  std::string_view no_autocast = {};  ///< why it cannot run under it; empty: it can
   std::string_view cut = {};          ///< what `small` cuts, for people
   /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
   /// setup. Throws what LibTorch throws.
