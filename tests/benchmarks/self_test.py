@@ -3,8 +3,8 @@
 
     tests/benchmarks/self_test.py TORCHWATCH BUILD --state FOLDER [--workload NAME ...]
 
-`torchwatch compare BUILD BUILD`: whatever it calls changed is a false alarm. CPU, preset small, 3
-iterations to warm up, then 10. Ended at any point, it goes on where it was when called again with
+`torchwatch nightly --baseline BUILD --candidate BUILD`: whatever it calls changed is a false alarm. CPU,
+preset small, 3 iterations to warm up, then 10. Ended at any point, it goes on where it was when called again with
 the same FOLDER; what was done by then is not measured again. The table (Markdown) goes to standard output, a
 summary below it. Exit status 1 if a series regressed or failed.
 """
@@ -22,16 +22,22 @@ from suite_table import CONFIGURATION, by_series
 METRICS = {"time": "time", "cpu_peak": "peak", "cpu_peak_resident": "resident peak"}
 
 
-def compare(torchwatch, build, configuration, workloads):
+def carry_out_night(torchwatch, build, configuration):
     """The verdicts, and the seconds it took. 0 and 4 mean that nothing regressed, 1 that something did."""
-    command = [torchwatch, "--config", configuration, "--json", "compare", build, build]
-    for workload in workloads:
-        command += ["--workload", workload]
+    command = [torchwatch, "--config", configuration, "--json", "nightly",
+               "--baseline", build, "--candidate", build]
     begun = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1, 4):
         sys.exit(f"self_test: {' '.join(map(str, command))} ended with {done.returncode}")
     return json.loads(done.stdout)["verdicts"], time.monotonic() - begun
+
+
+def configuration_text(state, workloads):
+    text = CONFIGURATION.format(state=state, preset="small")
+    if not workloads:
+        return text
+    return text.replace("[suite]\n", f"[suite]\nworkloads = {json.dumps(workloads)}\n")
 
 
 def ratio_cell(verdict):
@@ -86,9 +92,9 @@ def main():
     state = options.state.resolve()
     state.mkdir(parents=True, exist_ok=True)
     configuration = state / "suite.toml"
-    configuration.write_text(CONFIGURATION.format(state=state, preset="small"))
-    verdicts, seconds = compare(
-        options.torchwatch.resolve(), options.build.resolve(), configuration, options.workload
+    configuration.write_text(configuration_text(state, options.workload))
+    verdicts, seconds = carry_out_night(
+        options.torchwatch.resolve(), options.build.resolve(), configuration
     )
     print_table(by_series(verdicts))
     print_summary(verdicts, seconds)
