@@ -208,8 +208,10 @@ TEST_CASE("a precision changes what is computed, and where there is none it is s
   wish["precision"] = "amp";
   const auto mixed = measure(wish);
   REQUIRE(mixed.status == RunStatus::ok);
-  CHECK_FALSE(plain.operators.contains("aten::_to_copy"));
-  CHECK(mixed.operators.contains("aten::_to_copy"));
+  const auto casts = [](const protocol::RunResult& result) {
+    return result.operators.contains("aten::_to_copy") ? result.operators.at("aten::_to_copy") : 0;
+  };
+  CHECK(casts(mixed) > casts(plain) + 20);  // as many as ResNet-18 has convolutions, at least
   wish["precision"] = "tf32";
   const auto refused = measure(wish);
   CHECK(refused.status == RunStatus::unsupported);
