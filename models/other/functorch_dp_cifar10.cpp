@@ -57,6 +57,7 @@ TORCHWATCH_DEFINE(functorch_dp_cifar10) {
           .task = "other",
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
+          .no_autocast = "oneDNN has no 16-bit convolution of so many groups",
           .cut = "first stage 32 channels, batch 4",
           .build = build_as<FunctorchDpCifar10Workload>};
 }

@@ -135,6 +135,7 @@ TORCHWATCH_DEFINE(functorch_maml_omniglot) {
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
+          .no_autocast = "oneDNN has no 16-bit convolution of so many groups",
           .cut = "2 tasks, 15 query images each",
           .build = build_as<FunctorchMamlOmniglotWorkload>};
 }
