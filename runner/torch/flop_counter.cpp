@@ -1,5 +1,6 @@
 #include <atomic>
 
+#include "operator_watch.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
@@ -87,8 +88,7 @@ std::int64_t attention_backward_flops(Inputs inputs) {
   return attention_flops(inputs.slice(1)) / 2 * 5;
 }
 
-/// LibTorch's callbacks are plain functions; the count in progress is reached here. Autograd's
-/// threads count as well.
+/// Autograd's threads count as well.
 std::atomic<std::int64_t>* counter = nullptr;
 thread_local int within_lstm = 0;
 
@@ -129,31 +129,12 @@ void on_exit(const at::RecordFunction&, at::ObserverContext* context) {
   if (context != nullptr) --within_lstm;
 }
 
-/// Watches as long as it lives: the work may throw.
-class Watch {
- public:
-  explicit Watch(std::atomic<std::int64_t>& into) {
-    counter = &into;
-    handle_ = at::addGlobalCallback(at::RecordFunctionCallback(on_enter, on_exit)
-                                        .needsInputs(true)
-                                        .scopes({at::RecordScope::FUNCTION}));
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch() {
-    at::removeCallback(handle_);
-    counter = nullptr;
-  }
-
- private:
-  at::CallbackHandle handle_ = at::INVALID_CALLBACK_HANDLE;
-};
-
 }  // namespace
 
 std::int64_t count_flops(const std::function<void()>& work) {
   std::atomic<std::int64_t> flops = 0;
-  const Watch watch(flops);
+  const OperatorWatch watch(counter, flops,
+                            at::RecordFunctionCallback(on_enter, on_exit).needsInputs(true));
   work();
   return flops;
 }

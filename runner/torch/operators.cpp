@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include "operator_watch.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
@@ -20,7 +21,6 @@ class CallCounter {
   std::map<std::string, std::int64_t> calls_;
 };
 
-/// LibTorch's callbacks are plain functions; the count in progress is reached here.
 CallCounter* counter = nullptr;
 
 std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& call) {
@@ -29,30 +29,11 @@ std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& call) {
   return nullptr;
 }
 
-/// Watches as long as it lives: the work may throw.
-class Watch {
- public:
-  explicit Watch(CallCounter& into) {
-    counter = &into;
-    handle_ = at::addGlobalCallback(
-        at::RecordFunctionCallback(on_enter).scopes({at::RecordScope::FUNCTION}));
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch() {
-    at::removeCallback(handle_);
-    counter = nullptr;
-  }
-
- private:
-  at::CallbackHandle handle_ = at::INVALID_CALLBACK_HANDLE;
-};
-
 }  // namespace
 
 std::map<std::string, std::int64_t> operators_called(const std::function<void()>& work) {
   CallCounter mine;
-  const Watch watch(mine);
+  const OperatorWatch watch(counter, mine, at::RecordFunctionCallback(on_enter));
   work();
   return mine.calls();
 }
