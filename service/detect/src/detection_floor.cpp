@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/detect/whole_night.hpp"
 
 namespace torchwatch::detect {
 namespace {
@@ -37,36 +37,6 @@ class Pairs {
   std::mt19937_64 random_;
 };
 
-struct Night {
-  bool is_regressed = false;
-  int runs = 0;
-};
-
-bool screening_suspects(Pairs& pairs, const Settings& settings, Night& night) {
-  std::vector<double> screened;
-  auto decision = screen(screened, settings);
-  while (decision.step == ScreenStep::measure_more) {
-    pairs.extend(screened, decision.pairs_next);
-    decision = screen(screened, settings);
-  }
-  night.runs += 2 * static_cast<int>(screened.size());
-  return decision.step == ScreenStep::suspect;
-}
-
-Night night_of(Pairs& pairs, const Settings& settings) {
-  Night night;
-  if (!screening_suspects(pairs, settings, night)) return night;
-  std::vector<double> fresh;
-  auto decision = confirm(fresh, settings);
-  while (decision.measure_more) {
-    pairs.extend(fresh, decision.pairs_next);
-    decision = confirm(fresh, settings);
-  }
-  night.runs += 2 * static_cast<int>(fresh.size());
-  night.is_regressed = decision.verdict == Verdict::regressed;
-  return night;
-}
-
 struct Nights {
   double found = 0;  ///< share
   double runs = 0;   ///< mean
@@ -78,9 +48,10 @@ Nights nights_with(std::span<const double> same_build, double change, const Sett
   Nights all;
   for (int i = 0; i < kNights; ++i) {
     Pairs pairs(same_build, std::log1p(change), seed + static_cast<std::uint64_t>(i));
-    const auto night = night_of(pairs, settings);
-    all.found += night.is_regressed ? 1.0 / kNights : 0;
-    all.runs += static_cast<double>(night.runs) / kNights;
+    const auto more = [&pairs](std::vector<double>& list, int to) { pairs.extend(list, to); };
+    const auto night = judge_night(more, more, settings);
+    all.found += night.verdict == Verdict::regressed ? 1.0 / kNights : 0;
+    all.runs += static_cast<double>(night.runs()) / kNights;
   }
   return all;
 }

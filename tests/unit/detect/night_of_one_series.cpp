@@ -18,29 +18,12 @@ void measure(const NextRun& next, double slowdown, int pairs, std::vector<double
 
 NightOutcome judge_one_series(const NextRun& screening, const NextRun& confirming, double slowdown,
                               const Settings& settings) {
-  NightOutcome outcome;
-  std::vector<double> screened;
-  ScreenDecision first = screen(screened, settings);
-  while (first.step == ScreenStep::measure_more) {
-    measure(screening, slowdown, first.pairs_next, screened);
-    first = screen(screened, settings);
-  }
-  outcome.screen_pairs = static_cast<int>(screened.size());
-  outcome.estimate = first.estimate;
-  if (first.step == ScreenStep::unchanged) outcome.verdict = Verdict::unchanged;
-  if (first.step != ScreenStep::suspect) return outcome;
-
-  outcome.was_suspected = true;
-  std::vector<double> fresh;
-  ConfirmDecision second = confirm(fresh, settings);
-  while (second.measure_more) {
-    measure(confirming, slowdown, second.pairs_next, fresh);
-    second = confirm(fresh, settings);
-  }
-  outcome.confirm_pairs = static_cast<int>(fresh.size());
-  outcome.verdict = second.verdict;
-  outcome.estimate = second.estimate;
-  return outcome;
+  const auto from = [slowdown](const NextRun& next) {
+    return [&next, slowdown](std::vector<double>& log_ratios, int pairs) {
+      measure(next, slowdown, pairs, log_ratios);
+    };
+  };
+  return judge_night(from(screening), from(confirming), settings);
 }
 
 }  // namespace torchwatch::detect

@@ -2,22 +2,12 @@
 
 #include <functional>
 
-#include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/detect/whole_night.hpp"
 
 namespace torchwatch::detect {
 
 /// Gives the next run's value, each time it is asked, as if nothing had changed.
 using NextRun = std::function<double()>;
-
-struct NightOutcome {
-  Verdict verdict = Verdict::inconclusive;
-  bool was_suspected = false;
-  int screen_pairs = 0;
-  int confirm_pairs = 0;
-  Estimate estimate;  ///< of the stage that decided
-
-  [[nodiscard]] int runs() const { return 2 * (screen_pairs + confirm_pairs); }
-};
 
 /// Screens and, where it must, confirms one series in blocks A B B A, with runs from the one and
 /// the other; the candidate's runs take `slowdown` times as long (1: nothing changed).
