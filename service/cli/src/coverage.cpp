@@ -30,12 +30,8 @@ Result<RunResult> run_coverage(daemon::Session& session, const Runner& runner,
   std::error_code ignored;
   fs::remove(answer, ignored);
   TW_TRY_VOID(doors::publish_file(question, protocol::to_json(request)));
-  doors::ProcessSpec spec;
-  spec.program = runner.kit.runner;
-  spec.arguments = {"measure", question.string(), answer.string()};
-  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
-  spec.working_folder = scratch;
-  spec.time_limit = std::chrono::milliseconds(request.limits.time_ms);
+  auto spec = process_of(runner, {"measure", question.string(), answer.string()}, scratch,
+                         std::chrono::milliseconds(request.limits.time_ms));
   spec.output_limit_bytes = 1U << 20U;
   const auto outcome = session.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");

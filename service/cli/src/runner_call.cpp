@@ -29,16 +29,22 @@ Result<Runner> prepare_runner(daemon::Session& session, const storage::BuildRow&
   return Runner{tree, kit};
 }
 
+doors::ProcessSpec process_of(const Runner& runner, std::vector<std::string> arguments,
+                              std::filesystem::path folder, std::chrono::milliseconds time_limit) {
+  doors::ProcessSpec spec;
+  spec.program = runner.kit.runner;
+  spec.arguments = std::move(arguments);
+  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
+  spec.working_folder = std::move(folder);
+  spec.time_limit = time_limit;
+  spec.output_limit_bytes = kAnswerBytesMax;
+  return spec;
+}
+
 Result<nlohmann::json> ask_runner(daemon::Session& session, const Runner& runner,
                                   const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds time_limit, std::stop_token stop) {
-  doors::ProcessSpec spec;
-  spec.program = runner.kit.runner;
-  spec.arguments = arguments;
-  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
-  spec.working_folder = session.config().executor.scratch;
-  spec.time_limit = time_limit;
-  spec.output_limit_bytes = kAnswerBytesMax;
+  const auto spec = process_of(runner, arguments, session.config().executor.scratch, time_limit);
   const auto outcome = session.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
   if (doors::succeeded(outcome)) return parse(arguments.front(), outcome.output);

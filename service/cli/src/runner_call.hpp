@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,10 @@ struct Runner {
 
 /// Compiled if there is none yet, with the configured workloads at least.
 Result<Runner> prepare_runner(daemon::Session&, const storage::BuildRow&, std::stop_token stop);
+
+/// A process of the runner on its LibTorch.
+doors::ProcessSpec process_of(const Runner&, std::vector<std::string> arguments,
+                              std::filesystem::path folder, std::chrono::milliseconds time_limit);
 
 /// What a command of the runner prints as JSON. Errors: unavailable with its output where it does
 /// not end well within the time; corrupt where it prints no JSON.
