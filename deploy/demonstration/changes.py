@@ -153,83 +153,83 @@ HARMLESS = [
 ]
 
 
-def _document(subject, page, sentence):
+def document_change(subject, page, sentence):
     return Change(subject, (Edit(f"docs/source/notes/{page}.rst", "", f"\n{sentence}\n"),))
 
 
-def _test(subject, file, name):
+def test_change(subject, file, name):
     body = f"\n    def test_{name}(self):\n        self.check(\"{name}\")\n"
     return Change(subject, (Edit(f"test/test_{file}.py", "", body),))
 
 
-def _python(subject, module, definition):
+def python_change(subject, module, definition):
     return Change(subject, (Edit(f"torch/{module}.py", "", f"\n\n{definition}\n"),))
 
 
-def _workflow(subject, file, line):
+def workflow_change(subject, file, line):
     return Change(subject, (Edit(f".github/workflows/{file}.yml", "", f"  # {line}\n"),))
 
 
 OTHERS = {
     "docs": [
-        _document("[docs] Say which views share storage after reshape", "layout",
+        document_change("[docs] Say which views share storage after reshape", "layout",
                   "A reshape shares storage wherever the strides allow it."),
-        _document("Fix the cross reference in the autograd note", "autograd",
+        document_change("Fix the cross reference in the autograd note", "autograd",
                   "See the page on layouts for what a view keeps alive."),
-        _document("[docs] Explain what happens to zero-sized dimensions", "layout",
+        document_change("[docs] Explain what happens to zero-sized dimensions", "layout",
                   "A dimension of size zero makes a tensor without elements, and every operation keeps it."),
-        _document("Reword the paragraph on saved tensors", "autograd",
+        document_change("Reword the paragraph on saved tensors", "autograd",
                   "What a function saves lives until its gradient was computed."),
-        _document("[docs] Add a table of rounding rules", "numerics",
+        document_change("[docs] Add a table of rounding rules", "numerics",
                   "Ties go to the even neighbour unless a page says otherwise."),
-        _document("Mention deterministic algorithms in the notes on numerics", "numerics",
+        document_change("Mention deterministic algorithms in the notes on numerics", "numerics",
                   "Sums over threads may differ in the last bit between runs."),
-        _document("[docs] List the environment variables that set threads", "threads",
+        document_change("[docs] List the environment variables that set threads", "threads",
                   "The number of threads is read once, when the pool starts."),
-        _document("Correct the example of a custom function", "autograd",
+        document_change("Correct the example of a custom function", "autograd",
                   "The example returns one gradient for each input."),
     ],
     "test": [
-        _test("[testing] Cover empty batches in the linear tests", "linear", "empty_batch"),
-        _test("Add samples with a stride of zero for mm", "linear", "stride_zero"),
-        _test("Skip the slowest einsum cases under sanitizers", "linear", "einsum_slow"),
-        _test("[testing] Compare loss reductions against a loop", "losses", "reduction_loop"),
-        _test("Enable the weighted cases of nll_loss for double", "losses", "weighted_double"),
-        _test("Make the tolerance of the cosine loss test explicit", "losses", "cosine_tolerance"),
-        _test("[testing] Run the optimiser tests on non-contiguous parameters", "optim", "non_contiguous"),
-        _test("Add a test for loading state with renamed groups", "optim", "renamed_groups"),
-        _test("[quant] Cover observers with a single value", "optim", "single_value_observer"),
-        _test("Move the hook tests out of the slow shard", "hooks", "fast_shard"),
+        test_change("[testing] Cover empty batches in the linear tests", "linear", "empty_batch"),
+        test_change("Add samples with a stride of zero for mm", "linear", "stride_zero"),
+        test_change("Skip the slowest einsum cases under sanitizers", "linear", "einsum_slow"),
+        test_change("[testing] Compare loss reductions against a loop", "losses", "reduction_loop"),
+        test_change("Enable the weighted cases of nll_loss for double", "losses", "weighted_double"),
+        test_change("Make the tolerance of the cosine loss test explicit", "losses", "cosine_tolerance"),
+        test_change("[testing] Run the optimiser tests on non-contiguous parameters", "optim", "non_contiguous"),
+        test_change("Add a test for loading state with renamed groups", "optim", "renamed_groups"),
+        test_change("[quant] Cover observers with a single value", "optim", "single_value_observer"),
+        test_change("Move the hook tests out of the slow shard", "hooks", "fast_shard"),
     ],
     "python": [
-        _python("[FX] Keep the names of placeholders when a graph is copied", "fx_names",
+        python_change("[FX] Keep the names of placeholders when a graph is copied", "fx_names",
                 "def keeps_placeholder_names():\n    return True"),
-        _python("[optim] Accept generators in add_param_group", "optim_groups",
+        python_change("[optim] Accept generators in add_param_group", "optim_groups",
                 "def as_list(parameters):\n    return list(parameters)"),
-        _python("[DataLoader] Name the worker in the time-out message", "worker_messages",
+        python_change("[DataLoader] Name the worker in the time-out message", "worker_messages",
                 "def timed_out(worker):\n    return f\"worker {worker} timed out\""),
-        _python("Raise a clearer error for unhashable module keys", "module_keys",
+        python_change("Raise a clearer error for unhashable module keys", "module_keys",
                 "def describe_key(key):\n    return f\"key {key!r} is not a string\""),
-        _python("[ONNX] Print the operator that has no export", "export_messages",
+        python_change("[ONNX] Print the operator that has no export", "export_messages",
                 "def no_export(operator):\n    return f\"no export for {operator}\""),
-        _python("[BE] Type the helpers of the learning-rate schedules", "schedules",
+        python_change("[BE] Type the helpers of the learning-rate schedules", "schedules",
                 "def clamp(value: float, low: float, high: float) -> float:\n"
                 "    return min(max(value, low), high)"),
-        _python("Let the profiler's table sort by self time", "profiler_table",
+        python_change("Let the profiler's table sort by self time", "profiler_table",
                 "SORT_KEYS = (\"self_time\", \"total_time\", \"calls\")"),
-        _python("[distributions] Document the support of a mixture", "mixtures",
+        python_change("[distributions] Document the support of a mixture", "mixtures",
                 "SUPPORT = \"the union of the components' supports\""),
-        _python("Warn once when a buffer is registered twice", "module_keys",
+        python_change("Warn once when a buffer is registered twice", "module_keys",
                 "WARNED = set()"),
-        _python("[functorch] Name the level in nested transforms", "fx_names",
+        python_change("[functorch] Name the level in nested transforms", "fx_names",
                 "def level_name(level):\n    return f\"level {level}\""),
     ],
     "workflow": [
-        _workflow("[CI] Keep the logs of cancelled lint jobs", "lint", "logs are kept for two weeks"),
-        _workflow("[CI] Shard the slow tests by measured time", "test", "shards: by time"),
-        _workflow("Pin the image of the documentation job", "docs", "image: pinned by digest"),
-        _workflow("[BE] Remove a matrix entry that no job reads", "test", "matrix: cpu only"),
-        _workflow("[CI] Upload test reports when a shard fails", "test", "reports: always"),
-        _workflow("Retry the download of the linters", "lint", "retries: three"),
+        workflow_change("[CI] Keep the logs of cancelled lint jobs", "lint", "logs are kept for two weeks"),
+        workflow_change("[CI] Shard the slow tests by measured time", "test", "shards: by time"),
+        workflow_change("Pin the image of the documentation job", "docs", "image: pinned by digest"),
+        workflow_change("[BE] Remove a matrix entry that no job reads", "test", "matrix: cpu only"),
+        workflow_change("[CI] Upload test reports when a shard fails", "test", "reports: always"),
+        workflow_change("Retry the download of the linters", "lint", "retries: three"),
     ],
 }

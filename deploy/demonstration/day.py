@@ -48,12 +48,14 @@ def _revert_of(change, kind="harmless"):
     return Change(f'Revert "{change.subject}"', change.reverted_edits(), kind)
 
 
+def broken_and_repair():
+    """Pairs: a change that does not compile and the one that puts it right."""
+    return [[broken, repair or _revert_of(broken, "repair")] for broken, repair in changes.BROKEN]
+
+
 def _blocks(draw):
     """Runs of changes that stay together, except the culprits and what may begin or end the day."""
-    blocks = [[change] for change in draw.sample(changes.HARMLESS, HARMLESS_COUNT)]
-    for broken, repair in changes.BROKEN:
-        blocks.append([broken, repair or _revert_of(broken, "repair")])
-    return blocks
+    return [[change] for change in draw.sample(changes.HARMLESS, HARMLESS_COUNT)] + broken_and_repair()
 
 
 def _order(draw, with_culprits, slow_rows):
@@ -89,10 +91,6 @@ def _commit_times(draw):
     return [max(times[: place + 1]) for place in range(COMMITS)]
 
 
-def _pull_request_numbers(draw):
-    return draw.sample(range(171000, 172600), COMMITS)
-
-
 def plan(seed, with_culprits, slow_rows=changes.WARM_UP_PERCENT):
     """The day's commits, oldest first; the same for the same arguments, for ever. Without culprits
     only the contents of the two planted commits differ. slow_rows: the percentage of its rows that the
@@ -100,9 +98,14 @@ def plan(seed, with_culprits, slow_rows=changes.WARM_UP_PERCENT):
     draw = random.Random(seed)
     day = _order(draw, with_culprits, slow_rows)
     assert len(day) == COMMITS, len(day)
-    times, numbers = _commit_times(draw), _pull_request_numbers(draw)
+    return commits_of(draw, day, _commit_times(draw))
+
+
+def commits_of(draw, ordered, times):
+    """Commits of these changes at these times, oldest first, by drawn authors."""
+    numbers = draw.sample(range(171000, 172600), len(ordered))
     planned = []
-    for change, time, number in zip(day, times, numbers):
+    for change, time, number in zip(ordered, times, numbers):
         author, reviewer = draw.sample(range(1, AUTHORS + 1), 2)
         is_revert = change.subject.startswith("Revert")
         # Written hours to days before it lands, so author times go backwards along the branch.

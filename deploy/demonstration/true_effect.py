@@ -107,27 +107,32 @@ def report(effect):
           f"(99 % interval {low:.4f} to {high:.4f}, {len(effect['pairs'])} pairs)", flush=True)
 
 
+def measure_workload(options, runner, workload, planted, trees, found):
+    slow, keeping = planted
+    if keeping:
+        leak = leak_effect(runner, trees[keeping["parent"]], trees[keeping["sha"]], workload)
+        found["leak"].append(leak)
+        print(f"{workload} cpu-train: {leak['bytes_per_iteration']} bytes kept per iteration", flush=True)
+    for mode in ("train", "infer") if slow else ():
+        effect = time_effect(runner, trees[slow["parent"]], trees[slow["sha"]], workload, mode, options.pairs)
+        found["time"].append(effect)
+        report(effect)
+
+
 def measure(options):
     truth = json.loads((options.folder / "truth.json").read_text())
-    slow, keeping = truth["culprits"]["time"], truth["culprits"]["memory"]
-    if not slow or not keeping:
+    planted = truth["culprits"]["time"], truth["culprits"]["memory"]
+    if not any(planted):
         raise MeasurementFailed("this day has no culprits")
     libtorch = options.libtorch.absolute()
     trees = {sha: build(options.folder.absolute(), libtorch, sha)
-             for sha in (slow["parent"], slow["sha"], keeping["parent"], keeping["sha"])}
+             for culprit in planted if culprit for sha in (culprit["parent"], culprit["sha"])}
     found = {"seed": truth["seed"], "time": [], "leak": []}
     with tempfile.TemporaryDirectory() as scratch:
         kits = (options.kits or options.folder / "state" / "builds" / "kits").absolute()
         for workload in options.workload or WORKLOADS:
             runner = Runner(runner_of(kits, workload), Path(scratch))
-            leak = leak_effect(runner, trees[keeping["parent"]], trees[keeping["sha"]], workload)
-            found["leak"].append(leak)
-            print(f"{workload} cpu-train: {leak['bytes_per_iteration']} bytes kept per iteration", flush=True)
-            for mode in ("train", "infer"):
-                effect = time_effect(runner, trees[slow["parent"]], trees[slow["sha"]], workload, mode,
-                                     options.pairs)
-                found["time"].append(effect)
-                report(effect)
+            measure_workload(options, runner, workload, planted, trees, found)
     (options.folder / "true-effect.json").write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -67,6 +67,14 @@ class TrueEffect(ScriptTest):
         self.assertEqual(found["leak"][0]["bytes_per_iteration"], 4096)
         self.assertIn("resnet18 cpu-train: time x 1.1500", done.stdout)
 
+    def test_a_day_with_one_culprit_has_one_effect(self):
+        truth = json.loads((self.folder / "truth.json").read_text())
+        truth["culprits"]["memory"] = None
+        self.folder.joinpath("truth.json").write_text(json.dumps(truth))
+        self.assertEqual(self.measure("--pairs", "2").returncode, 0)
+        found = json.loads((self.folder / "true-effect.json").read_text())
+        self.assertEqual((len(found["time"]), found["leak"]), (2, []))
+
     def test_a_workload_that_fails_ends_it_with_its_name(self):
         effect = self.folder / "true-effect" / "slow" / "effect.json"
         effect.write_text(json.dumps({"time": 1, "leak_growth": 0, "status": "failed"}))
