@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Nights on real LibTorch with the changes of the TorchBench paper's Table 4, each on its real day's structure.
+
+    tests/benchmarks/planted_days/planted_days.py [--day PR]... [--clean] [--nights N] [--seed N]
+
+Makes the day (deploy/demonstration), lets `torchwatch nightly` judge and search it, and prints what came
+out: the right commit or not, builds, runs, minutes. Without --day: all seven. A finished night is kept
+in FOLDER and shown again; one that was interrupted goes on. --clean: the same days with the change made
+harmless. --table: only the nights that are kept, as Markdown.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+DEMONSTRATION = CHECKOUT / "deploy" / "demonstration"
+sys.path.insert(0, str(DEMONSTRATION))
+
+import configuration  # noqa: E402
+import day_folder  # noqa: E402
+import nightlies  # noqa: E402
+import repository  # noqa: E402
+
+import result  # noqa: E402
+import structure  # noqa: E402
+from mechanisms import TABLE_4  # noqa: E402
+
+DAY_SECONDS = 24 * 3600
+# Of `torchwatch nightly`: nothing regressed, a regression was found, no conclusion.
+CONCLUDED = (0, 1, 4)
+
+
+class NightFailed(Exception):
+    pass
+
+
+def tree_of(mechanism):
+    """The files that the mechanism's day begins with: only the kernels that it needs, as each costs
+    every first build a compilation."""
+    own = repository.base_tree(Path(__file__).resolve().parent / "tree")
+    wanted = {path: text for path, text in own.items() if path in (mechanism.file, structure.BLOCKING)}
+    return {**repository.base_tree(DEMONSTRATION / "tree"), **wanted}
+
+
+def make_day(folder, pr, seed, is_planted):
+    """The day's repository; returns its truth. The good end is the parent of the first commit."""
+    mechanism, real = TABLE_4[pr], structure.structures()[pr]
+
+    def write(bare):
+        planned = structure.plan(real, mechanism, seed, is_planted)
+        cuts = [(0, real.day_start), (-1, real.day_start + DAY_SECONDS)]
+        known = day_folder.write(bare, tree_of(mechanism), planned, cuts)
+        known["culprits"] = {kind: day_folder.planted(known, bare, kind) for kind in ("time", "memory")}
+        return known
+
+    return day_folder.make(folder, {"pr": pr, "seed": seed, "with_culprits": is_planted}, write)
+
+
+def write_configuration(night, day, pr, options):
+    more = {
+        "channel": {"path": str(day / "nightlies")},
+        "source": {"repository": str(day / "pytorch.git")},
+        "build": {"cache": str(options.folder / "builds")},
+    }
+    if options.machine_lock:
+        more["executor"] = {"machine_lock": options.machine_lock}
+    return configuration.write(night, options.libtorch, TABLE_4[pr].workloads, more)
+
+
+def carry_out(torchwatch, settings, night):
+    """One call of the service; its output goes to a file beside the night. Returns the status."""
+    begun = time.monotonic()
+    try:
+        with open(night / "night.log", "a", encoding="utf-8") as log:
+            return subprocess.run([torchwatch, "nightly", "--config", settings], stdout=log, stderr=log).returncode
+    finally:
+        with open(night / "seconds", "a", encoding="utf-8") as seconds:
+            print(f"{time.monotonic() - begun:.1f}", file=seconds)
+
+
+def newest_night(torchwatch, settings):
+    """With nothing due, torchwatch prints the newest night again."""
+    done = subprocess.run([torchwatch, "nightly", "--json", "--config", settings], stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def minutes_of(night):
+    """Over all calls that it took."""
+    return sum(float(line) for line in (night / "seconds").read_text().split()) / 60
+
+
+def night_of(folder, truth, pr, number, options):
+    """The row of one night, which is carried out unless it is kept."""
+    night = folder / f"night-{number}"
+    kept = night / "row.json"
+    if kept.exists():
+        return json.loads(kept.read_text())
+    night.mkdir(exist_ok=True)
+    settings = write_configuration(night, folder, pr, options)
+    status = carry_out(options.torchwatch, settings, night)
+    if status not in CONCLUDED:
+        raise NightFailed(f"torchwatch ended with {status}, see {night}/night.log; called again, this goes on")
+    found = newest_night(options.torchwatch, settings)
+    (night / "night.json").write_text(json.dumps(found, indent=1) + "\n")
+    row = {"number": number, "minutes": round(minutes_of(night), 1), **result.row(truth, found)}
+    kept.write_text(json.dumps(row, indent=1) + "\n")
+    return row
+
+
+def folder_of(options, pr):
+    return options.folder / f"{pr}-{'clean' if options.clean else 'planted'}-{options.seed}"
+
+
+def carry_out_day(pr, options):
+    folder = folder_of(options, pr)
+    truth = make_day(folder, pr, options.seed, not options.clean)
+    nightlies.build(folder, options.libtorch, truth)
+    for number in range(1, options.nights + 1):
+        row = night_of(folder, truth, pr, number, options)
+        print("\n".join(result.lines(row)), flush=True)
+
+
+def kept_rows(folder):
+    return [json.loads(file.read_text()) for file in sorted(folder.glob("*-*-*/night-*/row.json"))]
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--day", type=int, action="append", choices=sorted(TABLE_4), metavar="PR",
+                        help=f"repeatable: {', '.join(map(str, sorted(TABLE_4)))}")
+    parser.add_argument("--clean", action="store_true", help="the days with the change made harmless")
+    parser.add_argument("--nights", type=int, default=1, help="so many nights of each day (default 1)")
+    parser.add_argument("--seed", type=int, default=1, help="which commits are native (default 1)")
+    parser.add_argument("--folder", type=Path, default=CHECKOUT / "build" / "planted-days",
+                        help="what is kept (default: build/planted-days)")
+    parser.add_argument("--libtorch", type=Path, default=CHECKOUT / ".deps" / "libtorch")
+    parser.add_argument("--torchwatch", type=Path, default=CHECKOUT / "build/user/service/cli/torchwatch")
+    parser.add_argument("--machine-lock", help="take turns only with services of this name")
+    parser.add_argument("--table", action="store_true", help="carry out nothing, print what is kept")
+    options = parser.parse_args()
+    for path in ("folder", "libtorch", "torchwatch"):
+        setattr(options, path, getattr(options, path).absolute())
+    return options
+
+
+def main():
+    options = parse_options()
+    if options.table:
+        print("\n".join(result.table(kept_rows(options.folder))))
+        return
+    try:
+        for pr in options.day or TABLE_4:
+            carry_out_day(pr, options)
+    except (NightFailed, day_folder.OtherDay, repository.GitFailed, nightlies.BuildFailed, OSError) as error:
+        sys.exit(f"planted_days.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
