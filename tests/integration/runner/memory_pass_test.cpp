@@ -54,11 +54,12 @@ TEST_CASE("the peak counts what the workload holds all the time") {
   REQUIRE(result.values.at(Metric::leak_retained) == 0);
 }
 
-TEST_CASE("4096 bytes kept in each iteration are a growth of exactly 4096") {
+TEST_CASE("bytes kept in each iteration are a growth of exactly as many") {
   static std::vector<torch::Tensor> leaked;
-  const auto result = watch_step([] { leaked.push_back(bytes(4096)); });
-  REQUIRE(result.values.at(Metric::leak_growth) == 4096);
-  REQUIRE(result.leak->growth_bytes_per_iteration == 4096);
+  const auto kept = GENERATE(64, 4096, 1 << 20);
+  const auto result = watch_step([kept] { leaked.push_back(bytes(kept)); });
+  REQUIRE(result.values.at(Metric::leak_growth) == kept);
+  REQUIRE(result.leak->growth_bytes_per_iteration == kept);
   leaked.clear();
 }
 

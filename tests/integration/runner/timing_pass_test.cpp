@@ -1,8 +1,10 @@
 #include "torchwatch/runner/timing_pass.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "fake_workload.hpp"
+#include "torchwatch/protocol/result.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;
@@ -10,6 +12,12 @@ using namespace torchwatch::runner;
 namespace {
 
 constexpr std::int64_t kNever = 1'000'000'000'000;
+
+void spin_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
 
 struct Counted {
   Timings timings;
@@ -59,6 +67,15 @@ TEST_CASE("every sample is a positive duration and a CPU has no device's") {
   const auto counted = time_counted({});
   for (const auto sample : counted.timings.samples_ns) REQUIRE(sample > 0);
   REQUIRE(counted.timings.device_samples_ns.empty());
+}
+
+TEST_CASE("what only the first iterations cost is no part of the value") {
+  int steps = 0;
+  protocol::Request request;
+  FakeWorkload workload(
+      [&] { spin_for(std::chrono::milliseconds(++steps > request.warmup ? 1 : 50)); });
+  const auto timings = time_iterations(workload, models::Device::cpu, request);
+  REQUIRE(protocol::median(timings.samples_ns) < 50'000'000);
 }
 
 TEST_CASE("what a workload throws leaves the timing pass") {
