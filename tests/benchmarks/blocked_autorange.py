@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Holds the runner's timing pass against torch.utils.benchmark on the same chains of operators.
+
+    blocked_autorange.py CHAINS [CHAIN]... --python PYTHON --folder FOLDER
+
+CHAINS is the program benchmark_operator_chains of a build. A round starts two fresh processes, ours and
+one of Python whose Timer runs the same C++ (operator_chains.hpp) by blocked_autorange(), with the same
+files of LibTorch and the same settings of the heap, on one core, and lets them take turns in random
+order. Each gives the median of its turns, the ratio is ours / Timer's: rounds count, as two processes
+differ by where their memory lies. Prints a Markdown table of geometric means over the rounds with 99 %
+intervals by Student's t. FOLDER keeps what the Timer compiled, and the rounds in rounds.jsonl: called
+again, it goes on where it was.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from port_speed import (HEAP, CannotCompare, Iterator, libraries_of_python, mean_ratio,
+                        refuse_other_libtorch, show_progress, spelled)
+
+TURNS_PY = Path(__file__).resolve().parent / "autorange_turns.py"
+
+
+class Sides:
+    """How either side of a chain is started."""
+
+    def __init__(self, options):
+        libraries = libraries_of_python(options.python)
+        refuse_other_libtorch(options.chains, libraries)
+        path = f"{options.python.absolute().parent}:{os.environ['PATH']}"  # of ninja, to compile with
+        self._environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries), OMP_NUM_THREADS="1",
+                                 PATH=path, **HEAP)
+        self._options = options
+
+    def ours(self, chain):
+        return Iterator([str(self._options.chains), chain], self._environment)
+
+    def timers(self, chain):
+        options = self._options
+        command = [str(options.python), str(TURNS_PY), str(options.folder), chain,
+                   str(options.seconds)]
+        return Iterator(command, self._environment)
+
+
+def known_chains(options):
+    listed = subprocess.run([str(options.chains), "--list"], capture_output=True, text=True,
+                            check=True).stdout.split()
+    unknown = set(options.names) - set(listed)
+    if unknown:
+        raise CannotCompare(f"no chain {', '.join(unknown)}; there are {', '.join(listed)}")
+    return options.names or listed
+
+
+def measure_round(sides, chain, options, generator):
+    with sides.ours(chain) as ours, sides.timers(chain) as timers:
+        processes = [ours, timers]
+        for each in processes:
+            each.wait_until_ready()
+            each.run(1)
+        times = {each: [] for each in processes}
+        for _ in range(options.turns):
+            for each in generator.sample(processes, len(processes)):
+                times[each] += each.run(1)
+    return {"chain": chain, "ours_ns": statistics.median(times[ours]),
+            "timer_ns": statistics.median(times[timers]), "load": os.getloadavg()[0]}
+
+
+class Rounds:
+    """Those made so far, one line of JSON each."""
+
+    def __init__(self, folder):
+        self._file = folder / "rounds.jsonl"
+        lines = self._file.read_text().splitlines() if self._file.exists() else []
+        self.rows = [json.loads(line) for line in lines]
+
+    def add(self, row):
+        self.rows.append(row)
+        with self._file.open("a") as file:
+            print(json.dumps(row), file=file)
+
+    def of(self, chain):
+        return [row for row in self.rows if row["chain"] == chain]
+
+
+def measure_all(rounds, chains, options):
+    """Round after round of all chains, so that whatever changes slowly hits all alike. Control-C
+    leaves the rounds that are complete."""
+    sides = Sides(options)
+    generator = random.Random(options.seed)
+    os.sched_setaffinity(0, {options.core})
+    try:
+        for number in range(options.rounds):
+            for chain in chains:
+                if len(rounds.of(chain)) > number:
+                    continue
+                show_progress(f"round {number + 1}: {chain}")
+                rounds.add(measure_round(sides, chain, options, generator))
+    except KeyboardInterrupt:
+        pass
+    show_progress("")
+
+
+def figures(rounds, chain):
+    rows = rounds.of(chain)
+    ratio = mean_ratio([row["ours_ns"] / row["timer_ns"] for row in rows])
+    return {"chain": chain, "rounds": len(rows),
+            "ours_us": statistics.fmean(row["ours_ns"] for row in rows) / 1000,
+            "timer_us": statistics.fmean(row["timer_ns"] for row in rows) / 1000,
+            "ratio": ratio[0], "low": ratio[1], "high": ratio[2],
+            "load": statistics.fmean(row["load"] for row in rows)}
+
+
+def report(rows, as_json):
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    print("|chain|ours us|Timer us|ours / Timer (99 %)|rounds|mean load|\n|-|-:|-:|-:|-:|-:|")
+    for row in rows:
+        ratio = spelled([row["ratio"], row["low"], row["high"]])
+        print(f"|{row['chain']}|{row['ours_us']:.1f}|{row['timer_us']:.1f}|{ratio}|{row['rounds']}|"
+              f"{row['load']:.1f}|")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chains", type=Path, metavar="CHAINS")
+    parser.add_argument("names", nargs="*", metavar="CHAIN", help="(default: all)")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--python", type=Path, default=Path(sys.executable),
+                        help="one that has torch and ninja (default: this one)")
+    parser.add_argument("--rounds", type=int, default=20, help="of fresh processes, 2 or more (20)")
+    parser.add_argument("--turns", type=int, default=5, help="of either process in a round (5)")
+    parser.add_argument("--seconds", type=float, default=0.2,
+                        help="blocked_autorange's min_run_time (0.2)")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)),
+                        help="to run on (default: the last)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of turns (1)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_intermixed_args()
+    if options.rounds < 2:
+        parser.error("--rounds must be 2 or more: the interval comes from their differences")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rounds = Rounds(options.folder)
+    try:
+        chains = known_chains(options)
+        measure_all(rounds, chains, options)
+    except (CannotCompare, OSError, subprocess.CalledProcessError) as reason:
+        sys.exit(f"blocked_autorange.py: {reason}")
+    report([figures(rounds, chain) for chain in chains if len(rounds.of(chain)) > 1], options.json)
+
+
+if __name__ == "__main__":
+    main()
