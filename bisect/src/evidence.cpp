@@ -11,7 +11,10 @@ constexpr double kKnownSpread = 1e6;  // degrees of freedom of a spread that is 
 }  // namespace
 
 Evidence::Evidence(const SearchTarget& target)
-    : target_(target), scale_(scale_of_sd(target.noise_sd)), freedom_(target.noise_weight) {}
+    : target_(target),
+      scale_(scale_of_sd(target.noise_sd)),
+      freedom_(target.noise_weight),
+      alone_scale_(scale_ / std::numbers::sqrt2) {}
 
 void Evidence::add(Span span, const std::vector<double>& effects) {
   const bool turned = span.from > span.to;
@@ -21,6 +24,55 @@ void Evidence::add(Span span, const std::vector<double>& effects) {
   std::vector<const std::vector<double>*> groups;
   for (const auto& [at, samples] : samples_) groups.push_back(&samples);
   scale_ = pooled_scale(groups, scale_of_sd(target_.noise_sd), target_.noise_weight, freedom_);
+}
+
+void Evidence::add_level(const std::vector<double>& good, const std::vector<double>& effects) {
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    good_.push_back(good[i]);
+    bad_.push_back(good[i] + effects[i]);
+  }
+  learn_level();
+}
+
+void Evidence::add_alone(Place place, const std::vector<double>& readings) {
+  auto& known = alone_[place];
+  known.insert(known.end(), readings.begin(), readings.end());
+  learn_level();
+}
+
+void Evidence::learn_level() {
+  std::vector<const std::vector<double>*> groups{&good_, &bad_};
+  for (const auto& [at, readings] : alone_) groups.push_back(&readings);
+  double freedom = 0;
+  alone_scale_ = pooled_scale(groups, scale_of_sd(target_.noise_sd) / std::numbers::sqrt2,
+                              target_.noise_weight, freedom);
+  // A disturbance outlasts a pair, so the two runs of one count as one reading of the level.
+  std::vector<double> between;
+  std::vector<double> change;
+  for (std::size_t i = 0; i < good_.size(); ++i) {
+    between.push_back((good_[i] + bad_[i]) / 2);
+    change.push_back(bad_[i] - good_[i]);
+  }
+  level_ = centre_of(between, alone_scale_);
+  good_level_ = level_.centre - centre_of(change, scale_).centre / 2;
+}
+
+std::map<Place, std::vector<double>> Evidence::alone() const {
+  auto effects = alone_;
+  for (auto& [at, readings] : effects) {
+    for (double& reading : readings) reading -= good_level_;
+  }
+  return effects;
+}
+
+int Evidence::count(Span span) const {
+  const auto known = samples_.find(span);
+  return known == samples_.end() ? 0 : static_cast<int>(known->second.size());
+}
+
+int Evidence::count_alone(Place place) const {
+  const auto known = alone_.find(place);
+  return known == alone_.end() ? 0 : static_cast<int>(known->second.size());
 }
 
 Estimate Evidence::direct(Span span) const {

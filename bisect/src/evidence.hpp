@@ -36,6 +36,21 @@ class Evidence {
   /// The pairs of `to` against `from`; the other way round their signs are turned.
   void add(Span, const std::vector<double>& effects);
 
+  /// What the ends read in those pairs by themselves: the good end, and what the bad end had more.
+  void add_level(const std::vector<double>& good, const std::vector<double>& effects);
+  /// Runs of the place without a partner, in the unit of the ends' readings.
+  void add_alone(Place, const std::vector<double>& readings);
+
+  int count(Span) const;         ///< pairs
+  int count_alone(Place) const;  ///< runs
+  bool has_level() const { return !good_.empty(); }
+  /// The runs alone, as effects against the good end.
+  std::map<Place, std::vector<double>> alone() const;
+  /// Spread of one run alone, as far as runs of one build scatter about their centre.
+  double alone_scale() const { return alone_scale_; }
+  /// How well the ends' level is known, which all runs alone are held against.
+  double level_error() const { return level_.error; }
+
   /// The change over the span by its own direct pairs; count 0 if there are none.
   Estimate direct(Span) const;
   /// Its 99 % interval's half-width as a statement about the code, not only about the two builds.
@@ -48,10 +63,18 @@ class Evidence {
   const SearchTarget& target() const { return target_; }
 
  private:
+  void learn_level();
+
   SearchTarget target_;
   std::map<Span, std::vector<double>> samples_;
   double scale_;
   double freedom_;
+  std::vector<double> good_;  ///< readings of the ends, pair by pair
+  std::vector<double> bad_;
+  std::map<Place, std::vector<double>> alone_;
+  Estimate level_;  ///< half-way between the ends
+  double good_level_ = 0;
+  double alone_scale_;
 };
 
 }  // namespace torchwatch::bisect

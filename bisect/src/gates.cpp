@@ -11,7 +11,7 @@ namespace {
 constexpr int kFirstPairs = 4;
 constexpr int kExactPairs = 2;
 constexpr int kBatchMin = 2;
-constexpr int kBatchMax = 8;
+constexpr int kBatchMax = 4;
 
 /// A change of this many spreads is seen in a single pair.
 constexpr double kExactRatio = 20;

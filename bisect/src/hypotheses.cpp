@@ -13,11 +13,11 @@ constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 /// Behind the culprit a reading need not be the whole change: another culprit may follow, and the
 /// whole is known only roughly.
-struct Level {
-  double share;
+struct Weighted {
+  double value;
   double weight;
 };
-constexpr std::array<Level, 5> kLevels{
+constexpr std::array<Weighted, 5> kShares{
     {{0.6, 0.1}, {0.8, 0.2}, {1.0, 0.4}, {1.2, 0.2}, {1.4, 0.1}}};
 
 /// How often a target of an incident has a culprit of its own after all.
@@ -41,13 +41,13 @@ struct Spread {
 };
 
 /// A normal distribution by seven points (Gauss-Hermite), in deviations.
-constexpr std::array<Level, 7> kNormal{{{-3.750439717725742, 0.000548268855972218},
-                                        {-2.366759410734541, 0.030757123967586},
-                                        {-1.154405394739968, 0.240123178605013},
-                                        {0, 0.457142857142857},
-                                        {1.154405394739968, 0.240123178605013},
-                                        {2.366759410734541, 0.030757123967586},
-                                        {3.750439717725742, 0.000548268855972218}}};
+constexpr std::array<Weighted, 7> kNormal{{{-3.750439717725742, 0.000548268855972218},
+                                           {-2.366759410734541, 0.030757123967586},
+                                           {-1.154405394739968, 0.240123178605013},
+                                           {0, 0.457142857142857},
+                                           {1.154405394739968, 0.240123178605013},
+                                           {2.366759410734541, 0.030757123967586},
+                                           {3.750439717725742, 0.000548268855972218}}};
 
 double log_likelihood(const std::vector<double>& samples, double expected, double scale) {
   double sum = 0;
@@ -77,27 +77,98 @@ Estimate explained(const std::vector<Step>& steps, std::size_t target, Span span
   return sum;
 }
 
-/// log P(readings of one target | its culprit is class k), for each class of the span.
-std::vector<double> log_likelihoods(const Evidence& evidence, const Change& change, Span span,
-                                    const std::vector<Step>& steps) {
-  std::vector<double> logs(static_cast<std::size_t>(span.to - span.from), 0.0);
-  for (const auto& [read, samples] : evidence.samples()) {
-    if (read.to > span.to || read.to <= span.from) continue;  // other changes may lie beyond
-    const Estimate before = explained(steps, change.target, read);
-    const Spread spread{likelihood_scale(evidence, change.size),
-                        std::hypot(evidence.build_spread(), before.error)};
-    const double outside = log_likelihood(samples, before.centre, spread);
-    std::vector<double> by_level;
-    for (const auto& level : kLevels) {
-      const double expected = before.centre + level.share * change.size;
-      by_level.push_back(std::log(level.weight) + log_likelihood(samples, expected, spread));
-    }
-    const double inside = log_sum(by_level);
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-      logs[i] += read.holds(span.from + 1 + static_cast<Place>(i)) ? inside : outside;
-    }
+/// A sum for each class of a span, of terms that all classes inside a part of it share.
+class ByClass {
+ public:
+  explicit ByClass(Span span, double base = 0)
+      : span_(span), base_(base), changes_(static_cast<std::size_t>(span.to - span.from) + 1) {}
+
+  void add(Span part, double inside, double outside) {
+    base_ += outside;
+    changes_[index(part.from)] += inside - outside;
+    changes_[index(part.to)] -= inside - outside;
   }
-  return logs;
+
+  std::vector<double> logs() const {
+    std::vector<double> logs(changes_.size() - 1);
+    std::partial_sum(changes_.begin(), changes_.end() - 1, logs.begin());
+    for (double& value : logs) value += base_;
+    return logs;
+  }
+
+ private:
+  /// Of the first class behind the place.
+  std::size_t index(Place place) const {
+    return static_cast<std::size_t>(std::clamp(place, span_.from, span_.to) - span_.from);
+  }
+
+  Span span_;
+  double base_;
+  std::vector<double> changes_;  ///< from one class to the next
+};
+
+/// log P(readings of one target | its culprit is class k), for each class of the span.
+class ClassLikelihoods {
+ public:
+  ClassLikelihoods(const Evidence& evidence, const Change& change, Span span,
+                   const std::vector<Step>& steps)
+      : evidence_(evidence), change_(change), span_(span), steps_(steps) {}
+
+  std::vector<double> of_pairs() const {
+    ByClass sum(span_);
+    const Spread spread{likelihood_scale(evidence_, change_.size), evidence_.build_spread()};
+    for (const auto& [read, samples] : evidence_.samples()) add(sum, read, samples, 0, spread);
+    return sum.logs();
+  }
+
+  /// The ends' level is as good as it was measured, and the same for all runs alone.
+  std::vector<double> of_runs_alone() const {
+    const auto readings = evidence_.alone();
+    if (readings.empty()) return ByClass(span_).logs();
+    const Spread spread{alone_scale(evidence_, change_.size), evidence_.build_spread()};
+    std::vector<std::vector<double>> by_level;
+    for (const auto& [deviations, weight] : kNormal) {
+      ByClass sum(span_, std::log(weight));
+      const double level = deviations * evidence_.level_error();
+      for (const auto& [place, samples] : readings) {
+        add(sum, {kGoodEnd, place}, samples, level, spread);
+      }
+      by_level.push_back(sum.logs());
+    }
+    std::vector<double> logs(by_level.front().size());
+    std::vector<double> at(by_level.size());
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      std::transform(by_level.begin(), by_level.end(), at.begin(),
+                     [i](const auto& level) { return level[i]; });
+      logs[i] = log_sum(at);
+    }
+    return logs;
+  }
+
+ private:
+  /// Samples of how far one place lies from another, each too high by `level`.
+  void add(ByClass& sum, Span read, const std::vector<double>& samples, double level,
+           Spread spread) const {
+    if (read.to > span_.to || read.to <= span_.from) return;  // other changes may lie beyond
+    const Estimate before = explained(steps_, change_.target, read);
+    spread.build = std::hypot(spread.build, before.error);
+    const double outside = log_likelihood(samples, level + before.centre, spread);
+    std::vector<double> by_share;
+    for (const auto& share : kShares) {
+      const double expected = level + before.centre + share.value * change_.size;
+      by_share.push_back(std::log(share.weight) + log_likelihood(samples, expected, spread));
+    }
+    sum.add(read, log_sum(by_share), outside);
+  }
+
+  const Evidence& evidence_;
+  const Change& change_;
+  Span span_;
+  const std::vector<Step>& steps_;
+};
+
+void add(std::vector<double>& sum, const std::vector<double>& logs) {
+  std::transform(sum.begin(), sum.end(), logs.begin(), sum.begin(), std::plus<>());
 }
 
 /// A supporting target speaks for the lead's culprit or, now and then, for one of its own.
@@ -114,6 +185,10 @@ double likelihood_scale(const Evidence& evidence, double size) {
   return std::max(evidence.scale(), kExactShare * std::abs(size));
 }
 
+double alone_scale(const Evidence& evidence, double size) {
+  return std::max(evidence.alone_scale(), kExactShare * std::abs(size));
+}
+
 std::vector<double> posterior_of(const Problem& problem, const SearchRecord& record,
                                  const std::vector<Step>& steps, const Penalties& penalties) {
   std::vector<double> logs;
@@ -124,12 +199,13 @@ std::vector<double> posterior_of(const Problem& problem, const SearchRecord& rec
     if (penalty != penalties.end()) logs.back() += penalty->second;
   }
   for (const auto& change : problem.changes) {
-    const auto support =
-        log_likelihoods(record.evidence(change.target), change, problem.span, steps);
+    const ClassLikelihoods likelihoods(record.evidence(change.target), change, problem.span, steps);
+    auto support = likelihoods.of_pairs();
+    if (problem.trusts_alone) add(support, likelihoods.of_runs_alone());
     if (&change != &problem.changes.front()) {
       add_support(logs, support);
     } else {
-      std::transform(logs.begin(), logs.end(), support.begin(), logs.begin(), std::plus<>());
+      add(logs, support);
     }
   }
   const double total = log_sum(logs);

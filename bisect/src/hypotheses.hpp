@@ -22,6 +22,7 @@ struct Change {
 struct Problem {
   Span span;
   std::vector<Change> changes;  ///< the clearest first: it decides, the others support it
+  bool trusts_alone = true;     ///< whether runs without a partner count
 };
 
 /// Classes that measuring cannot tell apart: some that do not build, and the next one that does.
@@ -46,5 +47,7 @@ std::vector<Group> groups_of(Span, const SearchRecord&, const std::vector<double
 
 /// Spread of one pair of the target in terms of a change, for the likelihood of exact targets too.
 double likelihood_scale(const Evidence&, double size);
+/// Of one run alone.
+double alone_scale(const Evidence&, double size);
 
 }  // namespace torchwatch::bisect

@@ -19,6 +19,10 @@ constexpr double kCertain = 40;
 /// Below this many bits a measurement is not worth its runs: what is left cannot be told apart.
 constexpr double kLeastInformation = 1e-4;
 
+Span span_of(const Measure& measure) {
+  return {place_of(measure.reference), static_cast<Place>(measure.candidate)};
+}
+
 /// Commits that do not build come in stretches: a class next to one is likely to be another
 /// (figures of the design's simulation).
 double chance_to_build(Place place, const SearchRecord& record) {
@@ -30,10 +34,23 @@ double chance_to_build(Place place, const SearchRecord& record) {
   return 1 - 0.66 * std::exp(-(distance - 1) / 3);
 }
 
-/// Separation of good and bad in the mean of some readings of the target, in standard deviations.
-double separation(const Evidence& evidence, const Change& change, int readings) {
-  const double error = error_of(likelihood_scale(evidence, change.size), readings);
-  return change.size / std::hypot(error, evidence.build_spread());
+/// Separation of good and bad in the mean of so many readings of one class, in standard deviations.
+double separation(const Evidence& evidence, const Change& change, bool alone, int readings) {
+  if (readings == 0) return 0;
+  const double scale =
+      alone ? alone_scale(evidence, change.size) : likelihood_scale(evidence, change.size);
+  const double shared = std::hypot(evidence.build_spread(), alone ? evidence.level_error() : 0);
+  return change.size / std::hypot(error_of(scale, readings), shared);
+}
+
+/// What further readings add to the square of the separation: the less, the more there are, where
+/// all of a class have a deviation in common.
+double separation_gained(const Evidence& evidence, const Change& change, const Measure& measure,
+                         int readings) {
+  const int known = measure.alone ? evidence.count_alone(static_cast<Place>(measure.candidate))
+                                  : evidence.count(span_of(measure));
+  return std::pow(separation(evidence, change, measure.alone, known + readings), 2) -
+         std::pow(separation(evidence, change, measure.alone, known), 2);
 }
 
 /// A class that could be read, before it is looked at closely.
@@ -56,11 +73,12 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
   std::array<double, kReadings.size()> squares{};  // of the separations, added up over the targets
   measure.targets.clear();
   for (const auto& change : problem.changes) {
+    if (measure.alone && !record.has_level(change.target)) continue;
     measure.targets.push_back(change.target);
     if (!is_affordable(measure, record)) break;
     for (std::size_t i = 0; i < kReadings.size(); ++i) {
       const int readings = kReadings[i];
-      squares[i] += std::pow(separation(record.evidence(change.target), change, readings), 2);
+      squares[i] += separation_gained(record.evidence(change.target), change, measure, readings);
       const double bits = information(probability, std::sqrt(squares[i]));
       const double builds = record.settings().build_cost * builds_needed(measure, record);
       const double cost = builds + readings * runs_needed(measure);
@@ -74,13 +92,13 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
 /// As if a single reading of one target told everything.
 double value_at_most(const Measure& measure, double bad, const SearchRecord& record) {
   const double builds = record.settings().build_cost * builds_needed(measure, record);
-  return information(bad, kCertain) / (builds + 2);
+  return information(bad, kCertain) / (builds + 1);
 }
 
 }  // namespace
 
 int runs_needed(const Measure& measure) {
-  return 2 * measure.pairs * static_cast<int>(measure.targets.size());
+  return (measure.alone ? 1 : 2) * measure.pairs * static_cast<int>(measure.targets.size());
 }
 
 int builds_needed(const Measure& measure, const SearchRecord& record) {
@@ -113,9 +131,21 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
   std::stable_sort(questions.begin(), questions.end(),
                    [](const Question& a, const Question& b) { return a.limit > b.limit; });
   Choice best;
+  double chance_tried = 0;  // of a class without a build: of several the most promising is best
   for (const auto& question : questions) {
     if (question.limit <= best.value) break;
+    const auto place = static_cast<Place>(question.measure.candidate);
+    if (!record.is_built(place)) {
+      const double chance = chance_to_build(place, record);
+      if (chance <= chance_tried) continue;
+      chance_tried = chance;
+    }
     consider(best, question.measure, question.bad, problem, record);
+    if (!problem.trusts_alone) continue;
+    Measure alone = question.measure;
+    alone.alone = true;
+    alone.reference = {};
+    consider(best, alone, question.bad, problem, record);
   }
   return best.measure;
 }

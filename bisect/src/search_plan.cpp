@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gates.hpp"
 #include "probe_choice.hpp"
 #include "search_answer.hpp"
 
@@ -24,7 +23,7 @@ constexpr double kRestErrors = 1;
 
 std::optional<Measure> verify_ends(const SearchRecord& record) {
   const Span whole = record.whole();
-  Measure measure{static_cast<std::size_t>(record.last()), {}, {}, 0, Purpose::verify_ends};
+  Measure measure{static_cast<std::size_t>(record.last()), {}, {}, 0, false, Purpose::verify_ends};
   for (std::size_t target = 0; target < record.targets(); ++target) {
     const Evidence& evidence = record.evidence(target);
     const Gate gate = ends_gate(evidence.target());
@@ -44,6 +43,7 @@ std::optional<Measure> verify_culprit(const SearchRecord& record, const Problem&
                   reference_of(group.parent),
                   {},
                   0,
+                  false,
                   Purpose::verify_culprit};
   const auto want = [&](const Change& change, bool until_decided) {
     const Evidence& evidence = record.evidence(change.target);
@@ -140,6 +140,7 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
                        reference_of(span.from),
                        {change.target},
                        next_pairs(rest, gate),
+                       false,
                        Purpose::look_for_more};
       }
     }
@@ -156,6 +157,7 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
 }
 
 std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
+  learn_trust(record);
   const auto groups = groups_of(problem_->span, record, problem_posterior(record));
   const Group& top = likeliest(groups);
   if (top.mass <= 0) {
@@ -165,11 +167,12 @@ std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
   const bool is_sure = top.mass >= record.settings().confidence;
   if (!is_sure && top.mass < kWorthVerifying) return probe(record, groups);
   if (const auto verification = verify_culprit(record, *problem_, top)) {
+    if (!verifying_ || verifying_->last != top.last) verifying_ = top;
     if (is_affordable(*verification, record)) return verification;
     give_up(record, out_of_budget(record));
     return {};
   }
-  if (!is_sure && shows(record, top)) return probe(record, groups);
+  if (!is_sure && verified(record, top) == Finding::shows) return probe(record, groups);
   conclude(record, top);
   return {};
 }
@@ -181,18 +184,28 @@ std::optional<Measure> SearchPlan::probe(const SearchRecord& record,
   return measure;
 }
 
-bool SearchPlan::shows(const SearchRecord& record, const Group& group) const {
+Finding SearchPlan::verified(const SearchRecord& record, const Group& group) const {
   const Change& lead = problem_->changes.front();
   const Evidence& evidence = record.evidence(lead.target);
   const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
-  return judge(evidence.direct({group.parent, group.last}), gate) == Finding::shows;
+  return judge(evidence.direct({group.parent, group.last}), gate);
+}
+
+void SearchPlan::learn_trust(const SearchRecord& record) {
+  if (verifying_ && verified(record, *verifying_) == Finding::nothing) {
+    chance_of_rejections_ *= 1 - verifying_->mass;
+    verifying_.reset();
+  }
+  trusts_alone_ = trusts_alone_ && chance_of_rejections_ > 1 - record.settings().confidence;
+  problem_->trusts_alone = trusts_alone_;
 }
 
 void SearchPlan::conclude(const SearchRecord& record, const Group& group) {
   const Change& lead = problem_->changes.front();
-  if (shows(record, group)) {
+  if (verified(record, group) == Finding::shows) {
     found_.push_back(group);
     found_.back().proven_by = lead.target;
+    verifying_.reset();
     return;
   }
   Penalties& penalties = penalties_[{lead.target, problem_->span}];

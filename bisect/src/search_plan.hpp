@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gates.hpp"
 #include "hypotheses.hpp"
 #include "search_record.hpp"
 
@@ -40,8 +41,10 @@ class SearchPlan {
   void conclude(const SearchRecord&, const Group&);
   /// The next reading; gives up if none is left to make.
   std::optional<Measure> probe(const SearchRecord&, const std::vector<Group>&);
-  /// Whether the group differs from its parent.
-  bool shows(const SearchRecord&, const Group&) const;
+  /// Whether the group differs from its parent, by the problem's lead.
+  Finding verified(const SearchRecord&, const Group&) const;
+  /// Runs alone that lead to a group which then does not differ have misled the search.
+  void learn_trust(const SearchRecord&);
   void give_up(const SearchRecord&, std::string reason);
 
   std::vector<Span> segments(const SearchRecord&) const;
@@ -50,6 +53,9 @@ class SearchPlan {
 
   std::optional<Problem> problem_;
   std::vector<Group> found_;
+  std::optional<Group> verifying_;   ///< as it was when its verification began
+  double chance_of_rejections_ = 1;  ///< of all so far, had the posterior been right
+  bool trusts_alone_ = true;
   std::map<Key, Penalties> penalties_;
   std::set<Key> closed_;
   std::vector<GivenUp> given_up_;

@@ -27,6 +27,7 @@ SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchTarg
 Status SearchRecord::take(const SearchEvent& event) {
   return std::visit(Overloaded{
                         [&](const Measured& measured) { return take_measured(measured); },
+                        [&](const MeasuredAlone& measured) { return take_alone(measured); },
                         [&](const Built& built) -> Status {
                           TW_TRY_VOID(check_place(built.candidate));
                           return take_built(static_cast<Place>(built.candidate));
@@ -42,6 +43,10 @@ Status SearchRecord::take(const SearchEvent& event) {
                                         "search has no target " + std::to_string(gone.target));
                           }
                           lost_.insert(gone.target);
+                          return {};
+                        },
+                        [&](const LevelLost&) -> Status {
+                          level_lost_ = true;
                           return {};
                         },
                     },
@@ -61,30 +66,70 @@ Status SearchRecord::take_measured(const Measured& measured) {
   if (span.from == span.to) {
     return fail(ErrorCode::invalid, name(span.to) + " was measured against itself");
   }
-  for (const Place place : {span.from, span.to}) {
-    if (is_broken(place)) {
-      return fail(ErrorCode::conflict, name(place) + " was measured but could not be built");
-    }
-  }
+  for (const Place place : {span.from, span.to}) TW_TRY_VOID(check_measurable(place));
   for (const auto& [target, effects] : measured.effects) {
-    if (target >= targets()) {
-      return fail(ErrorCode::invalid, "search has no target " + std::to_string(target));
-    }
-    for (const double effect : effects) {
-      if (!std::isfinite(effect)) {
-        return fail(ErrorCode::invalid, "an effect measured at " + name(span.to) + " is no number");
-      }
+    TW_TRY_VOID(check_values(span.to, target, effects));
+  }
+  for (const auto& [target, readings] : measured.references) {
+    TW_TRY_VOID(check_values(span.from, target, readings));
+    const auto effects = measured.effects.find(target);
+    if (effects == measured.effects.end() || effects->second.size() != readings.size()) {
+      return fail(ErrorCode::invalid, "one reading of " + name(span.from) + " a pair is needed");
     }
   }
-  for (const Place place : {span.from, span.to}) {
-    if (place == kGoodEnd) continue;
-    TW_TRY_VOID(take_built(place));
-    measured_.insert(place);
-  }
+  for (const Place place : {span.from, span.to}) TW_TRY_VOID(note_measured(place));
   for (const auto& [target, effects] : measured.effects) {
     evidence_[target].add(span, effects);
     runs_ += 2 * static_cast<int>(effects.size());
+    const auto readings = measured.references.find(target);
+    if (span == whole() && readings != measured.references.end()) {
+      evidence_[target].add_level(readings->second, effects);
+    }
   }
+  return {};
+}
+
+Status SearchRecord::take_alone(const MeasuredAlone& measured) {
+  TW_TRY_VOID(check_place(measured.candidate));
+  const auto place = static_cast<Place>(measured.candidate);
+  TW_TRY_VOID(check_measurable(place));
+  for (const auto& [target, readings] : measured.readings) {
+    TW_TRY_VOID(check_values(place, target, readings));
+    if (!has_level(target)) {
+      return fail(ErrorCode::conflict,
+                  name(place) + " was measured alone, but what the ends read is not known");
+    }
+  }
+  TW_TRY_VOID(note_measured(place));
+  for (const auto& [target, readings] : measured.readings) {
+    evidence_[target].add_alone(place, readings);
+    runs_ += static_cast<int>(readings.size());
+  }
+  return {};
+}
+
+Status SearchRecord::check_measurable(Place place) const {
+  if (!is_broken(place)) return {};
+  return fail(ErrorCode::conflict, name(place) + " was measured but could not be built");
+}
+
+Status SearchRecord::check_values(Place place, std::size_t target,
+                                  const std::vector<double>& values) const {
+  if (target >= targets()) {
+    return fail(ErrorCode::invalid, "search has no target " + std::to_string(target));
+  }
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      return fail(ErrorCode::invalid, "what was measured at " + name(place) + " is no number");
+    }
+  }
+  return {};
+}
+
+Status SearchRecord::note_measured(Place place) {
+  if (place == kGoodEnd) return {};
+  TW_TRY_VOID(take_built(place));
+  measured_.insert(place);
   return {};
 }
 

@@ -29,6 +29,9 @@ class SearchRecord {
   bool is_broken(Place place) const { return broken_.contains(place); }
   const std::set<Place>& broken() const { return broken_; }
 
+  /// Whether a run alone can be held against what the ends read.
+  bool has_level(std::size_t target) const { return !level_lost_ && evidence_[target].has_level(); }
+
   int runs() const { return runs_; }
   /// Classes that were built, or found not to build, since the first measurement.
   int builds() const { return builds_; }
@@ -36,6 +39,10 @@ class SearchRecord {
 
  private:
   Status take_measured(const Measured&);
+  Status take_alone(const MeasuredAlone&);
+  Status check_measurable(Place) const;
+  Status check_values(Place, std::size_t target, const std::vector<double>& values) const;
+  Status note_measured(Place);
   Status take_built(Place);
   Status take_broken(Place);
   Status take_same(const SameLibrary&);
@@ -49,6 +56,7 @@ class SearchRecord {
   std::set<Place> measured_;
   std::set<Place> broken_;
   std::set<std::size_t> lost_;
+  bool level_lost_ = false;
   int runs_ = 0;
   int builds_ = 0;
   int failed_builds_ = 0;

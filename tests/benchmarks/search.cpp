@@ -84,14 +84,19 @@ bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
   for (const Place place : {reference, candidate}) {
     if (!runs.build(place)) return bisect::Unbuildable{static_cast<std::size_t>(place)};
   }
+  if (measure.alone) {
+    return bisect::MeasuredAlone{measure.candidate, {{0, runs.run(candidate, measure.pairs)}}};
+  }
   std::vector<double> effects;
+  std::vector<double> references;
   for (int pair = 0; pair < measure.pairs; ++pair) {
     const bool reference_first = pair % 2 == 0;
     const double first = runs.run(reference_first ? reference : candidate);
     const double second = runs.run(reference_first ? candidate : reference);
+    references.push_back(reference_first ? first : second);
     effects.push_back(reference_first ? second - first : first - second);
   }
-  return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}};
+  return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}, {{0, references}}};
 }
 
 std::vector<std::size_t> verified_set(const bisect::Measure& measure) {

@@ -7,15 +7,22 @@ namespace torchwatch::test {
 
 using namespace torchwatch::bisect;
 
+namespace {
+
+/// What the good end reads, in no particular unit.
+constexpr double kLevel = 16;
+
+}  // namespace
+
 SimulatedRuns::SimulatedRuns(SimulatedDay day, std::uint64_t seed)
-    : day_(std::move(day)), random_(seed), layout_(day_.classes, 0.0) {
+    : day_(std::move(day)), random_(seed), layout_(day_.classes, 0.0), session_(kLevel) {
   if (day_.noise.build_sd <= 0) return;
   std::normal_distribution<double> offset(0, day_.noise.build_sd);
   for (double& value : layout_) value = offset(random_);
 }
 
 double SimulatedRuns::level(std::size_t target, const Reference& at) const {
-  double sum = at ? layout_[*at] : 0;
+  double sum = session_ + (at ? layout_[*at] : 0);
   for (const auto& [from, effect] : day_.steps[target]) {
     if (at && *at >= from) sum += effect;
   }
@@ -31,16 +38,32 @@ double SimulatedRuns::run() {
   return value;
 }
 
+void SimulatedRuns::drift() {
+  if (day_.noise.drift_sd <= 0) return;
+  session_ += std::normal_distribution<double>(0, day_.noise.drift_sd)(random_);
+}
+
 SearchEvent SimulatedRuns::carry_out(const Measure& measure) {
   for (const auto& place : {measure.reference, Reference(measure.candidate)}) {
     if (place && day_.unbuildable.contains(*place)) return Unbuildable{*place};
   }
-  Measured measured{measure.candidate, measure.reference, {}};
+  drift();
+  if (measure.alone) {
+    MeasuredAlone measured{measure.candidate, {}};
+    for (const auto target : measure.targets) {
+      for (int i = 0; i < measure.pairs; ++i) {
+        measured.readings[target].push_back(level(target, measure.candidate) + run());
+      }
+    }
+    return measured;
+  }
+  Measured measured{measure.candidate, measure.reference, {}, {}};
   for (const auto target : measure.targets) {
-    const double change = level(target, measure.candidate) - level(target, measure.reference);
     for (int i = 0; i < measure.pairs; ++i) {
-      const double noise = run() - run();
-      measured.effects[target].push_back(change + noise);
+      const double candidate = level(target, measure.candidate) + run();
+      const double reference = level(target, measure.reference) + run();
+      measured.effects[target].push_back(candidate - reference);
+      measured.references[target].push_back(reference);
     }
   }
   return measured;

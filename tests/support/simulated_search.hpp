@@ -11,13 +11,14 @@
 namespace torchwatch::test {
 
 /// How one run's logarithmic time scatters: normally, now and then with a disturbance on top. What
-/// a whole session shares cancels in interleaved pairs and is not simulated. What a build has of
-/// its own (where its code came to lie) does not: no number of runs averages it out.
+/// a build has of its own (where its code came to lie) no number of runs averages out. The
+/// session's level drifts, the two runs of a pair having the same: only a run alone shows it.
 struct SimulatedNoise {
   double run_sd = 0;
   double spike_chance = 0;
   double spike_mean = 0.12;
   double build_sd = 0;
+  double drift_sd = 0;  ///< by which the level moves before each measurement
 };
 
 /// A day of commits as a search sees it.
@@ -35,7 +36,7 @@ struct SimulatedSearch {
   std::vector<bisect::Measure> measures;
 };
 
-/// The effects of every pair that the search asks for, from a seeded generator.
+/// What the search asks for, from a seeded generator.
 class SimulatedRuns {
  public:
   SimulatedRuns(SimulatedDay day, std::uint64_t seed);
@@ -47,10 +48,12 @@ class SimulatedRuns {
  private:
   double level(std::size_t target, const bisect::Reference& at) const;
   double run();
+  void drift();
 
   SimulatedDay day_;
   std::mt19937_64 random_;
   std::vector<double> layout_;  ///< by class; the good end has none
+  double session_;              ///< what the good end reads now
 };
 
 /// Runs a search to its end. Throws if it refuses an event or does not end within 10,000 steps.

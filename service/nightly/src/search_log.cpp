@@ -16,13 +16,29 @@ bisect::Reference reference_from_json(const json& value) {
   return value.is_null() ? bisect::Reference{} : bisect::Reference{value.get<std::size_t>()};
 }
 
+using Values = std::map<std::size_t, std::vector<double>>;
+
+json values_to_json(const Values& values) {
+  json by_target = json::object();
+  for (const auto& [target, list] : values) by_target[std::to_string(target)] = list;
+  return by_target;
+}
+
+Values values_from_json(const json& by_target) {
+  Values values;
+  for (const auto& [target, list] : by_target.items()) {
+    values[std::stoul(target)] = list.get<std::vector<double>>();
+  }
+  return values;
+}
+
 bisect::Measured measured_from_json(const json& body) {
   bisect::Measured event;
   body.at("candidate").get_to(event.candidate);
   event.reference = reference_from_json(body.at("reference"));
-  for (const auto& [target, effects] : body.at("effects").items()) {
-    event.effects[std::stoul(target)] = effects.get<std::vector<double>>();
-  }
+  event.effects = values_from_json(body.at("effects"));
+  // Older logs do not have them; their searches go on in pairs.
+  event.references = values_from_json(body.value("references", json::object()));
   return event;
 }
 
@@ -58,6 +74,11 @@ Status SearchLog::take(const storage::BisectionEventRow& row) {
     ordinal_ = row.ordinal + 1;
     if (row.kind == "measured") {
       events_.emplace_back(measured_from_json(body));
+    } else if (row.kind == "measured_alone") {
+      events_.emplace_back(bisect::MeasuredAlone{body.at("candidate").get<std::size_t>(),
+                                                 values_from_json(body.at("readings"))});
+    } else if (row.kind == "level_lost") {
+      events_.emplace_back(bisect::LevelLost{});
     } else if (row.kind == "built") {
       events_.emplace_back(bisect::Built{body.at("candidate").get<std::size_t>()});
       faults_ = 0;
@@ -96,14 +117,26 @@ Status SearchLog::append(const std::string& kind, const std::string& body_json) 
 
 Status SearchLog::measured(const bisect::Measured& event, bisect::Purpose purpose,
                            const std::vector<double>& posterior) {
-  json effects = json::object();
-  for (const auto& [target, values] : event.effects) effects[std::to_string(target)] = values;
   return append("measured", json{{"candidate", event.candidate},
                                  {"reference", reference_to_json(event.reference)},
                                  {"purpose", bisect::to_string(purpose)},
-                                 {"effects", effects},
+                                 {"effects", values_to_json(event.effects)},
+                                 {"references", values_to_json(event.references)},
                                  {"posterior", posterior}}
                                 .dump());
+}
+
+Status SearchLog::measured_alone(const bisect::MeasuredAlone& event, bisect::Purpose purpose,
+                                 const std::vector<double>& posterior) {
+  return append("measured_alone", json{{"candidate", event.candidate},
+                                       {"purpose", bisect::to_string(purpose)},
+                                       {"readings", values_to_json(event.readings)},
+                                       {"posterior", posterior}}
+                                      .dump());
+}
+
+Status SearchLog::level_lost(const std::string& reason) {
+  return append("level_lost", json{{"reason", reason}}.dump());
 }
 
 Status SearchLog::built(std::size_t candidate, const std::string& commit,

@@ -36,11 +36,12 @@ std::vector<bisect::SearchTarget> targets_of(const SearchOrder& order) {
 }
 
 /// The change counts as gone when at least half of each effect that the culprit shows is.
-void judge_revert(const bisect::Culprit& culprit, const PairEffects& measured, RevertCheck& check) {
-  check.gone = !measured.empty();
+void judge_revert(const bisect::Culprit& culprit, const PairReadings& measured,
+                  RevertCheck& check) {
+  check.gone = !measured.effects.empty();
   for (const auto& effect : culprit.effects) {
-    const auto found = measured.find(effect.target);
-    if (found == measured.end()) continue;
+    const auto found = measured.effects.find(effect.target);
+    if (found == measured.effects.end()) continue;
     check.effects[effect.target] = median(found->second);
     check.gone = check.gone && check.effects[effect.target] >= effect.effect / 2;
   }
@@ -103,18 +104,46 @@ Status SearchSteps::measure(const bisect::Measure& wanted, std::stop_token stop)
   const auto* still = std::get_if<bisect::Measure>(&now_wanted);
   if (still == nullptr || *still != wanted) return {};
 
-  const auto name = "search/" + std::to_string(log_.next_ordinal());
+  return wanted.alone ? measure_alone(wanted, stop) : measure_pairs(wanted, stop);
+}
+
+std::string SearchSteps::name_of_next() const {
+  return "search/" + std::to_string(log_.next_ordinal());
+}
+
+Status SearchSteps::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
   workshop_.progress.began(std::string(bisect::to_string(wanted.purpose)) + ": " +
                            short_sha(commit_of(wanted.candidate)) + " against " +
                            short_sha(sha_of(wanted.reference)));
-  TW_TRY(const auto measured,
-         measuring_.measure(name, built_.at(wanted.candidate), built_.at(wanted.reference),
-                            wanted.targets, wanted.pairs, stop));
+  TW_TRY(auto measured,
+         measuring_.measure(name_of_next(), built_.at(wanted.candidate),
+                            built_.at(wanted.reference), wanted.targets, wanted.pairs, stop));
   if (const auto* failed = std::get_if<SideFailed>(&measured)) return note_failure(wanted, *failed);
 
-  const bisect::Measured event{wanted.candidate, wanted.reference, std::get<PairEffects>(measured)};
+  auto& pairs = std::get<PairReadings>(measured);
+  const bisect::Measured event{wanted.candidate, wanted.reference, std::move(pairs.effects),
+                               std::move(pairs.references)};
   TW_TRY_VOID(search_->apply(event));
   TW_TRY_VOID(log_.measured(event, wanted.purpose, search_->posterior()));
+  return doors::failpoint("nightly.after_bisection_event");
+}
+
+Status SearchSteps::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
+  workshop_.progress.began(std::string(bisect::to_string(wanted.purpose)) + ": " +
+                           short_sha(commit_of(wanted.candidate)));
+  TW_TRY(auto measured,
+         measuring_.measure_alone(name_of_next(), built_.at(wanted.candidate),
+                                  built_.at(std::nullopt), wanted.targets, wanted.pairs, stop));
+  if (const auto* failed = std::get_if<SideFailed>(&measured)) return note_failure(wanted, *failed);
+  if (!measuring_.machine_change().empty()) {
+    TW_TRY_VOID(search_->apply(bisect::LevelLost{}));
+    return log_.level_lost("the environment changed during the search: " +
+                           measuring_.machine_change());
+  }
+
+  const bisect::MeasuredAlone event{wanted.candidate, std::move(std::get<Readings>(measured))};
+  TW_TRY_VOID(search_->apply(event));
+  TW_TRY_VOID(log_.measured_alone(event, wanted.purpose, search_->posterior()));
   return doors::failpoint("nightly.after_bisection_event");
 }
 
@@ -256,7 +285,7 @@ Status SearchSteps::log_revert(std::size_t candidate, const std::string& reverte
     check.reason = failed->reason;
     return log_.reverted(check);
   }
-  judge_revert(culprit, std::get<PairEffects>(measured), check);
+  judge_revert(culprit, std::get<PairReadings>(measured), check);
   return log_.reverted(check);
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "pair_measuring.hpp"
+#include "search_measuring.hpp"
 #include "torchwatch/bisect/candidate_commits.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
 #include "torchwatch/nightly/search_log.hpp"
@@ -33,6 +33,10 @@ class SearchSteps {
   using Built = std::variant<Subject, builds::Unbuildable>;
 
   Status measure(const bisect::Measure&, std::stop_token);
+  Status measure_pairs(const bisect::Measure&, std::stop_token);
+  Status measure_alone(const bisect::Measure&, std::stop_token);
+  /// Of the measurement that comes next, in the slots of its runs.
+  std::string name_of_next() const;
   /// A side's subject; builds and logs it if it is new. None: it cannot be built (logged, or the
   /// search is over).
   Result<std::optional<Subject>> subject(bisect::Reference, std::stop_token);
@@ -59,7 +63,7 @@ class SearchSteps {
   storage::BisectionRow row_;
   const SearchOrder& order_;
   SearchLog log_;
-  PairMeasuring measuring_;
+  SearchMeasuring measuring_;
   Subjects subjects_;
   std::vector<bisect::Commit> range_;
   bisect::FoldedRange folded_;

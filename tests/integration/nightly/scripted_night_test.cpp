@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scripted_day.hpp"
@@ -33,6 +34,12 @@ nightly::SearchResult search_of(storage::Database& database, const storage::Inci
   return nightly::parse_search_result(row.answer_json).value();
 }
 
+int count_events(storage::Database& database, storage::Id bisection, const std::string& kind) {
+  const auto events = storage::BisectionStore(database).events_of(bisection).value();
+  return static_cast<int>(
+      std::ranges::count_if(events, [&](const auto& event) { return event.kind == kind; }));
+}
+
 }  // namespace
 
 TEST_CASE("a night finds both culprits of its day and queues one issue for each") {
@@ -54,6 +61,10 @@ TEST_CASE("a night finds both culprits of its day and queues one issue for each"
     REQUIRE(result.culprit() == day.commits()[culprit]);
     REQUIRE(result.culprits[0].verified.find("takes the change away") != std::string::npos);
     REQUIRE(store.outbox_of(incident.id).value().size() == 1);
+    // Ends, culprit and at times a rest in pairs; what lies between the ends alone.
+    REQUIRE(count_events(database, *incident.bisection, "measured") >= 2);
+    REQUIRE(count_events(database, *incident.bisection, "measured_alone") >= 1);
+    REQUIRE(count_events(database, *incident.bisection, "level_lost") == 0);
   }
   REQUIRE(database.check_invariants().value().empty());
 }

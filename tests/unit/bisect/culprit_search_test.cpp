@@ -84,6 +84,86 @@ TEST_CASE("a culprit in noise is found at every place, and nobody else is blamed
   }
 }
 
+TEST_CASE("ends and culprit are measured in pairs, classes between them alone") {
+  for (std::size_t culprit = 0; culprit < 24; culprit += 5) {
+    const auto done = search_through(noisy_day(24, culprit, 1.10, 0.02), {noisy(0.02)}, culprit);
+    CAPTURE(culprit);
+    REQUIRE(done.answer.culprits.at(0).classes == Classes{culprit});
+    int runs = 0;
+    for (const auto& measure : done.measures) {
+      CAPTURE(measure.candidate);
+      REQUIRE(measure.alone == (measure.purpose == Purpose::probe));
+      if (measure.alone) REQUIRE_FALSE(measure.reference);
+      runs += (measure.alone ? 1 : 2) * measure.pairs;
+    }
+    REQUIRE(done.answer.runs == runs);
+  }
+}
+
+TEST_CASE("a search that does not know what its ends read goes on in pairs") {
+  SimulatedRuns runs(noisy_day(24, 9, 1.10, 0.02), 3);
+  auto search = CulpritSearch::create({}, {noisy(0.02)}, 24).value();
+  Action action = search.next();
+  for (; std::holds_alternative<Measure>(action); action = search.next()) {
+    REQUIRE_FALSE(std::get<Measure>(action).alone);
+    auto event = runs.carry_out(std::get<Measure>(action));
+    if (auto* measured = std::get_if<Measured>(&event)) measured->references.clear();
+    REQUIRE(search.apply(event).has_value());
+  }
+  REQUIRE(std::get<Answer>(action).culprits.at(0).classes == Classes{9});
+}
+
+TEST_CASE("a search whose machine has changed goes on in pairs with what it knows") {
+  SimulatedRuns runs(noisy_day(24, 9, 1.10, 0.02), 3);
+  auto search = CulpritSearch::create({}, {noisy(0.02)}, 24).value();
+  int alone = 0;
+  Action action = search.next();
+  for (; std::holds_alternative<Measure>(action); action = search.next()) {
+    const auto& measure = std::get<Measure>(action);
+    alone += measure.alone ? 1 : 0;
+    if (alone == 3) {
+      REQUIRE(search.apply(LevelLost{}).has_value());
+      alone = 100;
+      continue;
+    }
+    REQUIRE(alone != 101);
+    REQUIRE(search.apply(runs.carry_out(measure)).has_value());
+  }
+  REQUIRE(alone == 100);
+  REQUIRE(std::get<Answer>(action).culprits.at(0).classes == Classes{9});
+}
+
+TEST_CASE("a level that drifts under runs alone has nobody blamed for it") {
+  int found = 0;
+  for (std::size_t culprit = 0; culprit < 24; ++culprit) {
+    SimulatedDay day = noisy_day(24, culprit, 1.08, 0.02);
+    day.noise.drift_sd = 0.02;
+    const auto done = search_through(day, {noisy(0.02)}, culprit + 1);
+    CAPTURE(culprit);
+    for (const auto& blamed : done.answer.culprits) REQUIRE(blamed.classes == Classes{culprit});
+    found += done.answer.outcome == Outcome::found ? 1 : 0;
+  }
+  REQUIRE(found >= 22);
+}
+
+TEST_CASE("runs alone that have misled the search count no more") {
+  // From the ends on everything reads as the bad end does, measured alone.
+  SimulatedRuns runs(noisy_day(24, 17, 1.08, 0.02), 5);
+  auto search = CulpritSearch::create({}, {noisy(0.02)}, 24).value();
+  bool rejected = false;
+  Action action = search.next();
+  for (; std::holds_alternative<Measure>(action); action = search.next()) {
+    const auto& measure = std::get<Measure>(action);
+    rejected = rejected || (measure.purpose == Purpose::verify_culprit && measure.candidate < 17);
+    if (rejected && measure.purpose == Purpose::probe) REQUIRE_FALSE(measure.alone);
+    auto event = runs.carry_out(measure);
+    if (auto* alone = std::get_if<MeasuredAlone>(&event)) alone->readings[0][0] += std::log(1.08);
+    REQUIRE(search.apply(event).has_value());
+  }
+  REQUIRE(rejected);
+  REQUIRE(std::get<Answer>(action).culprits.at(0).classes == Classes{17});
+}
+
 TEST_CASE("as much noise as effect makes a search longer or empty, never wrong") {
   int found = 0;
   for (std::size_t culprit = 0; culprit < 16; ++culprit) {
@@ -396,6 +476,11 @@ TEST_CASE("events that cannot be are refused and change nothing") {
   REQUIRE(code(Measured{2, {}, {{1, {1.0}}}}) == ErrorCode::invalid);
   REQUIRE(code(Measured{2, {}, {{0, {nan}}}}) == ErrorCode::invalid);
   REQUIRE(code(Measured{1, {}, {{0, {1.0}}}}) == ErrorCode::conflict);
+  REQUIRE(code(Measured{2, {}, {{0, {1.0}}}, {{0, {1.0, 2.0}}}}) == ErrorCode::invalid);
+  REQUIRE(code(Measured{2, {}, {{0, {1.0}}}, {{0, {nan}}}}) == ErrorCode::invalid);
+  REQUIRE(code(MeasuredAlone{4, {}}) == ErrorCode::invalid);
+  REQUIRE(code(MeasuredAlone{1, {}}) == ErrorCode::conflict);
+  REQUIRE(code(MeasuredAlone{2, {{0, {1.0}}}}) == ErrorCode::conflict);  // no level is known
   REQUIRE(code(Built{1}) == ErrorCode::conflict);
   REQUIRE(code(Built{7}) == ErrorCode::invalid);
   REQUIRE(code(Unbuildable{3}) == ErrorCode::conflict);

@@ -47,11 +47,16 @@ Search run_with(CulpritSearch search, const AnswerTo& answer_to) {
 
 /// The same noise in another unit.
 SearchEvent in_unit(SearchEvent event, double unit) {
-  if (auto* measured = std::get_if<Measured>(&event)) {
-    for (auto& [target, effects] : measured->effects) {
-      for (double& effect : effects) effect *= unit;
+  const auto scale = [unit](std::map<std::size_t, std::vector<double>>& by_target) {
+    for (auto& [target, values] : by_target) {
+      for (double& value : values) value *= unit;
     }
+  };
+  if (auto* measured = std::get_if<Measured>(&event)) {
+    scale(measured->effects);
+    scale(measured->references);
   }
+  if (auto* measured = std::get_if<MeasuredAlone>(&event)) scale(measured->readings);
   return event;
 }
 
@@ -92,14 +97,17 @@ TEST_CASE("properties: any answers, contradictory ones too, end a search within 
     std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
     std::uniform_real_distribution<double> any_effect(-0.5, 0.5);
     auto search = CulpritSearch::create(settings, {noisy(0.03), {0, 4, 1, 0}}, classes).value();
-    const auto done = run_with(std::move(search), [&](const Measure& wanted) {
-      Measured measured{wanted.candidate, wanted.reference, {}};
+    const auto done = run_with(std::move(search), [&](const Measure& wanted) -> SearchEvent {
+      std::map<std::size_t, std::vector<double>> some;
+      std::map<std::size_t, std::vector<double>> others;
       for (const auto target : wanted.targets) {
         for (int i = 0; i < wanted.pairs; ++i) {
-          measured.effects[target].push_back(any_effect(random));
+          some[target].push_back(any_effect(random));
+          others[target].push_back(any_effect(random));
         }
       }
-      return measured;
+      if (wanted.alone) return MeasuredAlone{wanted.candidate, some};
+      return Measured{wanted.candidate, wanted.reference, some, others};
     });
     RC_ASSERT(done.answer.builds <= settings.builds_max);
     RC_ASSERT(done.answer.runs <= settings.runs_max);

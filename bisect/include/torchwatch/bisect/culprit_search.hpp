@@ -44,7 +44,18 @@ struct Measured {
   std::size_t candidate = 0;
   Reference reference;
   std::map<std::size_t, std::vector<double>> effects;
+  /// Where known, what the reference's run of each pair read by itself (ln of the time, bytes).
+  /// From those of the ends the search knows what a class may be read alone against.
+  std::map<std::size_t, std::vector<double>> references = {};
 };
+/// Runs of the class without a partner, as they were ordered: what each read by itself.
+struct MeasuredAlone {
+  std::size_t candidate = 0;
+  std::map<std::size_t, std::vector<double>> readings;
+};
+/// What is read from now on cannot be held against what the ends read (the machine has changed):
+/// search on in pairs.
+struct LevelLost {};
 /// The class has a build (from now on it costs nothing); Measured implies it for its candidate.
 struct Built {
   std::size_t candidate = 0;
@@ -63,7 +74,8 @@ struct SameLibrary {
 struct TargetLost {
   std::size_t target = 0;
 };
-using SearchEvent = std::variant<Measured, Built, Unbuildable, SameLibrary, TargetLost>;
+using SearchEvent =
+    std::variant<Measured, MeasuredAlone, Built, Unbuildable, SameLibrary, TargetLost, LevelLost>;
 
 // What to do next.
 
@@ -78,6 +90,7 @@ struct Measure {
   Reference reference;
   std::vector<std::size_t> targets;
   int pairs = 1;
+  bool alone = false;  ///< that many runs of the candidate only, to be applied as MeasuredAlone
   Purpose purpose = Purpose::probe;
   bool operator==(const Measure&) const = default;
 };

@@ -40,6 +40,9 @@ class SearchLog {
 
   /// Appends one event; `posterior` is the search's after it was applied.
   Status measured(const bisect::Measured&, bisect::Purpose, const std::vector<double>& posterior);
+  Status measured_alone(const bisect::MeasuredAlone&, bisect::Purpose,
+                        const std::vector<double>& posterior);
+  Status level_lost(const std::string& reason);
   Status built(std::size_t candidate, const std::string& commit, const std::string& content_hash);
   Status unbuildable(std::size_t candidate, const std::string& commit, const std::string& reason,
                      bool fault);
