@@ -1,7 +1,9 @@
 #include "torchwatch/bisect/culprit_search.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "build_choice.hpp"
 #include "search_plan.hpp"
 #include "search_record.hpp"
 
@@ -49,6 +51,11 @@ class CulpritSearch::State {
   }
   const Action& action() const { return action_; }
   std::vector<double> posterior() const { return plan_.posterior(record_); }
+  std::vector<std::size_t> next_builds(std::size_t builders) const {
+    const auto* measure = std::get_if<Measure>(&action_);
+    if (measure == nullptr) return {};
+    return choose_builds(*measure, posterior(), record_, builders);
+  }
 
  private:
   SearchRecord record_;
@@ -118,6 +125,10 @@ Result<CulpritSearch> CulpritSearch::create(SearchSettings settings,
 
 Action CulpritSearch::next() const {
   return state_->action();
+}
+
+std::vector<std::size_t> CulpritSearch::next_builds(std::size_t builders) const {
+  return state_->next_builds(std::max<std::size_t>(builders, 1));
 }
 
 Status CulpritSearch::apply(const SearchEvent& event) {

@@ -76,14 +76,11 @@ Place place_of(const bisect::Reference& reference) {
   return reference ? static_cast<Place>(*reference) : kGoodEnd;
 }
 
-/// What the search orders, carried out as the service does it: every other pair begins with the
-/// candidate.
+/// A measurement of what is built, carried out as the service does it: every other pair begins with
+/// the candidate.
 bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
   const Place reference = place_of(measure.reference);
   const auto candidate = static_cast<Place>(measure.candidate);
-  for (const Place place : {reference, candidate}) {
-    if (!runs.build(place)) return bisect::Unbuildable{static_cast<std::size_t>(place)};
-  }
   if (measure.alone) {
     return bisect::MeasuredAlone{measure.candidate, {{0, runs.run(candidate, measure.pairs)}}};
   }
@@ -118,7 +115,26 @@ void note_belief(DayResult& result, const std::vector<std::size_t>& commits,
   if (mass >= kConfidence) result.claims.push_back({commits, false});
 }
 
-DayResult search_with_torchwatch(const Trial& trial) {
+/// A class with or without a build, as it turns out.
+bisect::SearchEvent carry_out_build(std::size_t commit, DayRuns& runs) {
+  if (!runs.build(static_cast<Place>(commit))) return bisect::Unbuildable{commit};
+  return bisect::Built{commit};
+}
+
+void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
+  if (const auto taken = search.apply(event); !taken) {
+    throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
+  }
+}
+
+/// Builds what the next measurement waits for, as much at once as there are builders.
+bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayRuns& runs) {
+  const auto commits = search.next_builds(builders);
+  for (const auto commit : commits) tell(search, carry_out_build(commit, runs));
+  return !commits.empty();
+}
+
+DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
   DayRuns runs(trial.day, *trial.log_times, trial.start);
   bisect::SearchTarget target;
   target.noise_sd = known_noise(trial);
@@ -127,15 +143,18 @@ DayResult search_with_torchwatch(const Trial& trial) {
   auto search = bisect::CulpritSearch::create({}, {target}, trial.day.commits).value();
   bisect::Action action = search.next();
   while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
+    if (build_next(search, builders, runs)) {
+      ++result.rounds;
+      action = search.next();
+      continue;
+    }
     result.cpu_ms += cpu_ms() - began;
     if (measure->purpose == bisect::Purpose::verify_culprit) {
       note_belief(result, verified_set(*measure), search.posterior());
     }
     const auto event = carry_out(*measure, runs);
     began = cpu_ms();
-    if (const auto taken = search.apply(event); !taken) {
-      throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
-    }
+    tell(search, event);
     action = search.next();
   }
   result.cpu_ms += cpu_ms() - began;
@@ -155,7 +174,7 @@ Method peer(std::string name, std::function<Blamed(DayRuns&, double)> search) {
             const double began = cpu_ms();
             result.blamed = search(runs, trial.step);
             result.cpu_ms = cpu_ms() - began;
-            result.builds = runs.builds();
+            result.builds = result.rounds = runs.builds();
             result.runs = runs.runs();
             return result;
           }};
@@ -163,7 +182,11 @@ Method peer(std::string name, std::function<Blamed(DayRuns&, double)> search) {
 
 std::vector<Method> methods() {
   return {
-      {"torchwatch", search_with_torchwatch},
+      {"torchwatch", [](const Trial& trial) { return search_with_torchwatch(trial, 1); }},
+      {"torchwatch, 2 builders",
+       [](const Trial& trial) { return search_with_torchwatch(trial, 2); }},
+      {"torchwatch, 4 builders",
+       [](const Trial& trial) { return search_with_torchwatch(trial, 4); }},
       peer("binary search, 7 %", [](auto& runs, double) { return binary_search_7_percent(runs); }),
       peer("git bisect, median of 5",
            [](auto& runs, double) { return git_bisect_median_of_five(runs); }),
@@ -247,7 +270,7 @@ Status measure_rows(const Options& options, const Done& done) {
   bool any = false;
   for (const auto& scenario : scenarios()) {
     for (const auto& method : methods()) {
-      const std::string row = scenario.name + " | " + method.name;
+      const std::string row = scenario.name + " | " + method.name + " |";
       if (row.find(options.only) == std::string::npos) continue;
       any = true;
       const auto score = measure(scenario, method, noise, options.seed, options.trials);

@@ -1,6 +1,7 @@
 #include "search_score.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -29,6 +30,23 @@ template <typename Value>
 double mean(const std::vector<Value>& values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), Value{})) /
          static_cast<double>(values.size());
+}
+
+struct Mean {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// The mean with its 95 % interval, for as many days as make it normal.
+Mean interval_of_mean(const std::vector<int>& values) {
+  constexpr double kTwoSided95 = 1.96;
+  const double centre = mean(values);
+  double squares = 0;
+  for (const int value : values) squares += (value - centre) * (value - centre);
+  const auto count = static_cast<double>(values.size());
+  const double half = kTwoSided95 * std::sqrt(squares / count / count);
+  return {centre, centre - half, centre + half};
 }
 
 template <typename Value>
@@ -87,14 +105,15 @@ void SearchScore::count(const Day& day, const DayResult& result) {
     (claim.verified ? verified_right : believed_right).add(holds_culprit(claim.commits, day));
   }
   builds.push_back(result.builds);
+  rounds.push_back(result.rounds);
   runs.push_back(result.runs);
   cpu_ms.push_back(result.cpu_ms);
 }
 
 std::string table_head() {
   return "| day | search | exact | contains | wrong blame | no answer | all found | 0.99 and "
-         "verified: right | 0.99 alone: right | builds | runs | runs, 95 % | CPU ms, "
-         "longest |\n|-|-|-|-|-|-|-|-|-|-|-|-|-|\n";
+         "verified: right | 0.99 alone: right | builds | rounds | runs | runs, 95 % | "
+         "CPU ms, longest |\n|-|-|-|-|-|-|-|-|-|-|-|-|-|-|\n";
 }
 
 std::string table_row(const std::string& day, const std::string& method, const SearchScore& score) {
@@ -103,10 +122,11 @@ std::string table_row(const std::string& day, const std::string& method, const S
                              &score.all_found, &score.verified_right, &score.believed_right}) {
     row += " | " + text(*share);
   }
+  const auto runs = interval_of_mean(score.runs);
   char costs[128];
-  std::snprintf(costs, sizeof costs, " | %.1f | %.0f | %d | %.1f |\n", mean(score.builds),
-                mean(score.runs), at_95(score.runs),
-                *std::max_element(score.cpu_ms.begin(), score.cpu_ms.end()));
+  std::snprintf(costs, sizeof costs, " | %.1f | %.1f | %.1f (%.1f-%.1f) | %d | %.1f |\n",
+                mean(score.builds), mean(score.rounds), runs.mean, runs.low, runs.high,
+                at_95(score.runs), *std::max_element(score.cpu_ms.begin(), score.cpu_ms.end()));
   return row + costs;
 }
 
@@ -122,6 +142,7 @@ nlohmann::json json_row(const std::string& day, const std::string& method,
           {"right_when_verified", json(score.verified_right)},
           {"right_when_believed", json(score.believed_right)},
           {"builds", json(score.builds)},
+          {"rounds", json(score.rounds)},
           {"runs", json(score.runs)},
           {"search_cpu_ms", json(score.cpu_ms)}};
 }

@@ -12,6 +12,7 @@ namespace torchwatch::benchmarks {
 struct DayResult {
   std::vector<std::vector<std::size_t>> blamed;  ///< a set of commits for each culprit
   int builds = 0;
+  int rounds = 0;  ///< how often it waited for builds, those of one round made at once
   int runs = 0;
   double cpu_ms = 0;
   /// Statements that the culprit is in a set, made with at least the confidence asked for.
@@ -42,6 +43,7 @@ struct SearchScore {
   Count verified_right;  ///< claims that hold a culprit: after their verification ...
   Count believed_right;  ///< ... and those of the posterior alone, when verifying began
   std::vector<int> builds;
+  std::vector<int> rounds;
   std::vector<int> runs;
   std::vector<double> cpu_ms;
 

@@ -37,6 +37,20 @@ TEST_CASE("somebody innocent is wrong blame, beside the right ones too") {
   REQUIRE(score.all_found.hits == 1);
 }
 
+TEST_CASE("the mean of the runs has an interval that narrows with the days") {
+  const Day day{12, {{3, 0.1}}, {}};
+  SearchScore score;
+  for (int number = 0; number < 400; ++number) {
+    DayResult result;
+    result.runs = number % 2 == 0 ? 40 : 60;
+    result.rounds = 3;
+    score.count(day, result);
+  }
+  // 50 +- 1.96 * 10 / sqrt(400)
+  REQUIRE(table_row("day", "search", score).find("| 3.0 | 50.0 (49.0-51.0) |") !=
+          std::string::npos);
+}
+
 TEST_CASE("no culprit named is no answer") {
   REQUIRE(score_of({}).none.hits == 1);
 }

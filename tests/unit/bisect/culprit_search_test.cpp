@@ -409,6 +409,67 @@ TEST_CASE("builds that are there from the start are used first and cost no build
   REQUIRE(done.answer.builds == 0);
 }
 
+namespace {
+
+struct Rounds {
+  Answer answer;
+  int rounds = 0;
+  int builds = 0;
+};
+
+/// A search that waits for so many builds at a time.
+Rounds search_with_builders(const SimulatedDay& day, std::size_t builders) {
+  SimulatedRuns runs(day, 1);
+  auto search = CulpritSearch::create({}, {kExactBytes}, day.classes).value();
+  for (Rounds result;;) {
+    const Action action = search.next();
+    if (const auto* answer = std::get_if<Answer>(&action)) {
+      result.answer = *answer;
+      return result;
+    }
+    const auto builds = search.next_builds(builders);
+    REQUIRE(builds.size() <= builders);
+    for (const auto build : builds) {
+      const bool fails = day.unbuildable.contains(build);
+      const auto event = fails ? SearchEvent(Unbuildable{build}) : SearchEvent(Built{build});
+      REQUIRE(search.apply(event).has_value());
+    }
+    result.builds += static_cast<int>(builds.size());
+    result.rounds += builds.empty() ? 0 : 1;
+    if (builds.empty()) {
+      REQUIRE(search.apply(runs.carry_out(std::get<Measure>(action))).has_value());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("one builder builds what the next measurement needs") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 32).value();
+  REQUIRE(search.next_builds(1).empty());  // the ends are there
+  REQUIRE(search.apply(Measured{31, {}, {{0, {64.0, 64.0}}}}).has_value());
+  const auto measure = std::get<Measure>(search.next());
+  REQUIRE(search.next_builds(1) == Classes{measure.candidate});
+  REQUIRE(search.next_builds(0) == Classes{measure.candidate});
+}
+
+TEST_CASE("several builders share the range evenly, and need fewer rounds for the same answer") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 99).value();
+  REQUIRE(search.apply(Measured{98, {}, {{0, {64.0, 64.0}}}}).has_value());
+  REQUIRE(search.next_builds(2) == Classes{32, 65});
+  for (std::size_t culprit = 0; culprit < 99; culprit += 7) {
+    SimulatedDay day = exact_day(99, culprit);
+    day.unbuildable = {20, 21, 50, 70, 71, 72};
+    const auto one = search_with_builders(day, 1);
+    const auto four = search_with_builders(day, 4);
+    CAPTURE(culprit, one.rounds, four.rounds, one.builds, four.builds);
+    REQUIRE(one.rounds == one.builds);
+    REQUIRE(four.rounds <= 5);
+    REQUIRE(four.rounds < one.rounds);
+    REQUIRE(four.answer.culprits.at(0).classes == one.answer.culprits.at(0).classes);
+  }
+}
+
 TEST_CASE("classes with one library are never blamed and their span is skipped") {
   auto search = CulpritSearch::create({}, {kExactBytes}, 16).value();
   REQUIRE(search.apply(SameLibrary{{}, 5}).has_value());

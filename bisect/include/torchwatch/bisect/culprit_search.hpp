@@ -156,6 +156,10 @@ class CulpritSearch {
   /// The same until something is applied.
   Action next() const;
 
+  /// The classes to build at once for what comes next, with so many builders (at least one); empty
+  /// if everything for it is built. Apply each as Built or Unbuildable, then ask for next() again.
+  std::vector<std::size_t> next_builds(std::size_t builders) const;
+
   /// Takes in what has happened. invalid if it names a class or target that does not exist or has
   /// no number in it; conflict if it contradicts an earlier event. The search is then unchanged.
   Status apply(const SearchEvent&);
