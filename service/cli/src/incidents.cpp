@@ -1,8 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <vector>
 
 #include "commands.hpp"
 #include "reader_command.hpp"
+#include "search_output.hpp"
 #include "session_command.hpp"
 #include "table.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -52,9 +54,15 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   TW_TRY(const auto incident, store.get(id));
   TW_TRY(const auto messages, store.outbox_of(id));
   auto object = summary(incident);
+  std::vector<nightly::CourseStep> course;
   if (incident.bisection) {
-    TW_TRY(const auto bisection, storage::BisectionStore(*database).get(*incident.bisection));
+    storage::BisectionStore bisections(*database);
+    TW_TRY(const auto bisection, bisections.get(*incident.bisection));
+    TW_TRY(const auto events, bisections.events_of(bisection.id));
+    TW_TRY(course, nightly::course_of(bisection, events));
     object["search"] = nlohmann::json::parse(bisection.answer_json, nullptr, false);
+    object["search_course"] = nlohmann::json::array();
+    for (const auto& step : course) object["search_course"].push_back(to_json(step));
   }
   if (invocation.json) {
     invocation.out << object.dump(2) << '\n';
@@ -64,6 +72,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   for (const auto& message : messages) {
     invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
   }
+  print(invocation.out, course);
   return ExitStatus::done;
 }
 

@@ -36,6 +36,25 @@ void print_effects(std::ostream& out, const std::vector<nightly::TargetEffect>& 
   if (!table.empty()) table.print(out);
 }
 
+std::string short_sha(const std::string& sha) {
+  return sha.substr(0, 12);
+}
+
+std::string change_text(const nightly::CourseReading& reading) {
+  const auto metric = reading.target.metric;
+  const auto change = nightly::is_relative(metric) ? percent(std::exp(reading.effect))
+                                                   : report::human_value(metric, reading.effect);
+  return to_string(reading.target) + " " + change + " (" + std::to_string(reading.readings) + ")";
+}
+
+std::string result_text(const nightly::CourseStep& step) {
+  std::string text = step.reason;
+  for (const auto& reading : step.readings) {
+    text += (text.empty() ? "" : "; ") + change_text(reading);
+  }
+  return text;
+}
+
 std::string sureness(double confidence) {
   return decimal("%.1f %%", 100 * confidence);
 }
@@ -74,6 +93,31 @@ void print(std::ostream& out, const nightly::SearchResult& result,
   for (const auto& skipped : result.skipped) {
     out << "skipped " << skipped.commit.substr(0, 12) << ": " << skipped.reason << "\n";
   }
+}
+
+void print(std::ostream& out, const std::vector<nightly::CourseStep>& steps) {
+  Table table({{"step"}, {"commit"}, {"against"}, {"change (readings)"}, {"then likeliest"}});
+  for (const auto& step : steps) {
+    const bool alone = step.kind == "measured_alone";
+    table.add({step.purpose.empty() ? step.kind : step.purpose, short_sha(step.commit),
+               alone ? "alone" : short_sha(step.against), result_text(step),
+               step.probability > 0 ? short_sha(step.after) + ".." + short_sha(step.up_to) + " " +
+                                          sureness(step.probability)
+                                    : ""});
+  }
+  if (!table.empty()) table.print(out);
+}
+
+nlohmann::json to_json(const nightly::CourseStep& step) {
+  auto readings = nlohmann::json::array();
+  for (const auto& reading : step.readings) {
+    readings.push_back({{"target", to_string(reading.target)},
+                        {"effect", reading.effect},
+                        {"readings", reading.readings}});
+  }
+  return {{"kind", step.kind},       {"purpose", step.purpose}, {"commit", step.commit},
+          {"against", step.against}, {"readings", readings},    {"reason", step.reason},
+          {"after", step.after},     {"up_to", step.up_to},     {"probability", step.probability}};
 }
 
 ExitStatus exit_status_of(const nightly::SearchResult& result) {
