@@ -207,7 +207,7 @@ def _eager_message(is_planted):
     """The message of an error check is put together whether it fails or not."""
     check = """\
   if (kDescribesFirst) {
-    const auto message = description(input, scale, zero_point);
+    const auto message = description(input, packed, scale, zero_point);
     TORCH_CHECK(input.dim() == 4, message);
   }
 """

@@ -85,6 +85,8 @@ def carry_out(torchwatch, settings, night):
 def newest_night(torchwatch, settings):
     """With nothing due, torchwatch prints the newest night again."""
     done = subprocess.run([torchwatch, "nightly", "--json", "--config", settings], stdout=subprocess.PIPE, text=True)
+    if done.returncode not in CONCLUDED:
+        raise NightFailed(f"torchwatch could not show the night ({done.returncode}); called again, this goes on")
     return json.loads(done.stdout)
 
 
