@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures what the workloads need of memory, writes the table of estimates, and checks it.
 
-    memory_estimates.py measure FOLDER --runner PROGRAM [--seconds 30] [--gib 6] [NAME]...
-    memory_estimates.py check FOLDER --runner PROGRAM [--seconds 60] [--gib 10] [NAME]...
+    memory_estimates.py measure FOLDER --runner PROGRAM [--seconds 30] [--gib 6] [NAME[:MODE]]...
+    memory_estimates.py check FOLDER --runner PROGRAM [--seconds 60] [--gib 10] [NAME[:MODE]]...
     memory_estimates.py write FOLDER [--table FILE]
     memory_estimates.py report FOLDER [--table FILE]
 
@@ -121,12 +121,14 @@ def show(row):
 def cells_to_run(options):
     """(workload, mode) with its default batch; modes that the original refuses are left out."""
     for row in json.loads(ORIGINALS.read_text())["originals"]:
-        if options.names and row["name"] not in options.names:
-            continue
-        if row["trains"]:
-            yield (row["name"], "train"), row["train_batch"]
-        if row["infers"]:
-            yield (row["name"], "infer"), row["eval_batch"]
+        for mode, knows, batch in (("train", "trains", "train_batch"),
+                                   ("infer", "infers", "eval_batch")):
+            if row[knows] and is_named(options.names, row["name"], mode):
+                yield (row["name"], mode), row[batch]
+
+
+def is_named(names, workload, mode):
+    return not names or workload in names or f"{workload}:{mode}" in names
 
 
 def ok_runs(runs, cell, purpose=None):
@@ -311,7 +313,7 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=list(COMMANDS))
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("names", nargs="*", metavar="NAME[:MODE]")
     parser.add_argument("--runner", type=Path)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--gib", type=float, default=6)
