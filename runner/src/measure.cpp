@@ -1,6 +1,9 @@
 #include "torchwatch/runner/measure.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
@@ -91,6 +94,13 @@ void run_pass(const models::Definition& definition, const Request& request,
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
+/// LibTorch's allocator of the CPU has no error type of its own; its text tells.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("DefaultCPUAllocator: can't allocate memory") !=
+             std::string_view::npos;
+}
+
 /// What a workload throws is the result; figures that it left behind are not.
 void run_guarded(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, RunResult& result) {
@@ -98,10 +108,9 @@ void run_guarded(const models::Definition& definition, const Request& request,
   try {
     run_pass(definition, request, recorder, result);
     return;
-  } catch (const std::bad_alloc&) {
-    reason = "the workload ran out of memory";
   } catch (const std::exception& error) {
-    reason = "the workload threw: " + reason_of(error);
+    reason = is_out_of_memory(error) ? memory_exhaustion(definition, request)
+                                     : "the workload threw: " + reason_of(error);
   }
   result = RunResult();
   result.attempt = request.attempt;
@@ -140,7 +149,7 @@ std::string unknown_workload(const std::string& name) {
 
 std::string reason_of(const std::exception& error) {
   const std::string text = error.what();
-  return text.substr(0, text.find("\nException raised from"));
+  return text.substr(0, std::min(text.find("\nException raised from"), text.find("\nframe #0:")));
 }
 
 models::Setup setup_of(const Request& request) {

@@ -75,4 +75,14 @@ std::string memory_refusal(const models::Entry& entry, const protocol::Request& 
   return memory_refusal(needed, *bound, entry.definition, setup);
 }
 
+std::string memory_exhaustion(const models::Definition& definition,
+                              const protocol::Request& request) {
+  const auto setup = setup_of(request);
+  const int batch = models::batch_of(definition, setup);
+  const auto limit = request.limits.memory_bytes;
+  return "the workload ran out of memory at batch " + std::to_string(batch) +
+         (limit == 0 ? "" : ", its limit is " + in_gib(limit)) + "; " +
+         advice(definition, setup, batch);
+}
+
 }  // namespace torchwatch::runner

@@ -180,6 +180,18 @@ TEST_CASE("a workload that does not fit the memory is refused before it begins")
           std::string::npos);
 }
 
+TEST_CASE("a workload that runs out of memory on the way says so, with its limit") {
+  auto wish = request("resnet18");
+  wish["mode"] = "train";
+  wish["batch"] = 4096;  // some 10 GiB
+  wish["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};
+  const auto result = measure(wish);
+  REQUIRE(result.status == RunStatus::failed);
+  REQUIRE(result.reason ==
+          "the workload ran out of memory at batch 4096, its limit is 1.0 GiB; "
+          "name a smaller batch");
+}
+
 TEST_CASE("a profile on a CPU has no breakdown and says why") {
   auto wish = request();
   wish["pass"] = "profile";

@@ -25,4 +25,8 @@ std::string memory_refusal(std::int64_t needed, const MemoryBound& bound,
 /// or the machine's memory is not known. Allocates nothing large.
 std::string memory_refusal(const models::Entry& entry, const protocol::Request& request);
 
+/// The reason of a run that was begun and whose allocator was refused memory, and what to do.
+std::string memory_exhaustion(const models::Definition& definition,
+                              const protocol::Request& request);
+
 }  // namespace torchwatch::runner
