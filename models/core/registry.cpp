@@ -51,6 +51,12 @@ std::string_view refusal_of_precision(const Definition& definition, const Setup&
   return {};
 }
 
+/// What a batch of training has to be a multiple of, where `usual` is the preset's.
+int training_group(BatchRule rule, int usual) {
+  if (rule == BatchRule::train_in_wholes) return usual;
+  return rule == BatchRule::train_in_fours ? 4 : 1;
+}
+
 }  // namespace
 
 std::string unsupported_reason(const Definition& definition, const Setup& setup) {
@@ -63,9 +69,9 @@ std::string unsupported_reason(const Definition& definition, const Setup& setup)
     return "the batch size is part of the model and cannot be changed from " +
            std::to_string(usual);
   }
-  if (definition.batch_rule == BatchRule::train_in_wholes && setup.mode == Mode::train &&
-      setup.batch % usual != 0) {
-    return "training takes whole multiples of a batch of " + std::to_string(usual);
+  const int group = setup.mode == Mode::train ? training_group(definition.batch_rule, usual) : 1;
+  if (setup.batch % group != 0) {
+    return "training takes whole multiples of a batch of " + std::to_string(group);
   }
   return {};
 }

@@ -229,6 +229,7 @@ TORCHWATCH_DEFINE(demucs) {
           .task = "audio source separation",
           .paper = {.train = 64, .infer = 8},
           .small = {.train = 4, .infer = 1},
+          .batch_rule = BatchRule::train_in_fours,
           .cut = "1 second, first layer 8 channels, batch 4 / 1",
           .build = build_as<DemucsWorkload>};
 }

@@ -40,6 +40,10 @@ TEST_CASE("a workload that trains on whole groups says so") {
   REQUIRE(unsupported_reason(definition, {.batch = 12}).find("multiples of a batch of 8") !=
           std::string::npos);
   REQUIRE(unsupported_reason(definition, {.mode = Mode::infer, .batch = 12}).empty());
+  const auto& remixer = find("demucs")->definition;
+  REQUIRE(unsupported_reason(remixer, {.preset = Preset::paper, .batch = 8}).empty());
+  REQUIRE(unsupported_reason(remixer, {.preset = Preset::paper, .batch = 6})
+              .find("multiples of a batch of 4") != std::string::npos);
 }
 
 TEST_CASE("a mode that the original refuses is refused with its reason") {

@@ -15,6 +15,7 @@ enum class BatchRule {
   any,
   fixed,            ///< the original's cannot be changed
   train_in_wholes,  ///< training takes whole multiples of the preset's
+  train_in_fours,   ///< training takes whole groups of four items
 };
 
 struct BatchSizes {
