@@ -234,12 +234,13 @@ def tell_cost_of_item(rows):
 
 def resident_figures(rows, allocated):
     """What a process holds beside the allocator grows with the batch in training, and has a line of
-    its own; in inference it hardly does, and what the largest batch had of it is added."""
-    points = {batch: row["resident"] for batch, row in rows.items()}
+    its own; in inference it hardly does, and what the largest batch had of it is added. Never less
+    than was allocated, which a dry run leaves untouched in part."""
+    points = {batch: max(row["resident"], row["allocated"]) for batch, row in rows.items()}
     last = rows[max(rows)]
     if last["mode"] == "train" or len(rows) == 1:
         return fitted(points)
-    beside = last["resident"] - last["allocated"]
+    beside = max(0, last["resident"] - last["allocated"])
     return points[min(points)], allocated[1] + beside, allocated[2]
 
 
