@@ -48,12 +48,12 @@ TEST_CASE("a course names commits, and tells pairs as the change between their s
 }
 
 TEST_CASE("a build measured alone is told against what the good end had read") {
-  const auto steps = course(
-      {kEnd,
-       kEnds,
-       kMiddle,
-       {3, "measured_alone",
-        R"({"candidate":1,"purpose":"probe","readings":{"0":[7.25]},"posterior":[0.5,0.4,0.05,0.05]})"}});
+  const auto steps = course({kEnd,
+                             kEnds,
+                             kMiddle,
+                             {3, "measured_alone",
+                              R"({"candidate":1,"purpose":"probe","readings":{"0":[7.25]},)"
+                              R"("posterior":[0.5,0.4,0.05,0.05]})"}});
   const auto& alone = steps.back();
   CHECK(alone.commit == "c1");
   CHECK(alone.against.empty());
