@@ -227,7 +227,7 @@ BOUND_CHECKS = 10
 TABLE_4 = {mechanism.pr: mechanism for mechanism in (
     Mechanism(
         85447, "cuBLAS workspaces in the caching allocator, not released", LINEAR, "leak_retained",
-        ("nvidia_deeprecommender", "soft_actor_critic", "tts_angular"), ("pytorch_unet", "pyhpc_isoneutral_mixing"),
+        ("nvidia_deeprecommender", "soft_actor_critic"), ("tts_angular", "pytorch_unet"),
         _workspace, "[ATen] Take the workspace of addmm from the allocator"),
     Mechanism(
         61056, "a second validity check over all elements", REDUCE_ALL, "time",
