@@ -1,0 +1,253 @@
+// What the runs of same_build.py say: how often one build, held against itself, seems to have
+// changed, which slowdown is found, and which way to measure is sure soonest. `--help` lists the
+// options.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "binomial_interval.hpp"
+#include "same_build_figures.hpp"
+
+namespace {
+
+using namespace torchwatch;
+using namespace torchwatch::benchmarks;
+using nlohmann::json;
+
+constexpr int kSeriesOfSuite = 84 * 4 * 5;  // models, configurations, metrics
+
+struct Options {
+  std::string file;
+  std::uint64_t seed = 20260101;
+  long nights = 20'000;
+  long nights_changed = 2'000;
+  double power = 0.98;
+  double half_width = 0.01;
+  int series = kSeriesOfSuite;
+  bool json = false;
+};
+
+void describe(CLI::App& app, Options& options) {
+  app.add_option("RUNS.jsonl", options.file, "written by same_build.py")->required();
+  app.add_option("--seed", options.seed, "of everything drawn")->capture_default_str();
+  app.add_option("--nights", options.nights, "drawn of each workload, without a change")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 100'000'000L));
+  app.add_option("--nights-changed", options.nights_changed, "and for each change tried")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 100'000'000L));
+  app.add_option("--power", options.power, "share of nights in which a change must be found")
+      ->capture_default_str()
+      ->check(CLI::Range(0.5, 1.0));
+  app.add_option("--half-width", options.half_width, "of the interval to be reached")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 0.5));
+  app.add_option("--series", options.series,
+                 "series that share the budget of one false incident a year")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--json", options.json, "print JSON");
+}
+
+/// What was found of one cell, or of all.
+struct Row {
+  Outcomes paper;
+  Outcomes paper_all;
+  Outcomes direct;
+  Outcomes resampled;
+  std::optional<Power> least;
+};
+
+Row row_of(const CellBlocks& cell, const Options& options, const detect::Settings& settings) {
+  Random random(options.seed);
+  return {
+      .paper = paper_directly(cell),
+      .paper_all = paper_against_all(cell),
+      .direct = protocol_directly(cell, settings),
+      .resampled = protocol_resampled(cell, 1, options.nights, settings, random),
+      .least = least_change_found(cell, options.power, options.nights_changed, settings, random)};
+}
+
+Row sum_of(const std::vector<Row>& rows) {
+  Row all;
+  for (const Row& row : rows) {
+    all.paper += row.paper;
+    all.paper_all += row.paper_all;
+    all.direct += row.direct;
+    all.resampled += row.resampled;
+  }
+  return all;
+}
+
+double mean_runs(const Outcomes& outcomes) {
+  return outcomes.comparisons == 0 ? 0 : outcomes.runs / static_cast<double>(outcomes.comparisons);
+}
+
+json to_json(const Outcomes& outcomes) {
+  return {{"comparisons", outcomes.comparisons},
+          {"beyond", outcomes.beyond},
+          {"regressed", outcomes.regressed},
+          {"improved", outcomes.improved},
+          {"runs_mean", mean_runs(outcomes)}};
+}
+
+json to_json(const Row& row) {
+  json object{{"paper", to_json(row.paper)},
+              {"paper_against_all", to_json(row.paper_all)},
+              {"protocol", to_json(row.direct)},
+              {"protocol_resampled", to_json(row.resampled)},
+              {"least_change_found", nullptr}};
+  if (row.least) {
+    object["least_change_found"] = {{"change", row.least->change},
+                                    {"outcomes", to_json(row.least->outcomes)}};
+  }
+  return object;
+}
+
+json ways_of(const CellBlocks& cell, const Options& options) {
+  json ways = json::object();
+  for (std::size_t i = 0; i < kWayNames.size(); ++i) {
+    const auto way = static_cast<Way>(i);
+    const auto& blocks = cell.of(way);
+    if (blocks.blocks == 0) continue;
+    auto& object = ways[kWayNames[i]];
+    object = {{"blocks", blocks.blocks},
+              {"seconds", blocks.seconds},
+              {"placing_seconds", blocks.placing_seconds},
+              {"load_mean", blocks.load_sum / blocks.blocks}};
+    if (way == Way::paper) continue;
+    const auto found = shift(cell, way);
+    object["pairs"] = found.pairs;
+    object["pair_sd"] = found.pair_sd;
+    object["ratio"] = found.ratio;
+    object["interval"] = {found.low, found.high};  // an end beyond all numbers is null in JSON
+    object["seconds_to_know"] = seconds_to_know(cell, way, options.half_width);
+  }
+  return ways;
+}
+
+json report_of(const std::vector<CellBlocks>& cells, const Options& options) {
+  detect::Settings settings;
+  settings.alpha = detect::alpha_of_budget(1, options.series);
+  json report{{"file", options.file}, {"seed", options.seed}, {"cells", json::array()}};
+  std::vector<Row> rows;
+  for (const auto& cell : cells) {
+    rows.push_back(row_of(cell, options, settings));
+    json object = to_json(rows.back());
+    object["workload"] = cell.workload;
+    object["mode"] = cell.mode;
+    object["threads"] = cell.threads;
+    object["ways"] = ways_of(cell, options);
+    report["cells"].push_back(object);
+  }
+  report["all"] = to_json(sum_of(rows));
+  return report;
+}
+
+/// "3 of 20: 15 % (3.2-37.9)"
+std::string share_text(const json& outcomes, const char* what) {
+  const auto share =
+      test::share_of(outcomes.at(what).get<long>(), outcomes.at("comparisons").get<long>());
+  if (share.of == 0) return "-";
+  std::array<char, 120> text{};
+  std::snprintf(text.data(), text.size(), "%ld of %ld: %.3g %% (%.3g-%.3g)", share.hits, share.of,
+                100 * share.rate, 100 * share.low, 100 * share.high);
+  return text.data();
+}
+
+/// Nights that were drawn are not independent: no interval.
+std::string drawn_text(const json& outcomes) {
+  const long of = outcomes.at("comparisons").get<long>();
+  if (of == 0) return "-";
+  std::array<char, 60> text{};
+  std::snprintf(
+      text.data(), text.size(), "%.3g %%",
+      100 * static_cast<double>(outcomes.at("beyond").get<long>()) / static_cast<double>(of));
+  return text.data();
+}
+
+std::string least_text(const json& least) {
+  if (least.is_null()) return "-";
+  std::array<char, 60> text{};
+  std::snprintf(text.data(), text.size(), "+%.1f %%, %.0f runs",
+                100 * least.at("change").get<double>(),
+                least.at("outcomes").at("runs_mean").get<double>());
+  return text.data();
+}
+
+void print_shares_row(const std::string& name, const json& row) {
+  const auto& protocol = row.at("protocol");
+  const auto verdicts = row.at("protocol_resampled").at("regressed").get<long>() +
+                        row.at("protocol_resampled").at("improved").get<long>();
+  std::printf(
+      "|%s|%s|%s|%s|%s|%ld|%.1f|%s|\n", name.c_str(), share_text(row.at("paper"), "beyond").c_str(),
+      drawn_text(row.at("paper_against_all")).c_str(), share_text(protocol, "beyond").c_str(),
+      drawn_text(row.at("protocol_resampled")).c_str(), verdicts,
+      row.at("protocol_resampled").at("runs_mean").get<double>(),
+      least_text(row.at("least_change_found")).c_str());
+}
+
+std::string name_of(const json& cell) {
+  return cell.at("workload").get<std::string>() + " " + cell.at("mode").get<std::string>() + ", " +
+         std::to_string(cell.at("threads").get<int>());
+}
+
+void print_shares(const json& report) {
+  std::printf(
+      "|workload, threads|paper: beyond 7 %%|all against all|protocol: beyond 7 %%|resampled|"
+      "verdicts among them|runs|least change found|\n|-|-|-:|-|-:|-:|-:|-|\n");
+  for (const auto& cell : report.at("cells")) print_shares_row(name_of(cell), cell);
+  print_shares_row("all", report.at("all"));
+}
+
+double number(const json& value) {
+  return value.is_number() ? value.get<double>() : NAN;
+}
+
+void print_ways(const json& report) {
+  std::printf(
+      "\n|workload, threads|way|B / A - 1, %% (99 %%)|spread of a pair, %%|pairs|seconds a pair|of "
+      "them copying|minutes to know|load|\n|-|-|-:|-:|-:|-:|-:|-:|-:|\n");
+  for (const auto& cell : report.at("cells")) {
+    for (const auto& [way, found] : cell.at("ways").items()) {
+      if (!found.contains("ratio")) continue;
+      const double pairs = found.at("pairs").get<double>();
+      std::printf("|%s|%s|%+.2f (%+.2f to %+.2f)|%.2f|%.0f|%.2f|%.2f|%.1f|%.1f|\n",
+                  name_of(cell).c_str(), way.c_str(), 100 * (number(found.at("ratio")) - 1),
+                  100 * (number(found.at("interval")[0]) - 1),
+                  100 * (number(found.at("interval")[1]) - 1), 100 * number(found.at("pair_sd")),
+                  pairs, number(found.at("seconds")) / pairs,
+                  number(found.at("placing_seconds")) / pairs,
+                  number(found.at("seconds_to_know")) / 60, number(found.at("load_mean")));
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("A build held against itself: what each way to measure made of it");
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::ifstream file(options.file);
+  const auto cells = read_blocks(file);
+  if (!cells || cells->empty()) {
+    const std::string what = cells ? "no blocks" : cells.error().message;
+    std::fprintf(stderr, "benchmark_same_build: %s: %s\n", options.file.c_str(), what.c_str());
+    return 2;
+  }
+  const auto report = report_of(*cells, options);
+  if (options.json) {
+    std::printf("%s\n", report.dump(2).c_str());
+    return 0;
+  }
+  print_shares(report);
+  print_ways(report);
+}

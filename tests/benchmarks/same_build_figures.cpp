@@ -1,0 +1,191 @@
+#include "same_build_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "night_of_one_series.hpp"
+#include "peer_rules.hpp"
+
+namespace torchwatch::benchmarks {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kConfidence = 0.99;
+constexpr double kNormal99 = 2.5758293;  // two-sided
+
+Way way_of(const std::string& name) {
+  const auto* const found = std::find(kWayNames.begin(), kWayNames.end(), name);
+  if (found == kWayNames.end()) throw std::invalid_argument("no way \"" + name + "\"");
+  return static_cast<Way>(found - kWayNames.begin());
+}
+
+CellBlocks& cell_of(std::vector<CellBlocks>& cells, const json& row) {
+  const auto workload = row.at("workload").get<std::string>();
+  const auto mode = row.at("mode").get<std::string>();
+  const int threads = row.at("threads").get<int>();
+  for (auto& cell : cells) {
+    if (cell.workload == workload && cell.mode == mode && cell.threads == threads) return cell;
+  }
+  return cells.emplace_back(CellBlocks{workload, mode, threads, {}});
+}
+
+void add_block(std::vector<CellBlocks>& cells, const json& row) {
+  const auto way = way_of(row.at("way").get<std::string>());
+  const auto values = row.at("values_ns").get<std::vector<double>>();
+  if (values.size() != (way == Way::step ? 2U : 4U)) {
+    throw std::invalid_argument("a block of " + std::to_string(values.size()) + " values");
+  }
+  auto& blocks = cell_of(cells, row).ways[static_cast<std::size_t>(way)];
+  blocks.values.insert(blocks.values.end(), values.begin(), values.end());
+  blocks.seconds += row.at("seconds").get<double>();
+  blocks.placing_seconds += row.at("placing_seconds").get<double>();
+  blocks.load_sum += row.at("load").get<double>();
+  ++blocks.blocks;
+}
+
+void count(Outcomes& outcomes, double ratio, Verdict verdict, int runs, double threshold) {
+  ++outcomes.comparisons;
+  if (std::abs(std::log(ratio)) > std::log1p(threshold)) ++outcomes.beyond;
+  if (verdict == Verdict::regressed) ++outcomes.regressed;
+  if (verdict == Verdict::improved) ++outcomes.improved;
+  outcomes.runs += runs;
+}
+
+void compare_by_paper(Outcomes& outcomes, double before, double now) {
+  const Flag flag = torchbench(before, now);
+  ++outcomes.comparisons;
+  if (flag != Flag::none) ++outcomes.beyond;
+  if (flag == Flag::slower) ++outcomes.regressed;
+  if (flag == Flag::faster) ++outcomes.improved;
+  outcomes.runs += 2;
+}
+
+/// The processes as one recorded night, for those who draw from it.
+Series series_of(const CellBlocks& cell) {
+  test::RecordedNight night;
+  for (const double value : cell.of(Way::protocol).values) night.push_back({value});
+  return {{cell.workload, {night}}, 0};
+}
+
+/// Gives one process after the other; once there are none left, says so and repeats the last.
+class InTurn {
+ public:
+  explicit InTurn(const std::vector<double>& values) : values_(values) {}
+  double operator()() {
+    if (next_ == values_.size()) ran_out_ = true;
+    return ran_out_ ? values_.back() : values_[next_++];
+  }
+  [[nodiscard]] bool ran_out() const { return ran_out_; }
+
+ private:
+  const std::vector<double>& values_;
+  std::size_t next_ = 0;
+  bool ran_out_ = false;
+};
+
+std::vector<double> log_ratios(const CellBlocks& cell, Way way) {
+  const auto& values = cell.of(way).values;
+  if (way != Way::step) return detect::abba_log_ratios(values);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    ratios.push_back(std::log(values[i + 1] / values[i]));
+  }
+  return ratios;
+}
+
+}  // namespace
+
+Result<std::vector<CellBlocks>> read_blocks(std::istream& lines) {
+  std::vector<CellBlocks> cells;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    try {
+      add_block(cells, json::parse(line));
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::corrupt, "line " + std::to_string(number) + ": " + error.what());
+    }
+  }
+  return cells;
+}
+
+Outcomes& Outcomes::operator+=(const Outcomes& other) {
+  comparisons += other.comparisons;
+  beyond += other.beyond;
+  regressed += other.regressed;
+  improved += other.improved;
+  runs += other.runs;
+  return *this;
+}
+
+Outcomes paper_directly(const CellBlocks& cell) {
+  const auto& values = cell.of(Way::paper).values;
+  Outcomes outcomes;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    compare_by_paper(outcomes, values[i], values[i + 1]);
+  }
+  return outcomes;
+}
+
+Outcomes paper_against_all(const CellBlocks& cell) {
+  const auto& values = cell.of(Way::paper).values;
+  Outcomes outcomes;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      if (i != j) compare_by_paper(outcomes, values[i], values[j]);
+    }
+  }
+  return outcomes;
+}
+
+Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& settings) {
+  Outcomes outcomes;
+  if (cell.of(Way::protocol).values.empty()) return outcomes;
+  InTurn next(cell.of(Way::protocol).values);
+  while (true) {
+    const auto night = detect::judge_one_series(std::ref(next), std::ref(next), 1, settings);
+    if (next.ran_out()) return outcomes;
+    count(outcomes, night.estimate.ratio, night.verdict, night.runs(), settings.threshold);
+  }
+}
+
+Outcomes protocol_resampled(const CellBlocks& cell, double slowdown, long nights,
+                            const detect::Settings& settings, Random& random) {
+  Outcomes outcomes;
+  if (cell.of(Way::protocol).values.empty()) return outcomes;
+  const Series series = series_of(cell);
+  for (long i = 0; i < nights; ++i) {
+    RunsElsewhere screening(series, {}, random);
+    RunsElsewhere confirming(series, {}, random);
+    const auto night =
+        detect::judge_one_series(std::ref(screening), std::ref(confirming), slowdown, settings);
+    count(outcomes, night.estimate.ratio, night.verdict, night.runs(), settings.threshold);
+  }
+  return outcomes;
+}
+
+std::optional<Power> least_change_found(const CellBlocks& cell, double share, long nights,
+                                        const detect::Settings& settings, Random& random) {
+  for (int half_percents = 6; half_percents <= 60; ++half_percents) {
+    const double change = half_percents / 200.0;
+    const auto outcomes = protocol_resampled(cell, 1 + change, nights, settings, random);
+    if (outcomes.comparisons == 0) return std::nullopt;
+    const auto wanted = share * static_cast<double>(outcomes.comparisons);
+    if (static_cast<double>(outcomes.regressed) >= wanted) return Power{change, outcomes};
+  }
+  return std::nullopt;
+}
+
+detect::Estimate shift(const CellBlocks& cell, Way way) {
+  return detect::estimate(log_ratios(cell, way), kConfidence);
+}
+
+double seconds_to_know(const CellBlocks& cell, Way way, double half_width) {
+  const auto found = shift(cell, way);
+  const double reach = kNormal99 * found.pair_sd / std::log1p(half_width);
+  return reach * reach * cell.of(way).seconds / found.pairs;
+}
+
+}  // namespace torchwatch::benchmarks

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <istream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "series_night.hpp"
+#include "torchwatch/detect/estimate.hpp"
+#include "torchwatch/detect/settings.hpp"
+#include "torchwatch/records/error.hpp"
+
+/// What runs of one build against itself say of ways to measure.
+namespace torchwatch::benchmarks {
+
+enum class Way { protocol, fixed, paper, step };
+inline constexpr std::array<const char*, 4> kWayNames{"protocol", "fixed", "paper", "step"};
+
+/// The blocks of one way, in the order in which they were made.
+struct BlocksOfWay {
+  std::vector<double> values;  ///< of the processes: A B B A a block, of `step` A B
+  double seconds = 0;
+  double placing_seconds = 0;  ///< of them, for copies of library files
+  double load_sum = 0;         ///< of the machine, over the blocks
+  int blocks = 0;
+};
+
+/// All blocks of one workload, mode and number of threads.
+struct CellBlocks {
+  std::string workload;
+  std::string mode;
+  int threads = 1;
+  std::array<BlocksOfWay, kWayNames.size()> ways;
+
+  [[nodiscard]] const BlocksOfWay& of(Way way) const { return ways[static_cast<std::size_t>(way)]; }
+};
+
+/// Reads the lines that same_build.py writes, cells in the order of their first block. Errors name
+/// the line.
+Result<std::vector<CellBlocks>> read_blocks(std::istream& lines);
+
+/// What comparisons of a build with itself, or with a slower one, said.
+struct Outcomes {
+  long comparisons = 0;
+  long beyond = 0;  ///< the estimate lies further from 1 than the threshold, either way
+  long regressed = 0;
+  long improved = 0;
+  double runs = 0;
+
+  Outcomes& operator+=(const Outcomes& other);
+};
+
+/// One process against the next, 7 % either way, as TorchBench compares.
+Outcomes paper_directly(const CellBlocks& cell);
+/// Every process against every other.
+Outcomes paper_against_all(const CellBlocks& cell);
+
+/// The processes in their order, night after night as far as they reach: screened and, where that
+/// is called for, confirmed. A last night that they do not suffice for is left out.
+Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& settings);
+
+/// Nights of a candidate that takes `slowdown` times as long, from random starts in the recorded
+/// order, which is a ring.
+Outcomes protocol_resampled(const CellBlocks& cell, double slowdown, long nights,
+                            const detect::Settings& settings, Random& random);
+
+struct Power {
+  double change = 0;  ///< ratio - 1
+  Outcomes outcomes;
+};
+/// The least of +3, +3.5, ... +30 % that is called regressed in at least `share` of the nights.
+std::optional<Power> least_change_found(const CellBlocks& cell, double share, long nights,
+                                        const detect::Settings& settings, Random& random);
+
+/// B against A, which are equal: 99 %, from the pairs of the blocks.
+detect::Estimate shift(const CellBlocks& cell, Way way);
+
+/// Seconds of measuring until an interval of 99 % reaches `half_width` either way, by the spread of
+/// the pairs seen and normal noise.
+double seconds_to_know(const CellBlocks& cell, Way way, double half_width);
+
+}  // namespace torchwatch::benchmarks

@@ -1,0 +1,118 @@
+#include "same_build_figures.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <sstream>
+
+using namespace torchwatch;
+using namespace torchwatch::benchmarks;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+CellBlocks cell_with(Way way, std::vector<double> values) {
+  CellBlocks cell;
+  cell.ways[static_cast<std::size_t>(way)].values = std::move(values);
+  return cell;
+}
+
+/// A noise of about 1 % whose neighbours differ.
+std::vector<double> quiet_runs(int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(1'000'000 + 10'000 * std::sin(7.0 * i));
+  return values;
+}
+
+std::string line(const std::string& way, const std::string& values) {
+  return R"({"way": ")" + way +
+         R"(", "workload": "dlrm", "mode": "train", "threads": 1, "values_ns": )" + values +
+         R"(, "seconds": 4.5, "placing_seconds": 2, "load": 1.5})" + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("blocks of a cell are read in their order, way by way") {
+  std::istringstream lines(line("paper", "[1, 2, 3, 4]") + line("step", "[5, 6]") +
+                           line("paper", "[7, 8, 9, 10]"));
+  const auto cells = read_blocks(lines);
+  REQUIRE(cells);
+  REQUIRE(cells->size() == 1);
+  const auto& paper = cells->front().of(Way::paper);
+  CHECK(paper.values == std::vector<double>{1, 2, 3, 4, 7, 8, 9, 10});
+  CHECK(paper.blocks == 2);
+  CHECK(paper.seconds == 9);
+  CHECK(paper.placing_seconds == 4);
+  CHECK(cells->front().of(Way::step).values == std::vector<double>{5, 6});
+  CHECK(cells->front().of(Way::protocol).values.empty());
+}
+
+TEST_CASE("a line that is no block is named") {
+  for (const std::string& bad :
+       {line("other", "[1, 2, 3, 4]"), line("paper", "[1, 2]"), std::string("{\n")}) {
+    std::istringstream lines(line("paper", "[1, 2, 3, 4]") + bad);
+    const auto cells = read_blocks(lines);
+    REQUIRE_FALSE(cells);
+    CHECK(cells.error().message.starts_with("line 2: "));
+  }
+}
+
+TEST_CASE("the paper's way compares each process with the next, or with every other") {
+  const auto cell = cell_with(Way::paper, {100, 108, 100, 106, 100});
+  const auto directly = paper_directly(cell);
+  CHECK(directly.comparisons == 2);
+  CHECK(directly.beyond == 1);
+  CHECK(directly.regressed == 1);
+  const auto all = paper_against_all(cell);
+  CHECK(all.comparisons == 20);
+  CHECK(all.beyond == 6);  // the one of 108 against the three of 100, either way
+  CHECK(all.regressed == 3);
+  CHECK(all.improved == 3);
+}
+
+TEST_CASE("nights of the protocol follow each other as far as the processes reach") {
+  const auto cell = cell_with(Way::protocol, quiet_runs(43));
+  const auto outcomes = protocol_directly(cell, {});
+  CHECK(outcomes.comparisons > 4);
+  CHECK(outcomes.beyond == 0);
+  CHECK(outcomes.regressed == 0);
+  CHECK(outcomes.runs <= 43);
+  CHECK(protocol_directly(cell_with(Way::protocol, quiet_runs(3)), {}).comparisons == 0);
+  CHECK(protocol_directly(CellBlocks{}, {}).comparisons == 0);
+}
+
+TEST_CASE("a slowdown of one side is found in drawn nights, none where there is none") {
+  const auto cell = cell_with(Way::protocol, quiet_runs(40));
+  Random random(1);
+  CHECK(protocol_resampled(cell, 1, 200, {}, random).regressed == 0);
+  CHECK(protocol_resampled(cell, 1.15, 200, {}, random).regressed == 200);
+  const auto least = least_change_found(cell, 0.98, 100, {}, random);
+  REQUIRE(least);
+  CHECK(least->change >= 0.055);  // the gate lies at 6 %
+  CHECK(least->change <= 0.08);
+  CHECK_FALSE(least_change_found(CellBlocks{}, 0.98, 100, {}, random));
+}
+
+TEST_CASE("the shift between two equal copies is that of the pairs of their blocks") {
+  const std::vector<double> a_b_b_a{100, 102, 102, 100};
+  std::vector<double> values;
+  for (int i = 0; i < 4; ++i) values.insert(values.end(), a_b_b_a.begin(), a_b_b_a.end());
+  CHECK_THAT(shift(cell_with(Way::fixed, values), Way::fixed).ratio, WithinAbs(1.02, 1e-12));
+  const auto steps = cell_with(Way::step, {100, 102, 200, 204, 300, 306});
+  const auto found = shift(steps, Way::step);
+  CHECK_THAT(found.ratio, WithinAbs(1.02, 1e-12));
+  CHECK(found.pairs == 3);
+}
+
+TEST_CASE("twice the spread takes four times as long to know") {
+  const auto seconds_with = [](double spread) {
+    std::vector<double> values;
+    for (int i = 0; i < 12; ++i) {
+      values.push_back(1);
+      values.push_back(std::exp(i % 2 == 0 ? spread : -spread));
+    }
+    auto cell = cell_with(Way::step, values);
+    cell.ways[static_cast<std::size_t>(Way::step)].seconds = 60;
+    return seconds_to_know(cell, Way::step, 0.01);
+  };
+  CHECK_THAT(seconds_with(0.02) / seconds_with(0.01), WithinAbs(4, 1e-9));
+}
