@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "binomial_interval.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 namespace torchwatch::benchmarks {
 namespace {
 
+using detect::Share;
+using detect::share_of;
 using nlohmann::json;
-using test::Share;
-using test::share_of;
 
 constexpr double kNightsOfYear = 365;
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "binomial_interval.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 namespace torchwatch::benchmarks {
 namespace {
@@ -58,7 +58,7 @@ Value at_95(std::vector<Value> values) {
 /// "99.2 (98.7-99.5)": per cent with the 95 % interval.
 std::string text(const Count& count) {
   if (count.of == 0) return "-";
-  const auto share = test::share_of(count.hits, count.of);
+  const auto share = detect::share_of(count.hits, count.of);
   char text[64];
   std::snprintf(text, sizeof text, "%.1f (%.1f-%.1f)", 100 * share.rate, 100 * share.low,
                 100 * share.high);
@@ -67,7 +67,7 @@ std::string text(const Count& count) {
 
 nlohmann::json json(const Count& count) {
   if (count.of == 0) return nullptr;
-  const auto share = test::share_of(count.hits, count.of);
+  const auto share = detect::share_of(count.hits, count.of);
   return {{"hits", count.hits},
           {"of", count.of},
           {"rate", share.rate},

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "binomial_interval.hpp"
 #include "night_of_one_series.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 namespace {
 
@@ -55,7 +55,7 @@ struct Tally {
 /// "0.41 (0.21-0.72)": per cent with the exact 95 % interval.
 std::string rate(int hits, int of) {
   if (of == 0) return "-";
-  const auto share = test::share_of(hits, of);
+  const auto share = detect::share_of(hits, of);
   char text[100];
   std::snprintf(text, sizeof text, "%.4g (%.3g-%.3g)", 100 * share.rate, 100 * share.low,
                 100 * share.high);

@@ -1,9 +1,9 @@
-#include "binomial_interval.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
 #include <cassert>
 
-namespace torchwatch::test {
+namespace torchwatch::detect {
 
 Share share_of(long hits, long of) {
   assert(hits >= 0 && hits <= of);
@@ -19,4 +19,4 @@ Share share_of(long hits, long of) {
   return share;
 }
 
-}  // namespace torchwatch::test
+}  // namespace torchwatch::detect

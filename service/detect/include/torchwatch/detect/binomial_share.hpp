@@ -1,6 +1,6 @@
 #pragma once
 
-namespace torchwatch::test {
+namespace torchwatch::detect {
 
 /// How often something happened of so many times, as a share with the exact 95 % interval of
 /// Clopper and Pearson.
@@ -16,4 +16,4 @@ struct Share {
 /// Of none the interval is the whole range. `hits` may not exceed `of`.
 Share share_of(long hits, long of);
 
-}  // namespace torchwatch::test
+}  // namespace torchwatch::detect

@@ -1,9 +1,9 @@
-#include "binomial_interval.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using torchwatch::test::share_of;
+using torchwatch::detect::share_of;
 
 TEST_CASE("the bound of what never happened is 3 in so many") {
   const auto share = share_of(0, 1'000'000);
