@@ -9,8 +9,17 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, night_id, key, kind, state, title, bisection_id, issue_number, opened_at, "
-    "closed_at FROM incident ";
+    "SELECT id, night_id, key, kind, state, title, bisection_id, issue_number, accepted_by, "
+    "reason, accepted_at, opened_at, closed_at "
+    "FROM incident LEFT JOIN acceptance ON incident_id = id ";
+
+std::optional<Acceptance> take_acceptance(Query& row) {
+  const auto by = row.take<std::optional<std::string>>();
+  const auto reason = row.take<std::optional<std::string>>();
+  const auto at = row.take<std::optional<WallMillis>>();
+  if (!by) return std::nullopt;
+  return Acceptance{*by, reason.value_or(""), at.value_or(0)};
+}
 
 IncidentRow row_of(Query& row) {
   return IncidentRow{.id = row.take<Id>(),
@@ -22,6 +31,7 @@ IncidentRow row_of(Query& row) {
                      .targets = {},
                      .bisection = row.take<std::optional<Id>>(),
                      .issue_number = row.take<std::optional<std::int64_t>>(),
+                     .acceptance = take_acceptance(row),
                      .opened_at = row.take<WallMillis>(),
                      .closed_at = row.take<std::optional<WallMillis>>().value_or(0)};
 }
@@ -97,6 +107,15 @@ Status require_one(Connection& connection, int changed, Id incident, std::string
                                        " and cannot be " + std::string(action));
 }
 
+Status close_incident(Connection& connection, Id incident, WallMillis now,
+                      std::string_view action) {
+  const int changed = execute(connection,
+                              "UPDATE incident SET state = 'closed', closed_at = ? "
+                              "WHERE id = ? AND state <> 'closed'",
+                              now, incident);
+  return require_one(connection, changed, incident, action);
+}
+
 }  // namespace
 
 Result<IncidentRow> IncidentStore::opened(const IncidentRow& row) {
@@ -138,12 +157,19 @@ Status IncidentStore::acknowledged(Id incident) {
 }
 
 Status IncidentStore::closed(Id incident, WallMillis now) {
+  return write(database_, [&](Connection& connection) {
+    return close_incident(connection, incident, now, "closed");
+  });
+}
+
+Status IncidentStore::accepted(Id incident, const Acceptance& acceptance) {
   return write(database_, [&](Connection& connection) -> Status {
-    const int changed = execute(connection,
-                                "UPDATE incident SET state = 'closed', closed_at = ? "
-                                "WHERE id = ? AND state <> 'closed'",
-                                now, incident);
-    return require_one(connection, changed, incident, "closed");
+    TW_TRY_VOID(close_incident(connection, incident, acceptance.at, "accepted"));
+    execute(connection,
+            "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "
+            "VALUES (?, ?, ?, ?)",
+            incident, acceptance.by, acceptance.reason, acceptance.at);
+    return {};
   });
 }
 

@@ -7,8 +7,9 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, kind, candidate_id, baseline_id, repetition, state, version, plan_json, reason, "
-    "created_at, ended_at FROM night ";
+    "SELECT id, kind, candidate_id, baseline_id, repetition, state, version, plan_json, "
+    "summary_json, "
+    "reason, created_at, ended_at FROM night ";
 
 NightRow row_of(Query& row) {
   return NightRow{.id = row.take<Id>(),
@@ -19,6 +20,7 @@ NightRow row_of(Query& row) {
                   .state = row.take<NightState>(),
                   .version = row.take<int>(),
                   .plan_json = row.take<std::string>(),
+                  .summary_json = row.take<std::string>(),
                   .reason = row.take<std::string>(),
                   .created_at = row.take<WallMillis>(),
                   .ended_at = row.take<std::optional<WallMillis>>().value_or(0)};
@@ -81,6 +83,18 @@ VerdictRow verdict_of(Query& row) {
   return verdict;
 }
 
+SelfTestTally tally_of(Query& row) {
+  return SelfTestTally{.metric = row.take<Metric>(),
+                       .series = row.take<int>(),
+                       .inconclusive = row.take<int>(),
+                       .regressed = row.take<int>(),
+                       .improved = row.take<int>()};
+}
+
+int count_of(Query& row) {
+  return row.take<int>();
+}
+
 void insert_verdict(Connection& connection, const VerdictRow& row) {
   execute(connection,
           "INSERT INTO verdict (night_id, cell_id, metric, verdict, ratio, interval_low, "
@@ -135,6 +149,13 @@ Result<NightRow> NightStore::planned(const NightRow& night, const std::string& p
   });
 }
 
+Status NightStore::summarised(Id night, const std::string& summary_json) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE night SET summary_json = ? WHERE id = ?", summary_json, night);
+    return {};
+  });
+}
+
 Status NightStore::verdict_reached(const VerdictRow& row) {
   auto stored = write(database_, [&](Connection& connection) -> Status {
     insert_verdict(connection, row);
@@ -175,6 +196,57 @@ Result<std::vector<NightRow>> NightStore::unfinished() {
   return read(database_, [](Connection& connection) {
     return all_rows(Query(connection, kSelect + "WHERE ended_at IS NULL ORDER BY id"), row_of);
   });
+}
+
+Result<std::vector<NightRow>> NightStore::nightlies_before(Id night, int limit) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(
+        Query(connection, kSelect + "WHERE kind = 'nightly' AND id < ? ORDER BY id DESC LIMIT ?",
+              night, limit),
+        row_of);
+  });
+}
+
+Result<int> NightStore::nightlies_until(Id night) {
+  return read(database_, [&](Connection& connection) {
+    return one_row(
+        Query(connection, "SELECT count(*) FROM night WHERE kind = 'nightly' AND id <= ?", night),
+        count_of, "a count");
+  });
+}
+
+Result<std::optional<NightRow>> NightStore::nightly_of(Id candidate) {
+  return read(database_, [&](Connection& connection) {
+    return first_row(
+        Query(connection,
+              kSelect + "WHERE kind = 'nightly' AND candidate_id = ? ORDER BY id DESC LIMIT 1",
+              candidate),
+        row_of);
+  });
+}
+
+Result<std::vector<SelfTestTally>> NightStore::self_tests() {
+  return read(database_, [](Connection& connection) {
+    return all_rows(Query(connection,
+                          "SELECT metric, count(*), sum(verdict = 'inconclusive'), "
+                          "sum(verdict = 'regressed'), sum(verdict = 'improved') "
+                          "FROM night JOIN verdict ON night_id = night.id "
+                          "WHERE kind = 'self_test' AND "
+                          "verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive') "
+                          "GROUP BY metric ORDER BY metric"),
+                    tally_of);
+  });
+}
+
+SelfTestTally sum_of(const std::vector<SelfTestTally>& tallies) {
+  SelfTestTally sum;
+  for (const auto& tally : tallies) {
+    sum.series += tally.series;
+    sum.inconclusive += tally.inconclusive;
+    sum.regressed += tally.regressed;
+    sum.improved += tally.improved;
+  }
+  return sum;
 }
 
 }  // namespace torchwatch::storage

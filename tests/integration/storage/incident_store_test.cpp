@@ -70,6 +70,29 @@ TEST_CASE_METHOD(OneIncident, "an incident knows its search") {
   REQUIRE(incidents.attached(incident.id, 77).error().code == ErrorCode::not_found);
 }
 
+TEST_CASE_METHOD(OneIncident, "an accepted incident is closed and keeps who and why") {
+  REQUIRE_FALSE(incident.acceptance);
+  REQUIRE(incidents.accepted(incident.id, {"ada", "the price of being right", 7}));
+  const auto row = incidents.get(incident.id).value();
+  REQUIRE(row.state == IncidentState::closed);
+  REQUIRE(row.closed_at == 7);
+  REQUIRE(row.acceptance);
+  REQUIRE(row.acceptance->by == "ada");
+  REQUIRE(row.acceptance->reason == "the price of being right");
+  REQUIRE(row.acceptance->at == 7);
+  const auto again = incidents.accepted(incident.id, {"bob", "again", 8}).error();
+  REQUIRE(again.code == ErrorCode::conflict);
+  REQUIRE_THAT(again.message, Catch::Contains("is closed and cannot be accepted"));
+  REQUIRE(incidents.accepted(77, {"bob", "what", 8}).error().code == ErrorCode::not_found);
+  REQUIRE(stores.database->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneIncident, "nobody accepts without a name and a reason") {
+  REQUIRE_FALSE(incidents.accepted(incident.id, {"", "wanted", 7}));
+  REQUIRE_FALSE(incidents.accepted(incident.id, {"ada", "", 7}));
+  REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
+}
+
 TEST_CASE_METHOD(OneIncident, "a message queued twice is one message") {
   queue("m1", OutboxKind::open);
   queue("m1", OutboxKind::open);

@@ -76,6 +76,9 @@ TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
        "UPDATE attempt SET fence = 9 WHERE id = 2"},
       {"samples_match_their_digest", "UPDATE sample SET data = zeroblob(8) WHERE kind = 'wall_ns'"},
       {"messages_match_their_digest", "UPDATE outbox SET body = body || ' ' WHERE id = 1"},
+      {"accepted_incident_is_closed",
+       "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "
+       "VALUES (1, 'ada', 'wanted', 1)"},
       {"foreign_key_check", "DELETE FROM build WHERE id = 2"},
   }));
   CAPTURE(damage.rule);

@@ -10,6 +10,9 @@
 #include "raw_sql.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/night_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -111,6 +114,24 @@ TEST_CASE("migrations are numbered without a gap, and all files are in the progr
     REQUIRE(text_of(file) == migration.sql);
   }
   REQUIRE(embedded == sql_files_in("storage/migrations"));
+}
+
+TEST_CASE_METHOD(OneConnection,
+                 "a file of the first schema is brought to this one, with its rows") {
+  REQUIRE(migrate_to(std::array{embedded_migrations().front()}));
+  connect()->sqlite.exec(
+      "INSERT INTO build VALUES (1, 'nightly', 'n1', '', '', '', 'h', '/n1', 'ready', '');"
+      "INSERT INTO night VALUES (1, 'nightly', 1, NULL, 0, 'accepted', 1, '', 'first', 5, 6);"
+      "INSERT INTO incident VALUES (1, 1, 'k', 'regression', 'open', 't', NULL, NULL, 7, NULL)");
+  const auto opened = Database::open({path, "", false}).value();
+  const auto night = NightStore(*opened).get(1).value();
+  REQUIRE(night.reason == "first");
+  REQUIRE(night.summary_json.empty());
+  const auto incident = IncidentStore(*opened).get(1).value();
+  REQUIRE(incident.title == "t");
+  REQUIRE_FALSE(incident.acceptance);
+  REQUIRE(IncidentStore(*opened).accepted(1, {"ada", "wanted", 8}));
+  REQUIRE(opened->check_invariants().value().empty());
 }
 
 TEST_CASE("all files of invariants are in the program") {

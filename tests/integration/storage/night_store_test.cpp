@@ -143,3 +143,57 @@ TEST_CASE_METHOD(OneNight, "a night of a build that is not known is refused") {
           ErrorCode::not_found);
   REQUIRE(nights.get(77).error().code == ErrorCode::not_found);
 }
+
+TEST_CASE_METHOD(OneNight, "a night keeps what there is to say beside its verdicts") {
+  REQUIRE(night.summary_json.empty());
+  REQUIRE(nights.summarised(night.id, "{\"a\":1}"));
+  REQUIRE(nights.get(night.id).value().summary_json == "{\"a\":1}");
+}
+
+TEST_CASE_METHOD(OneNight, "nightlies are found by their order and by their candidate") {
+  const auto third = ready_build(stores.builds, "n3", "h3");
+  const auto later = nights.opened(NightKind::nightly, third.id, night.candidate, 2).value();
+  REQUIRE(nights.opened(NightKind::compare, third.id, night.baseline, 3));
+  const auto fourth = ready_build(stores.builds, "n4", "h4");
+  const auto last = nights.opened(NightKind::nightly, fourth.id, third.id, 4).value();
+  const auto before = nights.nightlies_before(last.id, 10).value();
+  REQUIRE(before.size() == 2);
+  REQUIRE(before[0].id == later.id);
+  REQUIRE(before[1].id == night.id);
+  REQUIRE(nights.nightlies_before(last.id, 1).value().size() == 1);
+  REQUIRE(nights.nightlies_until(last.id).value() == 3);
+  REQUIRE(nights.nightlies_until(later.id).value() == 2);
+  REQUIRE(nights.nightly_of(third.id).value()->id == later.id);
+  REQUIRE_FALSE(nights.nightly_of(*night.baseline).value());
+}
+
+TEST_CASE_METHOD(OneNight, "self-tests are counted by metric, those that could not run are not") {
+  REQUIRE(nights.self_tests().value().empty());
+  const auto judge = [&](NightKind kind, Verdict verdict) {
+    const auto test = nights.opened(kind, night.candidate, night.candidate, 2).value();
+    auto row = verdict_of(test);
+    row.verdict = verdict;
+    REQUIRE(nights.verdict_reached(row));
+    row.target.metric = Metric::time;
+    row.verdict = Verdict::unchanged;
+    REQUIRE(nights.verdict_reached(row));
+  };
+  for (const auto verdict : {Verdict::unchanged, Verdict::regressed, Verdict::improved,
+                             Verdict::inconclusive, Verdict::failed, Verdict::unsupported}) {
+    judge(NightKind::self_test, verdict);
+  }
+  judge(NightKind::compare, Verdict::regressed);
+  const auto tallies = nights.self_tests().value();
+  REQUIRE(tallies.size() == 2);
+  REQUIRE(tallies[0].metric == Metric::cpu_peak);
+  REQUIRE(tallies[0].series == 4);
+  REQUIRE(tallies[0].inconclusive == 1);
+  REQUIRE(tallies[0].regressed == 1);
+  REQUIRE(tallies[0].improved == 1);
+  REQUIRE(tallies[1].metric == Metric::time);
+  REQUIRE(tallies[1].series == 6);
+  REQUIRE(tallies[1].regressed == 0);
+  const auto all = sum_of(tallies);
+  REQUIRE(all.series == 10);
+  REQUIRE(all.inconclusive + all.regressed + all.improved == 3);
+}

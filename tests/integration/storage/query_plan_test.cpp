@@ -114,6 +114,11 @@ struct FullDatabase : FreshStores {
     verdict.target = kTime;
     REQUIRE(night_store.verdict_reached(verdict));
     REQUIRE(night_store.verdicts_of(night.id));
+    REQUIRE(night_store.summarised(night.id, "{}"));
+    REQUIRE(night_store.nightlies_before(night.id, 10));
+    REQUIRE(night_store.nightlies_until(night.id));
+    REQUIRE(night_store.nightly_of(night.candidate));
+    REQUIRE(night_store.self_tests());
     REQUIRE(night_store.advanced(night_store.planned(night, "{}").value(), NightState::ready, 1));
     call_run_queries(runs, night);
     call_incident_queries(incidents, night);
@@ -154,6 +159,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.sent("m0", 1));
     REQUIRE(incidents.acknowledged(3));
     REQUIRE(incidents.closed(3, 1));
+    REQUIRE(incidents.accepted(4, {"ada", "wanted", 1}));
   }
 };
 

@@ -17,6 +17,8 @@ class IncidentStore {
   Status attached(Id incident, Id bisection);
   Status acknowledged(Id incident);
   Status closed(Id incident, WallMillis now);
+  /// Closes it as something that stays; who and why are kept.
+  Status accepted(Id incident, const Acceptance&);
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_night(Id night);

@@ -19,15 +19,29 @@ class NightStore {
                             const std::string& reason = "");
   Result<NightRow> planned(const NightRow& night, const std::string& plan_json);
 
+  /// What there is to say of a night beside its verdicts, of no meaning to the store.
+  Status summarised(Id night, const std::string& summary_json);
+
   Status verdict_reached(const VerdictRow&);  ///< UNIQUE(night, target)
   Result<std::vector<VerdictRow>> verdicts_of(Id night);
 
   Result<NightRow> get(Id);
   Result<std::vector<NightRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<NightRow>> unfinished();                            ///< oldest first
+  /// The nightlies opened before that night, newest first.
+  Result<std::vector<NightRow>> nightlies_before(Id night, int limit);
+  /// How many nightlies have been opened, that night's own included.
+  Result<int> nightlies_until(Id night);
+  /// The nightly whose candidate that build is.
+  Result<std::optional<NightRow>> nightly_of(Id candidate);
+  /// All self-tests that were judged, by metric in the order of their names.
+  Result<std::vector<SelfTestTally>> self_tests();
 
  private:
   Database& database_;
 };
+
+/// Of all metrics together.
+SelfTestTally sum_of(const std::vector<SelfTestTally>&);
 
 }  // namespace torchwatch::storage

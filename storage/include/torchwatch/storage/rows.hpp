@@ -60,9 +60,19 @@ struct NightRow {
   NightState state = NightState::discovered;
   int version = 0;  ///< guards every update
   std::string plan_json;
+  std::string summary_json;  ///< what there is to say beside the verdicts; empty until judged
   std::string reason;
   WallMillis created_at = 0;
   WallMillis ended_at = 0;
+};
+
+/// What builds compared with themselves have come to, of one metric.
+struct SelfTestTally {
+  Metric metric = Metric::time;
+  int series = 0;  ///< that were judged
+  int inconclusive = 0;
+  int regressed = 0;  ///< every one a false alarm
+  int improved = 0;   ///< likewise, the other way
 };
 
 struct VerdictRow {
@@ -126,6 +136,13 @@ struct IncidentTargetRow {
   double candidate_value = 0;
 };
 
+/// Who takes a change as it is, and why.
+struct Acceptance {
+  std::string by;
+  std::string reason;
+  WallMillis at = 0;
+};
+
 struct IncidentRow {
   Id id = 0;
   Id night = 0;     ///< the night that found it
@@ -136,6 +153,7 @@ struct IncidentRow {
   std::vector<IncidentTargetRow> targets;
   std::optional<Id> bisection;
   std::optional<std::int64_t> issue_number;
+  std::optional<Acceptance> acceptance;
   WallMillis opened_at = 0;
   WallMillis closed_at = 0;
 };
