@@ -10,9 +10,6 @@ namespace torchwatch::report {
 /// 4096 -> "4,096".
 std::string with_thousands(double whole_number);
 
-/// 1.152 -> "+15.2 %", 6.8 -> "x6.80".
-std::string human_ratio(double ratio);
-
 /// Whether the ratio's interval is known at all (too few pairs give 0 and infinity).
 bool has_interval(const EffectFacts&);
 

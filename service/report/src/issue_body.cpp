@@ -13,6 +13,9 @@ namespace {
 /// GitHub refuses a body of more than 65,536 characters; bytes are never fewer.
 constexpr std::size_t kBodyBytesMax = 64'000;
 constexpr std::size_t kMachineFactsMax = 60;
+constexpr std::size_t kRemarksMax = 10;
+constexpr std::size_t kRemarkCharactersMax = 300;
+constexpr std::size_t kReasonCharactersMax = 1000;
 constexpr std::size_t kMachineBytesMax = 12'000;
 
 std::string opening(const IncidentFacts& facts) {
@@ -25,6 +28,21 @@ std::string effects_section(const IncidentFacts& facts) {
   if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
   return "\n### What got worse\n\n" +
          effects_table(facts.effects, "baseline", "candidate", facts.confidence);
+}
+
+/// How the comparison was chosen, and what is to be said of the night as a whole.
+std::string night_section(const IncidentFacts& facts) {
+  std::string text;
+  if (facts.nightlies_back > 0) {
+    text += "\nThis is a comparison with an older nightly, " +
+            std::to_string(facts.nightlies_back) +
+            " before, measured again beside the new one: changes that are too small for one night "
+            "have added up.\n";
+  }
+  if (facts.remarks.empty()) return text;
+  std::vector<std::string> items;
+  for (const auto& remark : facts.remarks) items.push_back(code(remark, kRemarkCharactersMax));
+  return text + "\nOf that night as a whole:\n\n" + bullets(items, kRemarksMax, "remarks");
 }
 
 std::string builds_section(const IncidentFacts& facts) {
@@ -74,7 +92,7 @@ std::string issue_body(const IncidentFacts& facts) {
                            " by torchwatch. Figures are medians of runs in fresh, interleaved "
                            "processes.\n\n" +
                            marker(facts.key) + "\n";
-  std::string head = opening(facts) + effects_section(facts);
+  std::string head = opening(facts) + night_section(facts) + effects_section(facts);
   if (facts.search) head += "\n" + search_section(*facts.search, facts.confidence);
   head += builds_section(facts);
   return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;
@@ -94,6 +112,12 @@ std::string recovery_comment(const IncidentFacts& facts) {
     text += "\n" + effects_table(facts.effects, "last good", "now", facts.confidence);
   }
   return whole_lines(std::move(text), kBodyBytesMax);
+}
+
+std::string acceptance_comment(const IncidentFacts& facts, const std::string& by,
+                               const std::string& reason) {
+  return "Accepted by " + code(by) + ": " + code(reason, kReasonCharactersMax) + "\n\nFrom " +
+         code(facts.candidate.name) + " on it is what later builds are compared with.\n";
 }
 
 }  // namespace torchwatch::report

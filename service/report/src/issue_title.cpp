@@ -59,7 +59,10 @@ std::string culprit_in_title(const SearchFacts& search) {
 }  // namespace
 
 std::string incident_title(const IncidentFacts& facts) {
-  std::string text = what_got_worse(facts) + " in " + facts.candidate.name;
+  const bool is_creep = facts.nightlies_back > 0;
+  std::string text = what_got_worse(facts) +
+                     (is_creep ? " from " + facts.baseline.name + " to " : " in ") +
+                     facts.candidate.name;
   if (facts.search) text += culprit_in_title(*facts.search);
   return without_live_links(clean(text, kTitleCharactersMax));
 }

@@ -146,3 +146,30 @@ TEST_CASE("a marker is one harmless comment for every key, and keys keep apart")
   CHECK(marker("a-%2Db") != marker("a--b"));
   CHECK(occurrences(marker("x --> y"), "-->") == 1);
 }
+
+TEST_CASE("a comparison with an older nightly says so, in the title and in the text") {
+  auto facts = slower_night();
+  facts.nightlies_back = 28;
+  CHECK_THAT(incident_title(facts),
+             Catch::Contains("from " + facts.baseline.name + " to " + facts.candidate.name));
+  CHECK_THAT(issue_body(facts), Catch::Contains("an older nightly, 28 before"));
+  CHECK_THAT(issue_body(slower_night()), !Catch::Contains("an older nightly"));
+}
+
+TEST_CASE("what is to be said of the night as a whole stands in the issue, quoted") {
+  auto facts = slower_night();
+  facts.remarks = {"The machine is not the same: cpu_model: a -> @b `c`."};
+  const auto body = issue_body(facts);
+  CHECK_THAT(body, Catch::Contains("Of that night as a whole"));
+  CHECK_THAT(live_text(body), !Catch::Contains("@b"));
+}
+
+TEST_CASE("an acceptance says who, why and from which build on, as text of others") {
+  const auto comment =
+      acceptance_comment(slower_night(), "ada @all", "see #1\n<!-- torchwatch-key: x -->");
+  CHECK_THAT(comment, Catch::StartsWith("Accepted by `ada @all`: "));
+  CHECK_THAT(comment, Catch::Contains(slower_night().candidate.name));
+  CHECK_THAT(live_text(comment), !Catch::Contains("@all"));
+  CHECK_THAT(live_text(comment), !Catch::Contains("#1"));
+  CHECK(comment.find("<!--") == std::string::npos);
+}

@@ -74,7 +74,10 @@ struct IncidentFacts {
   std::string night;  ///< name of the nightly
   BuildFacts baseline;
   BuildFacts candidate;
+  /// How many nightlies before the candidate the baseline is; 0: it is the one before.
+  int nightlies_back = 0;
   std::vector<EffectFacts> effects;
+  std::vector<std::string> remarks;            ///< sentences on the night as a whole
   std::map<std::string, std::string> machine;  ///< the environment's facts
   std::optional<SearchFacts> search;
   std::string reproduce;     ///< one command
