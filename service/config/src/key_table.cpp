@@ -221,6 +221,17 @@ void add_judging(std::vector<Key>& table) {
   table.push_back(key("detect", "false_incidents_per_year", &C::detect,
                       &C::Detect::false_incidents_per_year, between(0.001, 1000.0),
                       "How many false incidents a year of nightly runs may bring."));
+  table.push_back(key("detect", "thresholds", &C::detect, &C::Detect::thresholds,
+                      Allowed<std::vector<SeriesThreshold>>{
+                          "METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any, each once",
+                          is_distinct<SeriesThreshold>},
+                      "Thresholds of single series, each with a gate in proportion; of several "
+                      "that fit, the last holds."));
+  table.push_back(key("detect", "creep_every", &C::detect, &C::Detect::creep_every, between(0, 365),
+                      "After how many nightlies an older one is measured again, so that small "
+                      "changes cannot add up unseen; 0: never."));
+  table.push_back(key("detect", "creep_span", &C::detect, &C::Detect::creep_span, between(2, 365),
+                      "How many nightlies that older one lies back, or as many as there are."));
 
   table.push_back(key("bisect", "confidence", &C::bisect, &C::Bisect::confidence,
                       between(0.8, 0.9999),

@@ -143,6 +143,9 @@ std::string type_of(const std::vector<Configuration>&) {
 std::string type_of(const std::vector<Variant>&) {
   return "list of variants";
 }
+std::string type_of(const std::vector<SeriesThreshold>&) {
+  return "list of thresholds";
+}
 
 Status read(const toml::node& node, std::string& value) {
   const auto text = node.value_exact<std::string>();
@@ -242,6 +245,11 @@ Status read(const toml::node& node, std::vector<Variant>& value) {
                     value);
 }
 
+Status read(const toml::node& node, std::vector<SeriesThreshold>& value) {
+  return read_words(node, R"(a list of thresholds: ["cpu_peak 0.03", "time resnet18 0.1"])",
+                    parse_series_threshold, value);
+}
+
 std::string write(const std::string& value) {
   return in_quotes(value);
 }
@@ -288,6 +296,9 @@ std::string write(const std::vector<Configuration>& value) {
   return write_words(value);
 }
 std::string write(const std::vector<Variant>& value) {
+  return write_words(value);
+}
+std::string write(const std::vector<SeriesThreshold>& value) {
   return write_words(value);
 }
 

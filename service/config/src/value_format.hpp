@@ -28,6 +28,7 @@ std::string type_of(Preset);
 std::string type_of(const std::vector<std::string>&);
 std::string type_of(const std::vector<Configuration>&);
 std::string type_of(const std::vector<Variant>&);
+std::string type_of(const std::vector<SeriesThreshold>&);
 
 Status read(const toml::node&, std::string&);
 Status read(const toml::node&, std::filesystem::path&);
@@ -42,6 +43,7 @@ Status read(const toml::node&, Preset&);
 Status read(const toml::node&, std::vector<std::string>&);
 Status read(const toml::node&, std::vector<Configuration>&);
 Status read(const toml::node&, std::vector<Variant>&);
+Status read(const toml::node&, std::vector<SeriesThreshold>&);
 
 std::string write(const std::string&);
 std::string write(const std::filesystem::path&);
@@ -56,5 +58,6 @@ std::string write(Preset);
 std::string write(const std::vector<std::string>&);
 std::string write(const std::vector<Configuration>&);
 std::string write(const std::vector<Variant>&);
+std::string write(const std::vector<SeriesThreshold>&);
 
 }  // namespace torchwatch::config

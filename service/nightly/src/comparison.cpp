@@ -7,8 +7,8 @@
 
 namespace torchwatch::nightly {
 
-Comparison::Comparison(const Plan& plan, const detect::Settings& settings, std::uint64_t seed)
-    : plan_(plan), settings_(settings), seed_(seed) {}
+Comparison::Comparison(const Plan& plan, SeriesSettings settings, std::uint64_t seed)
+    : plan_(plan), settings_(std::move(settings)), seed_(seed) {}
 
 void Comparison::add(const storage::RunRow& run, const std::string& machine) {
   auto& slot = slots_[run.slot];

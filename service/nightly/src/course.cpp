@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "robust.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
@@ -151,6 +152,29 @@ std::vector<Metric> Course::metrics(const Runs& runs) const {
   return result;
 }
 
+/// Metrics that only some runs have: one that the candidate no longer has is lost, one that it is
+/// the first to have says nothing yet.
+void Course::add_partly_measured(const Runs& runs, Step& step) const {
+  std::set<Metric> partly;
+  for (const auto* run : runs.in_order) {
+    for (const auto& [metric, value] : run->values) {
+      if (pass_of(metric) == pass_) partly.insert(metric);
+    }
+  }
+  for (const auto metric : metrics(runs)) partly.erase(metric);
+  for (const auto metric : partly) {
+    const bool in_baseline = values(runs.baseline, metric).size() == runs.baseline.size();
+    const auto in_candidate = values(runs.candidate, metric).size();
+    if (values(runs.baseline, metric).empty()) continue;
+    const bool lost = in_baseline && in_candidate == 0;
+    step.findings.push_back(finding(
+        metric, lost ? Verdict::failed : Verdict::inconclusive,
+        lost ? "measured with the baseline, not with the candidate" : "measured in some runs only",
+        runs));
+    step.findings.back().lost = lost;
+  }
+}
+
 std::vector<double> Course::pair_log_ratios(const Runs& runs, Metric metric) const {
   std::vector<double> result;
   for (int index = 0; index < runs.blocks; ++index) {
@@ -198,7 +222,8 @@ Course::Step Course::all_metrics(Verdict verdict, const std::string& reason, con
 Course::Step Course::evaluate_timing(const Runs& screen) const {
   Step step;
   for (const auto metric : metrics(screen)) {
-    const auto screened = detect::screen(pair_log_ratios(screen, metric), comparison_.settings_);
+    const auto settings = comparison_.settings_.of({cell_, metric});
+    const auto screened = detect::screen(pair_log_ratios(screen, metric), settings);
     if (screened.step == detect::ScreenStep::measure_more) {
       return Step{block(Stage::screen, screen.blocks), {}};
     }
@@ -206,7 +231,7 @@ Course::Step Course::evaluate_timing(const Runs& screen) const {
     Finding result;
     if (screened.step == detect::ScreenStep::suspect) {
       const auto fresh = runs_of(Stage::confirm);
-      const auto decision = detect::confirm(pair_log_ratios(fresh, metric), comparison_.settings_);
+      const auto decision = detect::confirm(pair_log_ratios(fresh, metric), settings);
       if (decision.measure_more) return Step{block(Stage::confirm, fresh.blocks), {}};
       result = finding(metric, decision.verdict, decision.reason, fresh);
       estimate = decision.estimate;
@@ -220,19 +245,21 @@ Course::Step Course::evaluate_timing(const Runs& screen) const {
     result.verdict.interval_high = std::isfinite(estimate.high) ? estimate.high : 0;
     step.findings.push_back(std::move(result));
   }
+  add_partly_measured(screen, step);
   return step;
 }
 
 Course::Step Course::evaluate_memory(const Runs& screen) const {
   Step step;
   const auto fresh = runs_of(Stage::confirm);
-  const auto wanted = static_cast<std::size_t>(comparison_.settings_.memory_runs);
+  const auto wanted = static_cast<std::size_t>(comparison_.settings_.common().memory_runs);
   for (const auto metric : metrics(screen)) {
-    auto decision = judge(metric, screen.baseline, screen.candidate, comparison_.settings_);
+    const auto settings = comparison_.settings_.of({cell_, metric});
+    auto decision = judge(metric, screen.baseline, screen.candidate, settings);
     const Runs* behind = &screen;
     if (decision.suspect) {
       if (fresh.baseline.size() < wanted) return Step{block(Stage::confirm, fresh.blocks), {}};
-      decision = judge(metric, fresh.baseline, fresh.candidate, comparison_.settings_);
+      decision = judge(metric, fresh.baseline, fresh.candidate, settings);
       behind = &fresh;
     }
     auto result = finding(metric, decision.verdict, decision.reason, *behind);
@@ -241,6 +268,7 @@ Course::Step Course::evaluate_memory(const Runs& screen) const {
     result.verdict.interval_high = decision.high;
     step.findings.push_back(std::move(result));
   }
+  add_partly_measured(screen, step);
   return step;
 }
 

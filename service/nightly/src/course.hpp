@@ -40,6 +40,7 @@ class Course {
   std::optional<Step> failed(const Runs& runs) const;
   std::optional<std::string> machine_change() const;
   std::vector<Metric> metrics(const Runs& runs) const;
+  void add_partly_measured(const Runs& runs, Step& step) const;
   std::vector<double> pair_log_ratios(const Runs& runs, Metric metric) const;
   Finding finding(Metric metric, Verdict verdict, std::string reason, const Runs& runs) const;
   Step all_metrics(Verdict verdict, const std::string& reason, const Runs& runs, bool lost) const;

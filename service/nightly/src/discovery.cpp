@@ -77,6 +77,11 @@ void order(Workshop& workshop, std::vector<BuildRow>& builds) {
 Status open_night(Workshop& workshop, const BuildRow& candidate, const BuildRow* baseline) {
   storage::NightStore nights(workshop.database);
   const auto now = workshop.clock.wall_now();
+  if (baseline == nullptr) {
+    // The oldest that is left, the ones before it having been removed, has had its night.
+    TW_TRY(const auto known, nights.nightly_of(candidate.id));
+    if (known) return {};
+  }
   TW_TRY(const auto night,
          nights.opened(storage::NightKind::nightly, candidate.id,
                        baseline == nullptr ? std::nullopt : std::optional(baseline->id), now));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "torchwatch/nightly/night_summary.hpp"
 #include "torchwatch/nightly/search_order.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -143,6 +144,10 @@ Result<report::IncidentFacts> incident_facts(Workshop& workshop,
     if (verdict != verdicts.end()) facts.effects.push_back(judged_effect(*verdict));
   }
   TW_TRY(facts.machine, machine_facts(workshop, night.id));
+  TW_TRY(const auto plan, parse_plan(night.plan_json));
+  facts.nightlies_back = plan.nightlies_back;
+  TW_TRY(const auto summary, parse_summary(night.summary_json));
+  facts.remarks = in_sentences(summary);
   facts.reproduce = reproduce_command(facts);
   if (!incident.bisection) return facts;
   TW_TRY(const auto bisection, storage::BisectionStore(workshop.database).get(*incident.bisection));

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "measuring.hpp"
+#include "newly_silent.hpp"
 #include "recovery.hpp"
 #include "reporting.hpp"
 #include "search_opening.hpp"
@@ -14,6 +15,7 @@
 #include "torchwatch/detect/grouping.hpp"
 #include "torchwatch/doors/failpoint.hpp"
 #include "torchwatch/nightly/night.hpp"
+#include "torchwatch/nightly/night_summary.hpp"
 #include "torchwatch/nightly/search_order.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -86,13 +88,35 @@ Status open_incident(Workshop& workshop, const NightRow& night, IncidentRow inci
   return open_search(workshop, night, opened);
 }
 
+/// Compared with the night whose candidate is this night's baseline.
+Status add_newly_silent(Workshop& workshop, const NightRow& night, std::vector<Finding>& findings) {
+  if (night.kind != storage::NightKind::nightly || !night.baseline) return {};
+  storage::NightStore nights(workshop.database);
+  TW_TRY(const auto earlier, nights.nightly_of(*night.baseline));
+  if (!earlier) return {};
+  TW_TRY(const auto before, nights.verdicts_of(earlier->id));
+  mark_newly_silent(before, findings);
+  return {};
+}
+
+void note_false_alarms(Workshop& workshop, const std::vector<Finding>& findings) {
+  for (const auto& [verdict, lost] : findings) {
+    if (verdict.verdict != Verdict::regressed && verdict.verdict != Verdict::improved) continue;
+    workshop.progress.note("false alarm: a build compared with itself is called " +
+                           std::string(to_string(verdict.verdict)) + ", " +
+                           to_string(verdict.target) + ": " + verdict.reason);
+  }
+}
+
 }  // namespace
 
 Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
   TW_TRY(const auto comparison, replay(workshop, night));
   TW_TRY(const auto plan, parse_plan(night.plan_json));
-  const auto findings = comparison.findings();
+  auto findings = comparison.findings();
   storage::NightStore nights(workshop.database);
+  TW_TRY_VOID(add_newly_silent(workshop, night, findings));
+  TW_TRY(const auto summary, summarise(workshop, night, plan, findings));
   NightRow judged;
   TW_TRY_VOID(workshop.database.transact([&]() -> Status {
     for (const auto& finding : findings) {
@@ -100,6 +124,7 @@ Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
       verdict.night = night.id;
       TW_TRY_VOID(nights.verdict_reached(verdict));
     }
+    TW_TRY_VOID(nights.summarised(night.id, to_json(summary)));
     if (plan.finds_incidents) {
       for (auto& incident : incidents_of(night, findings)) {
         TW_TRY_VOID(open_incident(workshop, night, std::move(incident)));
@@ -111,6 +136,7 @@ Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
     TW_TRY(judged, nights.advanced(night, storage::NightState::judged, workshop.clock.wall_now()));
     return {};
   }));
+  if (night.kind == storage::NightKind::self_test) note_false_alarms(workshop, findings);
   TW_TRY_VOID(doors::failpoint("nightly.after_verdict"));
   return judged;
 }

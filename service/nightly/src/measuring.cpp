@@ -48,12 +48,17 @@ Result<Sides> Sides::of(Workshop& workshop, const storage::NightRow& night, std:
   TW_TRY(sides.baseline, subject(workshop, night.baseline.value_or(0), sides.plan, stop));
   TW_TRY(sides.candidate, subject(workshop, night.candidate, sides.plan, stop));
   TW_TRY_VOID(decide_placement(workshop.config, sides.baseline, sides.candidate));
+  if (night.kind == storage::NightKind::self_test) {
+    // As in the night that it stands for, where the two builds' files lie in different places.
+    const bool place = workshop.config.measure.place_libraries;
+    sides.baseline.place_libraries = sides.candidate.place_libraries = place;
+  }
   return sides;
 }
 
 Result<Comparison> replay(Workshop& workshop, const storage::NightRow& night) {
   TW_TRY(const auto plan, parse_plan(night.plan_json));
-  Comparison comparison(plan, detect_settings(workshop.config, plan),
+  Comparison comparison(plan, series_settings(workshop.config, plan),
                         static_cast<std::uint64_t>(night.id));
   TW_TRY(const auto past, RunMaker(workshop, owner_of(night)).past_runs());
   for (const auto& run : past) comparison.add(run.row, run.machine);

@@ -6,6 +6,7 @@
 #include "judging.hpp"
 #include "measuring.hpp"
 #include "reporting.hpp"
+#include "self_test.hpp"
 #include "torchwatch/doors/publish.hpp"
 #include "torchwatch/nightly/batch_choice.hpp"
 #include "torchwatch/nightly/plan.hpp"
@@ -21,9 +22,6 @@ namespace {
 
 using storage::NightRow;
 using storage::NightState;
-
-/// The signed-rank test gives a 99 % interval from eight pairs on.
-constexpr int kPairsForAnInterval = 8;
 
 std::vector<Configuration> configurations_of(const config::Config& config) {
   if (!config.suite.configurations.empty()) return config.suite.configurations;
@@ -90,8 +88,7 @@ class Stages {
     }
     if (night.kind == storage::NightKind::nightly &&
         candidate.content_hash == baseline.content_hash) {
-      return advance(night, NightState::reported,
-                     "the same libraries as " + baseline.name + ": nothing to measure");
+      return end_without_measuring(night, baseline);
     }
     if (night.plan_json.empty()) {
       TW_TRY(const auto plan, plan_of_config(workshop_));
@@ -100,6 +97,18 @@ class Stages {
     workshop_.progress.began("preparing runners for " + candidate.name);
     TW_TRY(const auto sides, Sides::of(workshop_, night, stop_));
     return advance(night, NightState::ready);
+  }
+
+  Result<NightRow> end_without_measuring(const NightRow& night, const storage::BuildRow& baseline) {
+    TW_TRY(const auto plan, plan_of_config(workshop_));
+    NightRow ended;
+    TW_TRY_VOID(workshop_.database.transact([&]() -> Status {
+      TW_TRY_VOID(open_self_test(workshop_, night, plan));
+      TW_TRY(ended, advance(night, NightState::reported,
+                            "the same libraries as " + baseline.name + ": nothing to measure"));
+      return {};
+    }));
+    return ended;
   }
 
   Result<NightRow> measure(const NightRow& night) {
@@ -149,19 +158,6 @@ Result<Plan> plan_of_config(Workshop& workshop) {
   return plan;
 }
 
-detect::Settings detect_settings(const config::Config& config, const Plan& plan) {
-  constexpr int kMetricsPerCell = 5;  // time, two peaks, two leaks
-  detect::Settings settings;
-  settings.threshold = config.detect.threshold;
-  settings.gate = config.detect.gate;
-  settings.confidence = config.detect.confidence;
-  const int series = static_cast<int>(plan.cells.size()) * kMetricsPerCell;
-  settings.alpha =
-      detect::alpha_of_budget(config.detect.false_incidents_per_year, std::max(series, 1));
-  if (!plan.finds_incidents) settings.screen_pairs_min = kPairsForAnInterval;
-  return settings;
-}
-
 Result<NightRow> carry_out_night(Workshop& workshop, NightRow night, std::stop_token stop) {
   Stages stages(workshop, stop);
   while (!is_over(night.state)) {
@@ -186,6 +182,10 @@ Result<std::vector<NightRow>> carry_out_nights(Workshop& workshop, std::vector<N
   TW_TRY(auto left, store.unfinished());
   while (!left.empty()) {
     TW_TRY_VOID(carry_out(left));
+    for (const auto& night : left) {
+      TW_TRY(const auto found, storage::IncidentStore(workshop.database).of_night(night.id));
+      if (!found.empty()) nights.push_back(night);
+    }
     TW_TRY(left, store.unfinished());
   }
   return nights;

@@ -45,13 +45,13 @@ Result<std::vector<NoiseFigure>> measure_noise(Workshop& workshop, storage::Id b
   const auto& cells = bench.plan().cells;
   const int runs = 2 * pairs;
   bench.expect(static_cast<int>(cells.size()) * runs);
-  const auto settings = detect_settings(workshop.config, bench.plan());
+  const auto settings = series_settings(workshop.config, bench.plan());
   std::vector<NoiseFigure> figures;
   for (const auto& cell : cells) {
     const auto begun = workshop.clock.monotonic_now();
     TW_TRY(const auto made, bench.run(cell, Pass::timing, runs, stop));
     const std::chrono::duration<double> took = workshop.clock.monotonic_now() - begun;
-    figures.push_back(figure_of(cell, made, settings));
+    figures.push_back(figure_of(cell, made, settings.of({cell, Metric::time})));
     figures.back().run_seconds = took.count() / runs;
   }
   TW_TRY_VOID(bench.close());

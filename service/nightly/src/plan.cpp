@@ -67,7 +67,9 @@ std::string to_json(const Plan& plan) {
               {"time_limit_ms", plan.time_limit_ms},
               {"memory_limit_bytes", plan.memory_limit_bytes},
               {"finds_incidents", plan.finds_incidents},
-              {"rechecks", plan.rechecks}}
+              {"rechecks", plan.rechecks},
+              {"of_cells", plan.of_cells},
+              {"nightlies_back", plan.nightlies_back}}
       .dump();
 }
 
@@ -93,6 +95,8 @@ Result<Plan> parse_plan(std::string_view text) {
     object.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
     object.at("finds_incidents").get_to(plan.finds_incidents);
     plan.rechecks = object.value("rechecks", std::int64_t{0});
+    plan.of_cells = object.value("of_cells", 0);
+    plan.nightlies_back = object.value("nightlies_back", 0);
     return plan;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt, std::string("stored plan: ") + exception.what());

@@ -18,8 +18,13 @@ Status queue_recurrence(Workshop&, const storage::NightRow& night, const storage
 /// that closes it.
 Status queue_recovery(Workshop&, const storage::NightRow& recheck, const storage::IncidentRow&);
 
+/// Queues the comment with which the issue of an accepted incident is closed. Call inside the
+/// transaction that accepts it.
+Status queue_acceptance(Workshop&, const storage::IncidentRow&, const storage::Acceptance&);
+
 /// bisected -> reported: one message per incident goes into the outbox in the transaction that
-/// ends the night.
+/// ends the night, and what follows a nightly is opened: open incidents measured again, the
+/// comparison with an older nightly where it is due, the self-test.
 Result<storage::NightRow> report_night(Workshop&, const storage::NightRow&);
 
 }  // namespace torchwatch::nightly

@@ -7,10 +7,14 @@
 
 namespace torchwatch::nightly {
 
+bool is_of_machine(const std::string& fact) {
+  return !fact.starts_with("build.");
+}
+
 std::string machine_of(const Environment& environment) {
   std::string lines;
   for (const auto& [name, value] : environment.facts) {
-    if (!name.starts_with("build.")) lines += name + ": " + value + "\n";
+    if (is_of_machine(name)) lines += name + ": " + value + "\n";
   }
   return lines;
 }

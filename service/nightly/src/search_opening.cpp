@@ -13,7 +13,8 @@
 namespace torchwatch::nightly {
 namespace {
 
-SearchedTarget searched(const storage::VerdictRow& verdict, const detect::Settings& settings) {
+SearchedTarget searched(const storage::VerdictRow& verdict, const SeriesSettings& series) {
+  const auto settings = series.of(verdict.target);
   SearchedTarget target;
   target.target = verdict.target;
   target.minimum_effect = minimum_effect(verdict.target.metric, verdict.baseline_value, settings);
@@ -48,7 +49,7 @@ Status open_search(Workshop& workshop, const storage::NightRow& night,
   if (baseline.trunk_commit.empty() || candidate.trunk_commit.empty()) return {};
 
   TW_TRY(const auto plan, parse_plan(night.plan_json));
-  const auto settings = detect_settings(workshop.config, plan);
+  const auto settings = series_settings(workshop.config, plan);
   SearchOrder order;
   order.good = baseline.trunk_commit;
   order.bad = candidate.trunk_commit;

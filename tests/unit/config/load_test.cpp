@@ -242,3 +242,36 @@ TEST_CASE("every key alone in a file is accepted with its default") {
     loaded("[" + key.table + "]\n" + key.name + " = " + key.default_value + "\n");
   }
 }
+
+TEST_CASE("thresholds of single series are read, and the words written back are those read") {
+  const auto config = loaded(R"([detect]
+thresholds = ["cpu_peak 0.03", "time resnet18 0.1", "* dlrm cpu-train 0.2", "time * cpu-infer 0.05"]
+)");
+  const auto& rules = config.detect.thresholds;
+  REQUIRE(rules.size() == 4);
+  std::vector<std::string> words;
+  for (const auto& rule : rules) words.push_back(to_string(rule));
+  CHECK(words == std::vector<std::string>{"cpu_peak 0.03", "time resnet18 0.1",
+                                          "* dlrm cpu-train 0.2", "time * cpu-infer 0.05"});
+  const Cell cell{"dlrm", {Device::cpu, Mode::train}, {}};
+  CHECK(rules[0].fits({cell, Metric::cpu_peak}));
+  CHECK_FALSE(rules[0].fits({cell, Metric::time}));
+  CHECK_FALSE(rules[1].fits({cell, Metric::time}));
+  CHECK(rules[2].fits({cell, Metric::time}));
+  CHECK_FALSE(rules[3].fits({cell, Metric::time}));
+}
+
+TEST_CASE("a threshold that cannot be meant is refused with how one is written") {
+  const auto refused = [](const std::string& rule) {
+    return error_of("[detect]\nthresholds = [\"" + rule + "\"]\n");
+  };
+  CHECK_THAT(refused("time"), Catch::Contains("two to four words are wanted"));
+  CHECK_THAT(refused("tiem 0.1"), Catch::Contains("metric \"tiem\" is not known"));
+  CHECK_THAT(refused("time resnet18 cpu-trian 0.1"),
+             Catch::Contains("mode \"trian\" is not known"));
+  CHECK_THAT(refused("time 7"), Catch::Contains("a number from 0.005 to 2.0"));
+  CHECK_THAT(refused("time 7%"),
+             Catch::Contains("written METRIC [WORKLOAD [CONFIGURATION]] SHARE"));
+  CHECK_THAT(refused("leak_growth 0.1"), Catch::Contains("a leak has no threshold"));
+  CHECK_THAT(refused("time 0.1\", \"time 0.1"), Catch::Contains("each once"));
+}

@@ -195,3 +195,52 @@ TEST_CASE("a comparison made again from its runs asks for the same next block") 
     }
   }
 }
+
+TEST_CASE(
+    "a metric that the candidate no longer has is lost, one that it is the first to have is not") {
+  const auto comparison =
+      carried_out(plan_of({"a"}, {Pass::memory}), [](const Block&, Side side, int) {
+        if (side == Side::baseline) {
+          return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_growth, 0}});
+        }
+        return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_retained, 0}});
+      });
+  const auto findings = comparison.findings();
+  REQUIRE(findings.size() == 2);
+  REQUIRE(findings[0].verdict.target.metric == Metric::cpu_peak);
+  REQUIRE_FALSE(findings[0].lost);
+  REQUIRE(findings[1].verdict.target.metric == Metric::leak_growth);
+  REQUIRE(findings[1].lost);
+  REQUIRE(findings[1].verdict.verdict == Verdict::failed);
+}
+
+TEST_CASE("a metric that comes and goes is inconclusive") {
+  int candidates = 0;
+  const auto comparison =
+      carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block&, Side side, int) {
+        if (side == Side::candidate && ++candidates % 2 == 0) {
+          return ok({{Metric::cpu_peak, 50'000'000}});
+        }
+        return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_growth, 0}});
+      });
+  REQUIRE(verdict_of(comparison, Metric::cpu_peak) == Verdict::unchanged);
+  REQUIRE(verdict_of(comparison, Metric::leak_growth) == Verdict::inconclusive);
+}
+
+TEST_CASE("a series with a threshold of its own is judged by it, the others by the common one") {
+  const std::vector<config::SeriesThreshold> own{
+      config::parse_series_threshold("cpu_peak a 0.5").value()};
+  Comparison comparison(plan_of({"a", "b"}, {Pass::memory}), {detect::Settings{}, own}, 1);
+  while (const auto block = comparison.next().block) {
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const bool candidate = block->side(position) == Side::candidate;
+      auto row = ok({{Metric::cpu_peak, candidate ? 65'000'000 : 50'000'000}});
+      row.slot = block->slot(position);
+      comparison.add(row, "");
+    }
+  }
+  const auto findings = comparison.findings();
+  REQUIRE(findings.size() == 2);
+  REQUIRE(findings[0].verdict.verdict == Verdict::unchanged);
+  REQUIRE(findings[1].verdict.verdict == Verdict::regressed);
+}

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "torchwatch/nightly/night_summary.hpp"
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/search_order.hpp"
 #include "torchwatch/nightly/search_result.hpp"
@@ -18,6 +19,8 @@ Plan some_plan() {
   plan.passes = {Pass::memory};
   plan.threads = 2;
   plan.finds_incidents = false;
+  plan.of_cells = 336;
+  plan.nightlies_back = 28;
   return plan;
 }
 
@@ -25,6 +28,30 @@ Plan some_plan() {
 
 TEST_CASE("a stored plan reads back as it was") {
   REQUIRE(parse_plan(to_json(some_plan())).value() == some_plan());
+}
+
+TEST_CASE("a plan stored before plans knew of self-tests reads back") {
+  auto older = nlohmann::json::parse(to_json(some_plan()));
+  older.erase("of_cells");
+  older.erase("nightlies_back");
+  const auto plan = parse_plan(older.dump()).value();
+  REQUIRE(plan.of_cells == 0);
+  REQUIRE(plan.nightlies_back == 0);
+}
+
+TEST_CASE("a stored summary reads back as it was, and one with nothing to say is empty") {
+  NightSummary summary;
+  REQUIRE(to_json(summary).empty());
+  REQUIRE(parse_summary("").value() == summary);
+  REQUIRE(in_sentences(summary).empty());
+  summary.machine_shifts = {{Device::cuda, 1.3, 1.25, 1.5, 9}};
+  summary.machine_changes = {"cpu_governor: performance -> powersave"};
+  summary.left_out = {Cell{"dlrm", {Device::cpu, Mode::infer}, {}}};
+  REQUIRE(parse_summary(to_json(summary)).value() == summary);
+  REQUIRE(in_sentences(summary).size() == 3);
+  REQUIRE_THAT(in_sentences(summary)[0], Catch::Contains("+30.0 %"));
+  REQUIRE(parse_summary("{}").error().code == ErrorCode::corrupt);
+  REQUIRE(parse_summary("{").error().code == ErrorCode::corrupt);
 }
 
 TEST_CASE("a stored search order reads back as it was") {

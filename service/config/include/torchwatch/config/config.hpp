@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,20 @@
 namespace torchwatch::config {
 
 enum class ChannelKind { directory, wheel_index };
+
+/// The threshold of some series; written METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any. Leaks
+/// are judged by their bytes and have none.
+struct SeriesThreshold {
+  std::optional<Metric> metric;  ///< none: any
+  std::string workload;          ///< empty: any
+  std::optional<Configuration> configuration;
+  double threshold = 0.07;
+
+  bool fits(const Target&) const;
+  auto operator<=>(const SeriesThreshold&) const = default;
+};
+std::string to_string(const SeriesThreshold&);
+Result<SeriesThreshold> parse_series_threshold(std::string_view);
 
 /// Everything torchwatch.toml can say, with the defaults. Paths are absolute after loading
 /// (relative ones are relative to the file). The key of a member is its table and name.
@@ -61,6 +76,9 @@ struct Config {
     double gate = 0.06;
     double confidence = 0.99;
     double false_incidents_per_year = 1;
+    std::vector<SeriesThreshold> thresholds;  ///< of single series; the last that fits one holds
+    int creep_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
+    int creep_span = 28;  ///< how many nightlies the older one lies back
   } detect;
   struct Bisect {
     double confidence = 0.99;

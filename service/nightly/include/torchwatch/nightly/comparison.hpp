@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/detect/settings.hpp"
 #include "torchwatch/nightly/block.hpp"
 #include "torchwatch/nightly/plan.hpp"
+#include "torchwatch/nightly/series_settings.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
@@ -36,7 +36,7 @@ struct ComparisonStep {
 class Comparison {
  public:
   /// `seed` fixes the random order of the blocks within a round.
-  Comparison(const Plan&, const detect::Settings&, std::uint64_t seed);
+  Comparison(const Plan&, SeriesSettings, std::uint64_t seed);
 
   /// Takes an ended run. `machine` names what it ran on: runs of two machines are not compared.
   void add(const storage::RunRow&, const std::string& machine);
@@ -58,7 +58,7 @@ class Comparison {
   friend class Course;
 
   Plan plan_;
-  detect::Settings settings_;
+  SeriesSettings settings_;
   std::uint64_t seed_;
   std::map<std::string, Slot> slots_;
 };

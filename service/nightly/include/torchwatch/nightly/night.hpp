@@ -4,17 +4,12 @@
 #include <stop_token>
 #include <vector>
 
-#include "torchwatch/detect/settings.hpp"
 #include "torchwatch/nightly/plan.hpp"
+#include "torchwatch/nightly/series_settings.hpp"
 #include "torchwatch/nightly/workshop.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
-
-/// Detection's settings for a comparison of that plan: the configuration's, its budget of false
-/// incidents divided over the plan's series. Without incidents somebody asked to compare, and wants
-/// an interval for unchanged series too.
-detect::Settings detect_settings(const config::Config&, const Plan&);
 
 /// The plan that the configuration and this machine make: [suite], all workloads where it names
 /// none, the CUDA configurations where a driver is.
@@ -25,8 +20,9 @@ Result<Plan> plan_of_config(Workshop&);
 /// network, no process can be started: the night stays and goes on later), cancelled, of storage.
 Result<storage::NightRow> carry_out_night(Workshop&, storage::NightRow, std::stop_token stop);
 
-/// Carries out those nights and whatever they leave unfinished (open incidents measured again), and
-/// calls `after_each`, which may fail, when one has ended. Returns the first ones as they ended.
+/// Carries out those nights and whatever they leave unfinished (see "what follows a nightly" in the
+/// README), and calls `after_each`, which may fail, when one has ended. Returns the first ones as
+/// they ended, and those of the others that found an incident.
 Result<std::vector<storage::NightRow>> carry_out_nights(Workshop&, std::vector<storage::NightRow>,
                                                         const std::function<Status()>& after_each,
                                                         std::stop_token stop);

@@ -26,6 +26,10 @@ struct Plan {
   std::int64_t memory_limit_bytes = 0;
   bool finds_incidents = true;  ///< else verdicts only
   std::int64_t rechecks = 0;    ///< the open incident that is measured again; 0: none
+  /// Cells of the night whose rule and error budget hold here; 0: this plan is by itself.
+  int of_cells = 0;
+  /// How many nightlies before the candidate the baseline is, where it is not the one before.
+  int nightlies_back = 0;
 
   bool operator==(const Plan&) const = default;
 };

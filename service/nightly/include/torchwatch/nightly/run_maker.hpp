@@ -29,8 +29,11 @@ struct MachineRun {
   std::string machine;  ///< lines "name: value"; equal for comparable runs
 };
 
-/// The facts of an environment that must be equal for two runs to be compared: all but those that
-/// describe the build itself (names beginning "build.").
+/// Whether a fact of an environment describes the machine: all but those of the build itself (names
+/// beginning "build.").
+bool is_of_machine(const std::string& fact);
+
+/// The facts that must be equal for two runs to be compared: those of the machine.
 std::string machine_of(const Environment&);
 
 /// Carries out runs: the attempt is committed, the process runs, the result is committed. A crash

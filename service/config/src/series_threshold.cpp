@@ -1,0 +1,67 @@
+#include <charconv>
+#include <sstream>
+
+#include "torchwatch/config/config.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+constexpr std::string_view kAny = "*";
+constexpr double kLeast = 0.005;
+constexpr double kGreatest = 2.0;
+
+tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {
+  return fail(ErrorCode::invalid,
+              "\"" + std::string(text) + "\": " + what +
+                  R"(; written METRIC [WORKLOAD [CONFIGURATION]] SHARE, as in "cpu_peak 0.03" or )"
+                  R"("time resnet18 cpu-train 0.1", * for any)");
+}
+
+Result<double> parse_share(std::string_view text, const std::string& word) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
+  const bool is_number = error == std::errc{} && end == word.data() + word.size();
+  if (is_number && kLeast <= share && share <= kGreatest) return share;
+  return invalid(text, "the share must be a number from 0.005 to 2.0");
+}
+
+}  // namespace
+
+bool SeriesThreshold::fits(const Target& target) const {
+  return (!metric || *metric == target.metric) &&
+         (workload.empty() || workload == target.cell.workload) &&
+         (!configuration || *configuration == target.cell.configuration);
+}
+
+Result<SeriesThreshold> parse_series_threshold(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  if (words.size() < 2 || words.size() > 4) return invalid(text, "two to four words are wanted");
+  SeriesThreshold rule;
+  if (words[0] != kAny) {
+    TW_TRY(rule.metric, parse_metric(words[0]));
+  }
+  if (rule.metric == Metric::leak_growth || rule.metric == Metric::leak_retained) {
+    return invalid(text, "a leak has no threshold, it is judged by its bytes");
+  }
+  if (words.size() > 2 && words[1] != kAny) rule.workload = words[1];
+  if (words.size() > 3) {
+    TW_TRY(rule.configuration, parse_configuration(words[2]));
+  }
+  TW_TRY(rule.threshold, parse_share(text, words.back()));
+  return rule;
+}
+
+std::string to_string(const SeriesThreshold& rule) {
+  std::ostringstream out;
+  out << (rule.metric ? torchwatch::to_string(*rule.metric) : kAny);
+  if (!rule.workload.empty() || rule.configuration) {
+    out << ' ' << (rule.workload.empty() ? std::string(kAny) : rule.workload);
+  }
+  if (rule.configuration) out << ' ' << torchwatch::to_string(*rule.configuration);
+  out << ' ' << rule.threshold;
+  return out.str();
+}
+
+}  // namespace torchwatch::config
