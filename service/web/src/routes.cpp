@@ -17,6 +17,8 @@ std::span<const Route> routes() {
                                       Route{"GET", "/api/v1/bisections/{id}", get_bisection, false},
                                       Route{"GET", "/api/v1/builds", list_builds, false},
                                       Route{"GET", "/api/v1/requests/{id}", get_request, false},
+                                      Route{"GET", "/api/v1/self-tests", get_self_tests, false},
+                                      Route{"GET", "/", get_overview, false},
                                       Route{"GET", "/healthz", get_health, false}};
   return kRoutes;
 }

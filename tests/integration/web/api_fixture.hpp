@@ -31,6 +31,8 @@ struct Api {
   using Headers = std::map<std::string, std::string>;
 
   Answer get(const std::string& target);
+  /// The text of a page.
+  std::string page(const std::string& target);
   /// With the token and as JSON, unless `headers` says otherwise.
   Answer post(const std::string& target, const std::string& body, Headers headers = {});
   Answer send(const std::string& method, const std::string& target, const std::string& body,
@@ -40,6 +42,8 @@ struct Api {
   /// Puts one of everything into the database: two builds, a judged night, an incident with a
   /// message, an ended bisection with an event, all with id 1 but the second build.
   void fill();
+  /// One series of the first build compared with itself (after `fill`).
+  void add_self_test(torchwatch::Verdict verdict);
   /// `count` more builds.
   void add_builds(int count);
 

@@ -1,6 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/night_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
@@ -26,6 +29,62 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(bisection.at("events").at(0).at("body").at("commit") == "cccc");
 }
 
+TEST_CASE("self-tests are told with the bound that they give on the rate of false alarms") {
+  Api api;
+  const auto none = api.get("/api/v1/self-tests").body;
+  CHECK(none.at("self_tests").empty());
+  CHECK(none.at("all").at("series") == 0);
+  CHECK(none.at("all").at("false_alarms_bound") == 1);
+
+  api.fill();
+  for (int i = 0; i < 20; ++i) api.add_self_test(Verdict::unchanged);
+  const auto quiet = api.get("/api/v1/self-tests").body;
+  CHECK(quiet.at("all").at("series") == 20);
+  // Of 20 without an alarm: 1 - 0.05^(1/20), which the rule of three calls 3/20.
+  CHECK(quiet.at("all").at("false_alarms_bound").get<double>() == Approx(0.1391).epsilon(0.001));
+  CHECK(quiet.at("self_tests").at(0).at("metric") == "time");
+
+  api.add_self_test(Verdict::improved);
+  api.add_self_test(Verdict::failed);
+  const auto one = api.get("/api/v1/self-tests").body.at("all");
+  CHECK(one.at("series") == 21);
+  CHECK(one.at("improved") == 1);
+  CHECK(one.at("false_alarms_bound") > quiet.at("all").at("false_alarms_bound"));
+}
+
+TEST_CASE("an accepted incident says by whom and why, a night what is to be said of it") {
+  Api api;
+  api.fill();
+  CHECK(api.get("/api/v1/incidents/1").body.at("acceptance").is_null());
+  CHECK(api.get("/api/v1/nightlies/1").body.at("summary").empty());
+  REQUIRE(IncidentStore(*api.database).accepted(1, {"ada", "the price", 86'400'000}));
+  REQUIRE(NightStore(*api.database)
+              .summarised(1, R"({"sentences": ["The machine is another."], "left_out": []})"));
+  const auto acceptance = api.get("/api/v1/incidents/1").body.at("acceptance");
+  CHECK(acceptance == json{{"by", "ada"}, {"reason", "the price"}, {"at", "1970-01-02T00:00:00Z"}});
+  CHECK(api.get("/api/v1/incidents").body.at("incidents").at(0).at("state") == "closed");
+  CHECK(api.get("/api/v1/nightlies/1").body.at("summary") ==
+        json::array({"The machine is another."}));
+}
+
+TEST_CASE("the page states the bound on false alarms and quotes what others wrote") {
+  Api api;
+  CHECK_THAT(api.page("/"), Catch::Contains("No build has been compared with itself yet"));
+  api.fill();
+  for (int i = 0; i < 20; ++i) api.add_self_test(Verdict::unchanged);
+  BuildStore(*api.database).discovered(BuildOrigin::nightly, "<script>alert(1)</script>").value();
+  const auto hostile = BuildStore(*api.database).list().value().back().id;
+  REQUIRE(NightStore(*api.database).opened(NightKind::compare, hostile, 1, 1));
+  const auto page = api.page("/");
+  CHECK_THAT(page,
+             Catch::Contains("20 series of builds compared with themselves, 0 called changed: "
+                             "the rate of false alarms lies below 13.9 % (95 %)"));
+  CHECK_THAT(page, Catch::Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(page, Catch::Contains("2.14.0.dev20260817"));
+  CHECK_THAT(page, Catch::Contains("&lt;script&gt;"));
+  CHECK_THAT(page, !Catch::Contains("<script"));
+}
+
 TEST_CASE("nothing says where on this machine things lie") {
   Api api;
   api.fill();
@@ -33,6 +92,7 @@ TEST_CASE("nothing says where on this machine things lie") {
        {"/api/v1/nightlies/1", "/api/v1/incidents/1", "/api/v1/bisections/1", "/api/v1/builds"}) {
     CHECK(api.get(target).body.dump().find("/builds/") == std::string::npos);
   }
+  CHECK_THAT(api.page("/"), !Catch::Contains("/builds/"));
 }
 
 TEST_CASE("an empty service answers with empty lists") {
@@ -68,7 +128,7 @@ TEST_CASE("parameters that mean nothing are refused") {
 TEST_CASE("what is not there is 404, as a problem") {
   Api api;
   for (const auto* target : {"/api/v1/nightlies/1", "/api/v1/incidents/99", "/api/v1/bisections/x",
-                             "/api/v1/requests/0", "/api/v1/nothing", "/"}) {
+                             "/api/v1/requests/0", "/api/v1/nothing", "/index.html"}) {
     INFO(target);
     const auto answer = api.get(target);
     CHECK(answer.status == 404);

@@ -22,6 +22,11 @@ Result<Reply> list_builds(const Request&, Backend&);
 
 Result<Reply> get_request(const Request&, Backend&);
 
+Result<Reply> get_self_tests(const Request&, Backend&);
+
+/// The one page for people; the others are for programs.
+Result<Reply> get_overview(const Request&, Backend&);
+
 Result<Reply> get_health(const Request&, Backend&);
 
 }  // namespace torchwatch::web::handlers

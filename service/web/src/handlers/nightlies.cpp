@@ -35,6 +35,12 @@ Result<json> night_json(storage::BuildStore& builds, const storage::NightRow& ni
   return out;
 }
 
+/// The sentences alone: what they were made from is the pipeline's own.
+json summary_json(const storage::NightRow& night) {
+  const auto summary = embedded(night.summary_json);
+  return summary.is_object() ? summary.value("sentences", json::array()) : json::array();
+}
+
 json verdict_json(const storage::VerdictRow& verdict) {
   json out = json_of(verdict.target);
   out.update({{"verdict", to_string(verdict.verdict)},
@@ -70,6 +76,7 @@ Result<Reply> get_nightly(const Request& request, Backend& backend) {
   TW_TRY(const auto night, nights.get(id));
   TW_TRY(const auto verdicts, nights.verdicts_of(id));
   TW_TRY(json out, night_json(builds, night));
+  out["summary"] = summary_json(night);
   out["verdicts"] = json::array();
   for (const auto& verdict : verdicts) out["verdicts"].push_back(verdict_json(verdict));
   return object_reply(out);

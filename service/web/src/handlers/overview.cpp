@@ -1,0 +1,100 @@
+#include <array>
+#include <cstdio>
+
+#include "../html.hpp"
+#include "../paging.hpp"
+#include "false_alarms.hpp"
+#include "handlers.hpp"
+#include "torchwatch/doors/clock.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/night_store.hpp"
+
+namespace torchwatch::web::handlers {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr int kNightsShown = 30;
+constexpr int kIncidentsShown = 50;
+
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g %%", 100 * share);
+  return text.data();
+}
+
+std::string bound_of(const storage::SelfTestTally& tally) {
+  return percent(false_alarms_bound(tally));
+}
+
+/// What builds compared with themselves say of the service itself.
+Result<std::string> self_tests(storage::NightStore& nights) {
+  TW_TRY(const auto tallies, nights.self_tests());
+  const auto all = storage::sum_of(tallies);
+  std::string text = "<h2>How often the service is wrong</h2>\n<p>";
+  if (all.series == 0) return text + "No build has been compared with itself yet.</p>\n";
+  text += std::to_string(all.series) + " series of builds compared with themselves, " +
+          std::to_string(all.regressed + all.improved) +
+          " called changed: the rate of false alarms lies below " + bound_of(all) +
+          " (95 %).</p>\n";
+  Rows rows;
+  for (const auto& tally : tallies) {
+    rows.push_back({std::string(to_string(tally.metric)), std::to_string(tally.series),
+                    std::to_string(tally.regressed), std::to_string(tally.improved),
+                    std::to_string(tally.inconclusive), bound_of(tally)});
+  }
+  return text + html_table({"metric", "series", "called slower", "called faster", "inconclusive",
+                            "false alarms below (95 %)"},
+                           rows);
+}
+
+Result<std::string> incidents(storage::IncidentStore& store) {
+  TW_TRY(const auto listed, store.list(kIncidentsShown));
+  Rows rows;
+  for (const auto& incident : listed) {
+    rows.push_back({std::to_string(incident.id), doors::iso_utc(incident.opened_at),
+                    std::string(to_string(incident.kind)),
+                    incident.acceptance ? "accepted" : std::string(to_string(incident.state)),
+                    incident.issue_number ? "#" + std::to_string(*incident.issue_number) : "",
+                    incident.title});
+  }
+  std::string text = "<h2>Incidents</h2>\n";
+  if (rows.empty()) return text + "<p>None.</p>\n";
+  return text + html_table({"id", "opened, UTC", "kind", "state", "issue", "title"}, rows);
+}
+
+Result<std::string> nights(storage::NightStore& store, storage::BuildStore& builds) {
+  TW_TRY(const auto listed, store.list(kNightsShown));
+  Rows rows;
+  for (const auto& night : listed) {
+    TW_TRY(const auto candidate, builds.get(night.candidate));
+    std::string baseline;
+    if (night.baseline) {
+      TW_TRY(const auto build, builds.get(*night.baseline));
+      baseline = build.name;
+    }
+    rows.push_back({doors::iso_utc(night.created_at), std::string(to_string(night.kind)),
+                    candidate.name, baseline, std::string(to_string(night.state)), night.reason});
+  }
+  std::string text = "<h2>Nights</h2>\n";
+  if (rows.empty()) return text + "<p>None yet.</p>\n";
+  return text +
+         html_table({"begun, UTC", "kind", "candidate", "baseline", "state", "remark"}, rows);
+}
+
+}  // namespace
+
+Result<Reply> get_overview(const Request& request, Backend& backend) {
+  TW_TRY_VOID(refuse_parameters(request));
+  storage::NightStore night_store(backend.database);
+  storage::IncidentStore incident_store(backend.database);
+  storage::BuildStore build_store(backend.database);
+  TW_TRY(const auto told, self_tests(night_store));
+  TW_TRY(const auto found, incidents(incident_store));
+  TW_TRY(const auto measured, nights(night_store, build_store));
+  return Reply{
+      200, "text/html; charset=utf-8", html_page("torchwatch", told + found + measured), {}};
+}
+
+}  // namespace torchwatch::web::handlers
