@@ -132,6 +132,15 @@ class Database(CommandTest):
     def test_reading_before_there_is_a_database_says_what_makes_it(self):
         self.assertIn("torchwatch nightly", self.expect(2, "status").stderr)
 
+    def test_accepting_an_incident_needs_a_reason_and_an_incident(self):
+        self.run_command("nightly")
+        done = self.expect(2, "incident", "accept", "1", "--by", "ada")
+        self.assertIn("--reason", done.stderr)
+        done = self.expect(2, "incident", "accept", "7", "--by", "ada", "--reason", "wanted")
+        self.assertIn("incident 7", done.stderr)
+        done = self.expect(2, "incident", "accept", "7", "--by", " ", "--reason", "wanted")
+        self.assertIn("must be said", done.stderr)
+
     def test_a_newer_programs_database_is_left_alone(self):
         self.run_command("nightly")
         path = self.folder / "state" / "torchwatch.sqlite"

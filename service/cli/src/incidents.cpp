@@ -7,6 +7,7 @@
 #include "search_output.hpp"
 #include "session_command.hpp"
 #include "table.hpp"
+#include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -14,6 +15,17 @@ namespace torchwatch::cli {
 namespace {
 
 constexpr int kIncidentsShown = 50;
+
+nlohmann::json acceptance_json(const std::optional<storage::Acceptance>& acceptance) {
+  if (!acceptance) return nullptr;
+  return {{"by", acceptance->by},
+          {"reason", acceptance->reason},
+          {"at", doors::iso_utc(acceptance->at)}};
+}
+
+std::string state_text(const storage::IncidentRow& row) {
+  return row.acceptance ? "accepted" : std::string(to_string(row.state));
+}
 
 nlohmann::json summary(const storage::IncidentRow& row) {
   return {{"id", row.id},
@@ -23,6 +35,7 @@ nlohmann::json summary(const storage::IncidentRow& row) {
           {"night", row.night},
           {"issue_number",
            row.issue_number ? nlohmann::json(*row.issue_number) : nlohmann::json(nullptr)},
+          {"acceptance", acceptance_json(row.acceptance)},
           {"opened_at", doors::iso_utc(row.opened_at)}};
 }
 
@@ -34,7 +47,7 @@ Outcome run_list(const Invocation& invocation) {
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     table.add({std::to_string(row.id), date_and_minute(row.opened_at),
-               std::string(to_string(row.kind)), std::string(to_string(row.state)),
+               std::string(to_string(row.kind)), state_text(row),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
     array.push_back(summary(row));
   }
@@ -68,7 +81,13 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
-  invocation.out << "incident " << id << ", " << std::string(to_string(incident.state)) << "\n\n";
+  invocation.out << "incident " << id << ", " << state_text(incident);
+  if (incident.acceptance) {
+    invocation.out << " by " << incident.acceptance->by << " on "
+                   << date_and_minute(incident.acceptance->at) << ": "
+                   << incident.acceptance->reason;
+  }
+  invocation.out << "\n\n";
   for (const auto& message : messages) {
     invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
   }
@@ -88,11 +107,24 @@ Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
   return ExitStatus::done;
 }
 
+struct AcceptOptions {
+  std::string by;
+  std::string reason;
+};
+
+Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOptions& options) {
+  TW_TRY(auto opened, open_session(invocation));
+  TW_TRY_VOID(nightly::accept_incident(opened.workshop(), id, options.by, options.reason));
+  invocation.out << "incident " << id << " accepted by " << options.by << "\n";
+  return ExitStatus::done;
+}
+
 }  // namespace
 
 void add_incidents(Commands& commands) {
   commands.add("incidents", "What got worse, newest first", run_list);
-  auto& incident = commands.add("incident", "One incident: show, acknowledge, close", nullptr);
+  auto& incident =
+      commands.add("incident", "One incident: show, acknowledge, close, accept", nullptr);
   incident.require_subcommand(1);
   auto id = std::make_shared<storage::Id>(0);
   const auto with_id = [&](CLI::App& command) {
@@ -102,8 +134,20 @@ void add_incidents(Commands& commands) {
                        [id](const Invocation& invocation) { return run_show(invocation, *id); }));
   with_id(commands.add(incident, "acknowledge", "Somebody looks after it",
                        [id](const auto& i) { return run_change(i, *id, false); }));
-  with_id(commands.add(incident, "close", "It is mended or accepted",
+  with_id(commands.add(incident, "close", "It is mended; what is still there will be told again",
                        [id](const auto& i) { return run_change(i, *id, true); }));
+  auto options = std::make_shared<AcceptOptions>();
+  auto& accept = commands.add(incident, "accept",
+                              "It stays: later builds are measured against the one that brought it",
+                              [id, options](const Invocation& invocation) {
+                                return run_accept(invocation, *id, *options);
+                              });
+  with_id(accept);
+  accept.add_option("--by", options->by, "Who takes it; default: $USER")
+      ->envname("USER")
+      ->required();
+  accept.add_option("--reason", options->reason, "Why, as the incident and its issue will say")
+      ->required();
 }
 
 }  // namespace torchwatch::cli

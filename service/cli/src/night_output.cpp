@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "figures.hpp"
+#include "torchwatch/nightly/night_summary.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -57,6 +58,32 @@ Result<json> incident_json(storage::Database& database, const IncidentRow& incid
   return object;
 }
 
+/// What there is to say of the night as a whole; nothing where it is damaged.
+std::vector<std::string> sentences_of(const storage::NightRow& night) {
+  const auto summary = nightly::parse_summary(night.summary_json);
+  return summary ? nightly::in_sentences(*summary) : std::vector<std::string>{};
+}
+
+void print_reasons(std::ostream& out, const char* heading, const NightOutput& output,
+                   std::initializer_list<Verdict> meant) {
+  bool is_first = true;
+  for (const auto& row : output.verdicts) {
+    if (std::ranges::find(meant, row.verdict) == meant.end()) continue;
+    if (is_first) out << '\n' << heading << ":\n";
+    is_first = false;
+    out << "  " << to_string(row.target) << ": " << row.reason << '\n';
+  }
+}
+
+/// What got better, what is undecided and could have been found, what surrounded the night.
+void print_summary(std::ostream& out, const NightOutput& output) {
+  print_reasons(out, "Improved", output, {Verdict::improved});
+  print_reasons(out, "Undecided or failed", output, {Verdict::inconclusive, Verdict::failed});
+  const auto sentences = sentences_of(output.night);
+  if (!sentences.empty()) out << '\n';
+  for (const auto& sentence : sentences) out << sentence << '\n';
+}
+
 }  // namespace
 
 Result<NightOutput> gather(storage::Database& database, const storage::NightRow& night) {
@@ -76,6 +103,7 @@ json to_json(storage::Database& database, const NightOutput& output) {
   json object{{"nightly", output.candidate.name},
               {"baseline", output.night.baseline ? json(output.baseline.name) : json(nullptr)},
               {"reason", output.night.reason},
+              {"summary", sentences_of(output.night)},
               {"verdicts", json::array()},
               {"incidents", json::array()}};
   for (const auto& verdict : output.verdicts) object["verdicts"].push_back(to_json(verdict));
@@ -92,6 +120,7 @@ Status print(std::ostream& out, storage::Database& database, const NightOutput& 
   out << "\n\n";
   if (!output.night.reason.empty()) out << output.night.reason << "\n";
   if (!output.verdicts.empty()) print_verdicts(out, output.verdicts);
+  print_summary(out, output);
   storage::IncidentStore store(database);
   for (const auto& incident : output.incidents) {
     TW_TRY(const auto messages, store.outbox_of(incident.id));

@@ -2,8 +2,10 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "figures.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -13,17 +15,64 @@ namespace {
 
 constexpr int kNightsShown = 14;
 
+/// The rate of false alarms, either way, lies below it with 95 %.
+double bound_of(const storage::SelfTestTally& tally) {
+  return detect::share_of(tally.regressed + tally.improved, tally.series).bound;
+}
+
+/// How often a build compared with itself was called changed, and what that says of the rate.
+nlohmann::json counts_json(const storage::SelfTestTally& tally) {
+  return {{"series", tally.series},
+          {"inconclusive", tally.inconclusive},
+          {"regressed", tally.regressed},
+          {"improved", tally.improved},
+          {"false_alarms_bound", bound_of(tally)}};
+}
+
+nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
+  nlohmann::json object{{"all", counts_json(storage::sum_of(tallies))},
+                        {"by_metric", nlohmann::json::array()}};
+  for (const auto& tally : tallies) {
+    auto item = counts_json(tally);
+    item["metric"] = to_string(tally.metric);
+    object["by_metric"].push_back(std::move(item));
+  }
+  return object;
+}
+
+void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTally>& tallies) {
+  using Align = Table::Align;
+  Table table({{"build against itself"},
+               {"series judged", Align::right},
+               {"called slower", Align::right},
+               {"called faster", Align::right},
+               {"inconclusive", Align::right},
+               {"false alarms below (95 %)", Align::right}});
+  const auto add = [&](const std::string& what, const storage::SelfTestTally& tally) {
+    table.add({what, std::to_string(tally.series), std::to_string(tally.regressed),
+               std::to_string(tally.improved), std::to_string(tally.inconclusive),
+               decimal("%.3g %%", 100 * bound_of(tally))});
+  };
+  for (const auto& tally : tallies) add(std::string(to_string(tally.metric)), tally);
+  add("all", storage::sum_of(tallies));
+  out << '\n';
+  table.print(out);
+}
+
 Outcome run_status(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
   storage::IncidentStore incidents(*database);
-  TW_TRY(const auto nights, storage::NightStore(*database).list(kNightsShown));
+  storage::NightStore store(*database);
+  TW_TRY(const auto nights, store.list(kNightsShown));
+  TW_TRY(const auto self_tests, store.self_tests());
   Table table({{"begun, UTC"},
                {"kind"},
                {"candidate"},
                {"baseline"},
                {"state"},
-               {"incidents", Table::Align::right}});
+               {"incidents", Table::Align::right},
+               {"remark"}});
   auto array = nlohmann::json::array();
   for (const auto& night : nights) {
     TW_TRY(const auto candidate, builds.get(night.candidate));
@@ -35,7 +84,7 @@ Outcome run_status(const Invocation& invocation) {
     TW_TRY(const auto found, incidents.of_night(night.id));
     table.add({date_and_minute(night.created_at), std::string(to_string(night.kind)),
                candidate.name, baseline, std::string(to_string(night.state)),
-               std::to_string(found.size())});
+               std::to_string(found.size()), night.reason});
     array.push_back({{"id", night.id},
                      {"kind", std::string(to_string(night.kind))},
                      {"candidate", candidate.name},
@@ -46,11 +95,14 @@ Outcome run_status(const Invocation& invocation) {
                      {"created_at", doors::iso_utc(night.created_at)}});
   }
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"nights", array}}.dump(2) << '\n';
+    invocation.out
+        << nlohmann::json{{"nights", array}, {"self_tests", self_tests_json(self_tests)}}.dump(2)
+        << '\n';
   } else if (table.empty()) {
     invocation.out << "No night yet: `torchwatch nightly` carries out what is due.\n";
   } else {
     table.print(invocation.out);
+    if (!self_tests.empty()) print_self_tests(invocation.out, self_tests);
   }
   return ExitStatus::done;
 }
@@ -58,7 +110,9 @@ Outcome run_status(const Invocation& invocation) {
 }  // namespace
 
 void add_status(Commands& commands) {
-  commands.add("status", "What has been measured lately, and in which state it is", run_status);
+  commands.add("status",
+               "What has been measured lately, and how often the service itself was wrong",
+               run_status);
 }
 
 }  // namespace torchwatch::cli
