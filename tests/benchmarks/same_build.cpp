@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "binomial_interval.hpp"
 #include "same_build_figures.hpp"
+#include "torchwatch/detect/binomial_share.hpp"
 
 namespace {
 
@@ -149,7 +149,7 @@ json report_of(const std::vector<CellBlocks>& cells, const Options& options) {
 /// "3 of 20: 15 % (3.2-37.9)"
 std::string share_text(const json& outcomes, const char* what) {
   const auto share =
-      test::share_of(outcomes.at(what).get<long>(), outcomes.at("comparisons").get<long>());
+      detect::share_of(outcomes.at(what).get<long>(), outcomes.at("comparisons").get<long>());
   if (share.of == 0) return "-";
   std::array<char, 120> text{};
   std::snprintf(text.data(), text.size(), "%ld of %ld: %.3g %% (%.3g-%.3g)", share.hits, share.of,
