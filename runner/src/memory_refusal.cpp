@@ -9,6 +9,7 @@
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/machine_memory.hpp"
 #include "torchwatch/runner/measure.hpp"
+#include "torchwatch/runner/quiet.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -30,22 +31,16 @@ std::string advice(const models::Definition& definition, const models::Setup& se
   return "it needs more memory than that";
 }
 
-/// What is left of `bytes` when an eighth is kept back, for the machine itself and for what an
-/// estimate misses.
-std::int64_t usable(std::int64_t bytes) {
-  return bytes - bytes / 8;
-}
-
 std::optional<MemoryBound> device_bound(models::Device device) {
   const auto free_bytes = device_bytes_free(device);
   if (!free_bytes) return {};
-  return MemoryBound{usable(*free_bytes), "the device can give"};
+  return MemoryBound{usable_bytes(*free_bytes), "the device can give"};
 }
 
 std::optional<MemoryBound> host_bound(const protocol::RunLimits& limits) {
   std::optional<MemoryBound> bound;
   if (const auto available = machine_memory_available()) {
-    bound = {usable(*available), "this machine can give"};
+    bound = {usable_bytes(*available), "this machine can give"};
   }
   if (limits.memory_bytes == 0) return bound;
   const auto left = std::max<std::int64_t>(0, limits.memory_bytes - resident_bytes().value_or(0));
@@ -79,10 +74,9 @@ std::string memory_exhaustion(const models::Definition& definition,
                               const protocol::Request& request) {
   const auto setup = setup_of(request);
   const int batch = models::batch_of(definition, setup);
-  const auto limit = request.limits.memory_bytes;
+  const auto limit = data_limit();
   return "the workload ran out of memory at batch " + std::to_string(batch) +
-         (limit == 0 ? "" : ", its limit is " + in_gib(limit)) + "; " +
-         advice(definition, setup, batch);
+         (limit ? " and may take " + in_gib(*limit) : "") + "; " + advice(definition, setup, batch);
 }
 
 }  // namespace torchwatch::runner

@@ -5,9 +5,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <fstream>
+
+#include "resident_memory.hpp"
+#include "torchwatch/runner/machine_memory.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -64,11 +68,20 @@ std::string place(const protocol::Request& request, bool has_priority) {
   return pin_to_one_core();
 }
 
-void limit(const protocol::RunLimits& limits) {
+/// What the kernel would end without a word is refused to the allocator instead, which can be
+/// reported. Not beside a device, whose driver sets aside far more than it ever uses.
+std::int64_t memory_limit(const protocol::Request& request) {
+  const auto asked_for = request.limits.memory_bytes;
+  const auto available = machine_memory_available();
+  if (!available || request.cell.configuration.device == Device::cuda) return asked_for;
+  const auto most = resident_bytes().value_or(0) + usable_bytes(*available);
+  return asked_for == 0 ? most : std::min(asked_for, most);
+}
+
+void limit(const protocol::Request& request) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  if (limits.memory_bytes > 0) {
-    const auto bytes = static_cast<rlim_t>(limits.memory_bytes);
+  if (const auto bytes = static_cast<rlim_t>(memory_limit(request)); bytes > 0) {
     const rlimit data{bytes, bytes};
     setrlimit(RLIMIT_DATA, &data);
   }
@@ -78,7 +91,7 @@ void limit(const protocol::RunLimits& limits) {
 
 std::map<std::string, std::string> make_quiet(const protocol::Request& request) {
   std::map<std::string, std::string> facts;
-  limit(request.limits);
+  limit(request);
   mallopt(M_ARENA_MAX, 1);  // one heap, whichever thread frees
   const bool timing = request.pass == Pass::timing;
   facts["heap"] =
@@ -87,6 +100,12 @@ std::map<std::string, std::string> make_quiet(const protocol::Request& request) 
   facts["priority"] = has_priority ? "raised" : "plain";
   facts["placement"] = timing ? place(request, has_priority) : "not pinned: no timing pass";
   return facts;
+}
+
+std::optional<std::int64_t> data_limit() {
+  rlimit data{};
+  if (getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur == RLIM_INFINITY) return {};
+  return static_cast<std::int64_t>(data.rlim_cur);
 }
 
 }  // namespace torchwatch::runner

@@ -180,16 +180,24 @@ TEST_CASE("a workload that does not fit the memory is refused before it begins")
           std::string::npos);
 }
 
-TEST_CASE("a workload that runs out of memory on the way says so, with its limit") {
+TEST_CASE("a workload that runs out of memory on the way says so, with what it may take") {
   auto wish = request("resnet18");
   wish["mode"] = "train";
   wish["batch"] = 4096;  // some 10 GiB
   wish["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};
-  const auto result = measure(wish);
-  REQUIRE(result.status == RunStatus::failed);
-  REQUIRE(result.reason ==
-          "the workload ran out of memory at batch 4096, its limit is 1.0 GiB; "
-          "name a smaller batch");
+  const auto limited = measure(wish);
+  REQUIRE(limited.status == RunStatus::failed);
+  REQUIRE(
+      limited.reason ==
+      "the workload ran out of memory at batch 4096 and may take 1.0 GiB; name a smaller batch");
+
+  // Without a limit of the request's the machine's memory is one.
+  wish.erase("limits");
+  wish["batch"] = 16'000'000;  // 700 GiB for its images alone
+  const auto machine = measure(wish);
+  REQUIRE(machine.status == RunStatus::failed);
+  INFO(machine.reason);
+  REQUIRE(machine.reason.starts_with("the workload ran out of memory at batch 16000000 and may "));
 }
 
 TEST_CASE("a profile on a CPU has no breakdown and says why") {

@@ -11,4 +11,10 @@ namespace torchwatch::runner {
 /// /proc says nothing. `root` is another folder in tests only.
 std::optional<std::int64_t> machine_memory_available(const std::filesystem::path& root = "/");
 
+/// What a workload may take of so many free bytes: an eighth is kept back, for the machine itself
+/// and for what an estimate misses.
+constexpr std::int64_t usable_bytes(std::int64_t free_bytes) {
+  return free_bytes - free_bytes / 8;
+}
+
 }  // namespace torchwatch::runner

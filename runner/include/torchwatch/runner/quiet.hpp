@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "torchwatch/protocol/request.hpp"
@@ -13,5 +15,8 @@ namespace torchwatch::runner {
 /// Returns what was done as facts for the environment, so that runs made quiet differently are not
 /// compared. Once, before anything large is allocated.
 std::map<std::string, std::string> make_quiet(const protocol::Request& request);
+
+/// Bytes of its own memory that this process may have; none: as many as there are.
+std::optional<std::int64_t> data_limit();
 
 }  // namespace torchwatch::runner
