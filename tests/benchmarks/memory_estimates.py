@@ -234,14 +234,20 @@ def tell_cost_of_item(rows):
 
 def resident_figures(rows, allocated):
     """What a process holds beside the allocator grows with the batch in training, and has a line of
-    its own; in inference it hardly does, and what the largest batch had of it is added. Never less
-    than was allocated, which a dry run leaves untouched in part."""
+    its own; in inference it hardly does, and what the largest batch had of it is added. So it is in
+    training where less seems to grow than is allocated: a dry run leaves untouched what products
+    would fill, and of a process larger than the machine a part is swapped out."""
     points = {batch: max(row["resident"], row["allocated"]) for batch, row in rows.items()}
-    last = rows[max(rows)]
-    if last["mode"] == "train" or len(rows) == 1:
-        return fitted(points)
-    beside = max(0, last["resident"] - last["allocated"])
-    return points[min(points)], allocated[1] + beside, allocated[2]
+    least, fixed, per_item = fitted(points)
+    beside = {batch: points[batch] - row["allocated"] for batch, row in rows.items()}
+    if len(rows) == 1 or (is_training(rows) and per_item >= allocated[2]):
+        return least, fixed, per_item
+    added = max(beside.values()) if is_training(rows) else beside[max(beside)]
+    return least, allocated[1] + added, allocated[2]
+
+
+def is_training(rows):
+    return all(row["mode"] == "train" for row in rows.values())
 
 
 def figures(runs, cell):
