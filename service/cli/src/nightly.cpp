@@ -28,7 +28,13 @@ Result<std::vector<storage::NightRow>> due_nights(SessionOfCommand& opened, cons
   return std::vector{std::move(night)};
 }
 
-/// With nothing due the newest night is shown, so that asking again is harmless and tells.
+/// A build's comparison with itself is of the service, not of the build: nobody asks for it here.
+bool is_self_test(const storage::NightRow& night) {
+  return night.kind == storage::NightKind::self_test;
+}
+
+/// Where nothing else was due the newest night is shown, so that asking again is harmless and
+/// tells.
 Result<std::vector<storage::NightRow>> newest_night(storage::Database& database) {
   TW_TRY(const auto rows, storage::NightStore(database).list(50));
   for (const auto& row : rows) {
@@ -73,12 +79,16 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
   };
   TW_TRY(nights, nightly::carry_out_nights(workshop, nights, deliver, invocation.stop));
   TW_TRY_VOID(deliver());
+  const bool nothing_was_due = nights.empty();
+  std::erase_if(nights, is_self_test);
   if (nights.empty()) {
     TW_TRY(nights, newest_night(workshop.database));
-    if (nights.empty()) {
-      return fail(ErrorCode::not_found, "the channel has no build yet; see [channel] in " +
-                                            invocation.config_file.string());
-    }
+  }
+  if (nights.empty()) {
+    return fail(ErrorCode::not_found, "the channel has no build yet; see [channel] in " +
+                                          invocation.config_file.string());
+  }
+  if (nothing_was_due) {
     opened.progress->note("nothing is due: every nightly has its verdict; this is the newest");
   }
   return show(invocation, workshop.database, nights);
