@@ -6,6 +6,18 @@
 #include "torchwatch/executor/library_placement.hpp"
 
 namespace torchwatch::nightly {
+namespace {
+
+/// A workload that says itself that it failed leaves its slot open for a second attempt, as one
+/// that crashed does.
+std::optional<executor::RunFailure> failure_of(const executor::RunOutcome& outcome) {
+  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) return *failure;
+  const auto& result = std::get<protocol::RunResult>(outcome);
+  if (result.status != RunStatus::failed) return std::nullopt;
+  return executor::RunFailure{result.reason, {}};
+}
+
+}  // namespace
 
 bool is_of_machine(const std::string& fact) {
   return !fact.starts_with("build.");
@@ -79,7 +91,7 @@ Result<MachineRun> RunMaker::record(const storage::AttemptOrder& order, storage:
   made.row.cell = order.cell;
   made.row.pass = order.pass;
   const auto now = workshop_.clock.wall_now();
-  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
+  if (const auto failure = failure_of(outcome)) {
     TW_TRY_VOID(store_.failed(token, failure->reason, failure->output, now));
     made.row.status = RunStatus::failed;
     made.row.reason = failure->reason;

@@ -105,8 +105,10 @@ TEST_CASE("a nightly with the same libraries as the one before ends without a me
 }
 
 TEST_CASE("a workload that no longer runs is an incident of kind lost") {
+  const std::string how = GENERATE("crash dlrm cpu-train", "failed dlrm cpu-train boom");
+  CAPTURE(how);
   const test::TemporaryFolder folder;
-  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", "crash dlrm cpu-train"}});
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", how}});
   const auto service = open(day);
   const auto nights = carry_out(*service);
   const auto incidents =

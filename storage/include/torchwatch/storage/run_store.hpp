@@ -21,7 +21,7 @@ class RunStore {
   /// Commits the attempt before its process starts. `token` is unique, and a slot has at most one
   /// attempt that is issued or done (conflict otherwise).
   Result<Id> issued(const AttemptOrder&, const std::string& token, WallMillis now);
-  /// The process stated a result (also one with status failed). One transaction: result, samples
+  /// The process stated a result. One transaction: result, samples
   /// (with their SHA-256), environment, values; attempt -> done. Errors: conflict when the token
   /// is not issued any more (a late twin): nothing changes.
   Status finished(const std::string& token, const RunResult&, WallMillis now);
