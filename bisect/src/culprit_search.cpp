@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "build_choice.hpp"
+#include "probe_choice.hpp"
 #include "search_plan.hpp"
 #include "search_record.hpp"
 
@@ -53,7 +54,7 @@ class CulpritSearch::State {
   std::vector<double> posterior() const { return plan_.posterior(record_); }
   std::vector<std::size_t> next_builds(std::size_t builders) const {
     const auto* measure = std::get_if<Measure>(&action_);
-    if (measure == nullptr) return {};
+    if (measure == nullptr || builds_needed(*measure, record_) == 0) return {};
     return choose_builds(*measure, posterior(), record_, builders);
   }
 

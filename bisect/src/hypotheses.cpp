@@ -137,10 +137,13 @@ class ClassLikelihoods {
     }
     std::vector<double> logs(by_level.front().size());
     std::vector<double> at(by_level.size());
+    std::vector<double> before;
     for (std::size_t i = 0; i < logs.size(); ++i) {
       std::transform(by_level.begin(), by_level.end(), at.begin(),
                      [i](const auto& level) { return level[i]; });
-      logs[i] = log_sum(at);
+      // Most classes of a long day are like their neighbour: nothing was read between them.
+      logs[i] = at == before ? logs[i - 1] : log_sum(at);
+      before = at;
     }
     return logs;
   }

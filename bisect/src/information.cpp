@@ -5,11 +5,6 @@
 namespace torchwatch::bisect {
 namespace {
 
-double entropy(double p) {
-  if (p <= 0 || p >= 1) return 0;
-  return -p * std::log2(p) - (1 - p) * std::log2(1 - p);
-}
-
 /// Expected entropy that is left when the truth has log odds `odds` and readings shift the log
 /// odds by a normal of mean `mean` and deviation `deviation`. The trapezoid rule on a normal is
 /// exact to many digits with steps this wide.
@@ -28,6 +23,11 @@ double entropy_left(double odds, double mean, double deviation) {
 }
 
 }  // namespace
+
+double entropy(double probability) {
+  if (probability <= 0 || probability >= 1) return 0;
+  return -probability * std::log2(probability) - (1 - probability) * std::log2(1 - probability);
+}
 
 double information(double probability, double separation) {
   if (probability <= 0 || probability >= 1) return 0;

@@ -13,9 +13,6 @@ namespace {
 /// each, another class may have become the better one.
 constexpr std::array kReadings{1, 2, 4, 8};
 
-/// Standard deviations that leave no doubt.
-constexpr double kCertain = 40;
-
 /// Below this many bits a measurement is not worth its runs: what is left cannot be told apart.
 constexpr double kLeastInformation = 1e-4;
 
@@ -89,12 +86,6 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
   }
 }
 
-/// As if a single reading of one target told everything.
-double value_at_most(const Measure& measure, double bad, const SearchRecord& record) {
-  const double builds = record.settings().build_cost * builds_needed(measure, record);
-  return information(bad, kCertain) / (builds + 1);
-}
-
 }  // namespace
 
 int runs_needed(const Measure& measure) {
@@ -121,11 +112,14 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
   for (const auto& group : groups) {
     bad += group.mass;
     if (group.last == problem.span.to) break;
+    const double bits = entropy(bad);  // as if a single reading of one target told everything
+    if (bits < kLeastInformation) continue;
     Measure measure;
     measure.candidate = static_cast<std::size_t>(group.last);
     measure.reference = reference_of(problem.span.from);
     measure.purpose = Purpose::probe;
-    questions.push_back({measure, bad, value_at_most(measure, bad, record)});
+    const double builds = record.settings().build_cost * builds_needed(measure, record);
+    questions.push_back({measure, bad, bits / (builds + 1)});
   }
   // The most promising first: then a long day's other classes need no closer look.
   std::stable_sort(questions.begin(), questions.end(),

@@ -62,3 +62,15 @@ TEST_CASE("information grows with separation and is the same for a question and 
     before = bits;
   }
 }
+
+TEST_CASE("a certain answer tells all there is to know, which no reading exceeds") {
+  REQUIRE(entropy(0.5) == Approx(1));
+  REQUIRE(entropy(0) == 0);
+  REQUIRE(entropy(1) == 0);
+  for (const double probability : {1e-9, 0.001, 0.1, 0.5, 0.8, 0.9999}) {
+    for (const double separation : {0.1, 1.0, 4.0, 40.0}) {
+      REQUIRE(information(probability, separation) <= entropy(probability));
+    }
+    REQUIRE(information(probability, 40) == entropy(probability));
+  }
+}
