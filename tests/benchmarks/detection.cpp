@@ -26,6 +26,8 @@ struct Options {
   long nights = 1'000'000;
   long nights_changed = 24'000;
   int series = kSeriesOfSuite;
+  double prior_pair_sd = detect::Settings{}.prior_pair_sd;
+  Learning learning;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   bool only_ours = false;
   bool json = false;
@@ -48,6 +50,16 @@ void describe(CLI::App& app, Options& options) {
                  "series that share the budget of one false incident a year")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--prior-pair-sd", options.prior_pair_sd,
+                 "spread of a pair that ours expects of every series")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1.0));
+  app.add_option("--learn-from", options.learning.nights,
+                 "nights before, from which ours learns what to expect of each series instead")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{0}, kNightsToLearnFrom));
+  app.add_option("--learn-at-least", options.learning.least, "never less than this")
+      ->capture_default_str();
   app.add_option("--threads", options.threads,
                  "of the work; the result is the same with any number")
       ->check(CLI::Range(1U, 1'000U));
@@ -116,7 +128,8 @@ std::size_t fewest_processes(const Nights& nights) {
 std::vector<Rule> rules_of(const Options& options, const Nights& nights) {
   detect::Settings settings;
   settings.alpha = detect::alpha_of_budget(1, options.series);
-  auto rules = detection_rules(settings, fewest_processes(nights));
+  settings.prior_pair_sd = options.prior_pair_sd;
+  auto rules = detection_rules(settings, fewest_processes(nights), options.learning);
   if (options.only_ours) rules.resize(1);
   return rules;
 }

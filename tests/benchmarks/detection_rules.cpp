@@ -23,6 +23,16 @@ Flag flag_of(Verdict verdict) {
   }
 }
 
+/// What is expected of the series after what was learnt of it.
+detect::Settings settings_after(const Learning& learning, const SeriesNight& night,
+                                detect::Settings settings) {
+  if (learning.nights == 0) return settings;
+  const auto nights = pairs_before(night, learning.nights);
+  settings.prior_pair_sd =
+      std::max(learned_pair_sd(nights, settings.prior_pair_sd), learning.least);
+  return settings;
+}
+
 /// The service's own: screening, then confirmation on fresh runs from elsewhere.
 Judgements judge_ours(const detect::Settings& settings, const SeriesNight& night, Random& random) {
   RunsOfNight screening(night, random);
@@ -91,11 +101,14 @@ Judgements judge_perfherder(const SeriesNight& night, std::size_t after) {
 
 }  // namespace
 
-std::vector<Rule> detection_rules(const detect::Settings& settings, std::size_t processes) {
+std::vector<Rule> detection_rules(const detect::Settings& settings, std::size_t processes,
+                                  Learning learning) {
   const std::size_t nights_of_fore_window = (kPerfherderForeWindow + processes - 1) / processes;
   return {
-      {"torchwatch", [settings](const SeriesNight& night, std::size_t,
-                                Random& random) { return judge_ours(settings, night, random); }},
+      {"torchwatch",
+       [settings, learning](const SeriesNight& night, std::size_t, Random& random) {
+         return judge_ours(settings_after(learning, night, settings), night, random);
+       }},
       {"TorchBench, 7 %, one against one",
        [](const SeriesNight& night, std::size_t, Random&) { return judge_torchbench(night); }},
       {"rustc-perf, Q3 + 3 IQR",

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "learned_spread.hpp"
 #include "peer_rules.hpp"
 #include "series_night.hpp"
 #include "torchwatch/detect/settings.hpp"
@@ -37,6 +38,7 @@ struct Rule {
 
 /// Ours, then the peers. `processes` is how many a night has at least, for rules that wait for
 /// values; above 0.
-std::vector<Rule> detection_rules(const detect::Settings& settings, std::size_t processes);
+std::vector<Rule> detection_rules(const detect::Settings& settings, std::size_t processes,
+                                  Learning learning = {});
 
 }  // namespace torchwatch::benchmarks

@@ -10,8 +10,8 @@ struct Settings {
   double gate = 0.06;        ///< the estimate must reach this; lies below the threshold
   double confidence = 0.99;  ///< of the intervals that are printed
   double alpha = 1e-5;       ///< chance that one confirmed series is none; screening comes on top
-  /// Spread of one pair's log-ratio that is expected before anything was measured; the history of
-  /// the series or the night's other series may put a better one here.
+  /// Spread of one pair's log-ratio that is expected before anything was measured. The same for all
+  /// series: what a series' earlier nights teach was tried, and took more runs (see the README).
   double prior_pair_sd = 0.03;
   int screen_pairs_min = 2;
   int screen_pairs_max = 24;
