@@ -8,8 +8,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT id, kind, candidate_id, baseline_id, repetition, state, version, plan_json, "
-    "summary_json, "
-    "reason, created_at, ended_at FROM night ";
+    "summary_json, reason, created_at, ended_at FROM night ";
 
 NightRow row_of(Query& row) {
   return NightRow{.id = row.take<Id>(),
