@@ -8,6 +8,7 @@
 #include "session_command.hpp"
 #include "table.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -15,17 +16,6 @@ namespace torchwatch::cli {
 namespace {
 
 constexpr int kIncidentsShown = 50;
-
-nlohmann::json acceptance_json(const std::optional<storage::Acceptance>& acceptance) {
-  if (!acceptance) return nullptr;
-  return {{"by", acceptance->by},
-          {"reason", acceptance->reason},
-          {"at", doors::iso_utc(acceptance->at)}};
-}
-
-std::string state_text(const storage::IncidentRow& row) {
-  return row.acceptance ? "accepted" : std::string(to_string(row.state));
-}
 
 nlohmann::json summary(const storage::IncidentRow& row) {
   return {{"id", row.id},
@@ -35,7 +25,7 @@ nlohmann::json summary(const storage::IncidentRow& row) {
           {"night", row.night},
           {"issue_number",
            row.issue_number ? nlohmann::json(*row.issue_number) : nlohmann::json(nullptr)},
-          {"acceptance", acceptance_json(row.acceptance)},
+          {"acceptance", report::json_of(row.acceptance)},
           {"opened_at", doors::iso_utc(row.opened_at)}};
 }
 
@@ -47,7 +37,7 @@ Outcome run_list(const Invocation& invocation) {
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     table.add({std::to_string(row.id), date_and_minute(row.opened_at),
-               std::string(to_string(row.kind)), state_text(row),
+               std::string(to_string(row.kind)), std::string(report::state_word(row)),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
     array.push_back(summary(row));
   }
@@ -81,7 +71,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
-  invocation.out << "incident " << id << ", " << state_text(incident);
+  invocation.out << "incident " << id << ", " << report::state_word(incident);
   if (incident.acceptance) {
     invocation.out << " by " << incident.acceptance->by << " on "
                    << date_and_minute(incident.acceptance->at) << ": "

@@ -2,10 +2,9 @@
 #include <ostream>
 
 #include "commands.hpp"
-#include "figures.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
-#include "torchwatch/detect/binomial_share.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -15,25 +14,11 @@ namespace {
 
 constexpr int kNightsShown = 14;
 
-/// The rate of false alarms, either way, lies below it with 95 %.
-double bound_of(const storage::SelfTestTally& tally) {
-  return detect::share_of(tally.regressed + tally.improved, tally.series).bound;
-}
-
-/// How often a build compared with itself was called changed, and what that says of the rate.
-nlohmann::json counts_json(const storage::SelfTestTally& tally) {
-  return {{"series", tally.series},
-          {"inconclusive", tally.inconclusive},
-          {"regressed", tally.regressed},
-          {"improved", tally.improved},
-          {"false_alarms_bound", bound_of(tally)}};
-}
-
 nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
-  nlohmann::json object{{"all", counts_json(storage::sum_of(tallies))},
+  nlohmann::json object{{"all", report::json_of(storage::sum_of(tallies))},
                         {"by_metric", nlohmann::json::array()}};
   for (const auto& tally : tallies) {
-    auto item = counts_json(tally);
+    auto item = report::json_of(tally);
     item["metric"] = to_string(tally.metric);
     object["by_metric"].push_back(std::move(item));
   }
@@ -51,7 +36,7 @@ void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTall
   const auto add = [&](const std::string& what, const storage::SelfTestTally& tally) {
     table.add({what, std::to_string(tally.series), std::to_string(tally.regressed),
                std::to_string(tally.improved), std::to_string(tally.inconclusive),
-               decimal("%.3g %%", 100 * bound_of(tally))});
+               report::false_alarms_bound_text(tally)});
   };
   for (const auto& tally : tallies) add(std::string(to_string(tally.metric)), tally);
   add("all", storage::sum_of(tallies));

@@ -112,6 +112,10 @@ std::string human_confidence(double confidence) {
   return format("%.4g %%", std::floor(confidence * 1000 + 1e-9) / 10);
 }
 
+std::string human_share(double share) {
+  return format("%.3g %%", share * 100);
+}
+
 bool is_sure_increase(const EffectFacts& effect) {
   if (is_leak(effect.target.metric)) return leak_of(effect) > 0;
   return has_interval(effect) && effect.interval_low > 1;

@@ -23,6 +23,9 @@ std::string human_spread(double spread);
 /// 0.99731 -> "99.7 %", rounded down; from 0.9995 "more than 99.9 %": never "100 %".
 std::string human_confidence(double confidence);
 
+/// 0.13911 -> "13.9 %", to three digits.
+std::string human_share(double share);
+
 /// Whether the interval (where there is one) lies wholly above "no change".
 bool is_sure_increase(const EffectFacts&);
 

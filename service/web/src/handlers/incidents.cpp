@@ -1,6 +1,7 @@
 #include "../paging.hpp"
 #include "../row_json.hpp"
 #include "handlers.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::web::handlers {
@@ -17,11 +18,6 @@ json target_json(const storage::IncidentTargetRow& target) {
   return out;
 }
 
-json acceptance_json(const std::optional<storage::Acceptance>& acceptance) {
-  if (!acceptance) return nullptr;
-  return {{"by", acceptance->by}, {"reason", acceptance->reason}, {"at", time_of(acceptance->at)}};
-}
-
 json incident_json(const storage::IncidentRow& incident) {
   json targets = json::array();
   for (const auto& target : incident.targets) targets.push_back(target_json(target));
@@ -34,7 +30,7 @@ json incident_json(const storage::IncidentRow& incident) {
           {"effects", std::move(targets)},
           {"bisection", incident.bisection ? json(*incident.bisection) : json(nullptr)},
           {"issue_number", incident.issue_number ? json(*incident.issue_number) : json(nullptr)},
-          {"acceptance", acceptance_json(incident.acceptance)},
+          {"acceptance", report::json_of(incident.acceptance)},
           {"opened_at", time_of(incident.opened_at)},
           {"closed_at", time_of(incident.closed_at)}};
 }

@@ -1,11 +1,9 @@
-#include <array>
-#include <cstdio>
-
 #include "../html.hpp"
 #include "../paging.hpp"
-#include "false_alarms.hpp"
 #include "handlers.hpp"
 #include "torchwatch/doors/clock.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -18,16 +16,6 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr int kNightsShown = 30;
 constexpr int kIncidentsShown = 50;
 
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g %%", 100 * share);
-  return text.data();
-}
-
-std::string bound_of(const storage::SelfTestTally& tally) {
-  return percent(false_alarms_bound(tally));
-}
-
 /// What builds compared with themselves say of the service itself.
 Result<std::string> self_tests(storage::NightStore& nights) {
   TW_TRY(const auto tallies, nights.self_tests());
@@ -36,13 +24,13 @@ Result<std::string> self_tests(storage::NightStore& nights) {
   if (all.series == 0) return text + "No build has been compared with itself yet.</p>\n";
   text += std::to_string(all.series) + " series of builds compared with themselves, " +
           std::to_string(all.regressed + all.improved) +
-          " called changed: the rate of false alarms lies below " + bound_of(all) +
-          " (95 %).</p>\n";
+          " called changed: the rate of false alarms lies below " +
+          report::false_alarms_bound_text(all) + " (95 %).</p>\n";
   Rows rows;
   for (const auto& tally : tallies) {
     rows.push_back({std::string(to_string(tally.metric)), std::to_string(tally.series),
                     std::to_string(tally.regressed), std::to_string(tally.improved),
-                    std::to_string(tally.inconclusive), bound_of(tally)});
+                    std::to_string(tally.inconclusive), report::false_alarms_bound_text(tally)});
   }
   return text + html_table({"metric", "series", "called slower", "called faster", "inconclusive",
                             "false alarms below (95 %)"},
@@ -55,7 +43,7 @@ Result<std::string> incidents(storage::IncidentStore& store) {
   for (const auto& incident : listed) {
     rows.push_back({std::to_string(incident.id), doors::iso_utc(incident.opened_at),
                     std::string(to_string(incident.kind)),
-                    incident.acceptance ? "accepted" : std::string(to_string(incident.state)),
+                    std::string(report::state_word(incident)),
                     incident.issue_number ? "#" + std::to_string(*incident.issue_number) : "",
                     incident.title});
   }

@@ -1,0 +1,22 @@
+#include "torchwatch/report/incident_state.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+TEST_CASE("an accepted incident is called so, whatever the store counts it among") {
+  storage::IncidentRow incident;
+  CHECK(state_word(incident) == "open");
+  incident.state = storage::IncidentState::closed;
+  CHECK(state_word(incident) == "closed");
+  incident.acceptance = storage::Acceptance{"ada", "the price of a fix", 86'400'000};
+  CHECK(state_word(incident) == "accepted");
+}
+
+TEST_CASE("an acceptance says by whom, why and when; none is null") {
+  CHECK(json_of(std::nullopt).is_null());
+  CHECK(json_of(storage::Acceptance{"ada", "the price of a fix", 86'400'000}) ==
+        nlohmann::json{
+            {"by", "ada"}, {"reason", "the price of a fix"}, {"at", "1970-01-02T00:00:00Z"}});
+}

@@ -1,0 +1,41 @@
+#include "torchwatch/report/self_test_figures.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+namespace {
+storage::SelfTestTally tally(int series, int regressed, int improved) {
+  storage::SelfTestTally made;
+  made.series = series;
+  made.regressed = regressed;
+  made.improved = improved;
+  return made;
+}
+}  // namespace
+
+TEST_CASE("the bound on false alarms counts both ways and falls as quiet series add up") {
+  CHECK(false_alarms_bound(tally(0, 0, 0)) == 1);
+  // Of n without an alarm: 1 - 0.05^(1/n).
+  CHECK(false_alarms_bound(tally(20, 0, 0)) == Approx(0.13911).epsilon(1e-4));
+  CHECK(false_alarms_bound(tally(400, 0, 0)) == Approx(0.0074613).epsilon(1e-4));
+  CHECK(false_alarms_bound(tally(20, 1, 0)) == false_alarms_bound(tally(20, 0, 1)));
+  CHECK(false_alarms_bound(tally(20, 1, 1)) > false_alarms_bound(tally(20, 1, 0)));
+}
+
+TEST_CASE("the bound is written in per cent, to three digits") {
+  CHECK(false_alarms_bound_text(tally(0, 0, 0)) == "100 %");
+  CHECK(false_alarms_bound_text(tally(20, 0, 0)) == "13.9 %");
+  CHECK(false_alarms_bound_text(tally(400, 0, 0)) == "0.746 %");
+}
+
+TEST_CASE("a tally's JSON has its counts and its bound, and no metric") {
+  auto made = tally(21, 1, 2);
+  made.inconclusive = 3;
+  CHECK(json_of(made) == nlohmann::json{{"series", 21},
+                                        {"inconclusive", 3},
+                                        {"regressed", 1},
+                                        {"improved", 2},
+                                        {"false_alarms_bound", false_alarms_bound(made)}});
+}
