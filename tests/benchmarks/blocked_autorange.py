@@ -21,8 +21,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kept_rows import KeptRows
 from port_speed import (HEAP, CannotCompare, Iterator, libraries_of_python, mean_ratio,
                         refuse_other_libtorch, show_progress, spelled)
+from rounds import at_least_two
 
 TURNS_PY = Path(__file__).resolve().parent / "autorange_turns.py"
 
@@ -71,19 +73,7 @@ def measure_round(sides, chain, options, generator):
             "timer_ns": statistics.median(times[timers]), "load": os.getloadavg()[0]}
 
 
-class Rounds:
-    """Those made so far, one line of JSON each."""
-
-    def __init__(self, folder):
-        self._file = folder / "rounds.jsonl"
-        lines = self._file.read_text().splitlines() if self._file.exists() else []
-        self.rows = [json.loads(line) for line in lines]
-
-    def add(self, row):
-        self.rows.append(row)
-        with self._file.open("a") as file:
-            print(json.dumps(row), file=file)
-
+class Rounds(KeptRows):
     def of(self, chain):
         return [row for row in self.rows if row["chain"] == chain]
 
@@ -135,7 +125,7 @@ def parse_arguments():
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--python", type=Path, default=Path(sys.executable),
                         help="one that has torch and ninja (default: this one)")
-    parser.add_argument("--rounds", type=int, default=20, help="of fresh processes, 2 or more (20)")
+    parser.add_argument("--rounds", type=at_least_two, default=20, help="of fresh processes, 2 or more (20)")
     parser.add_argument("--turns", type=int, default=5, help="of either process in a round (5)")
     parser.add_argument("--seconds", type=float, default=0.2,
                         help="blocked_autorange's min_run_time (0.2)")
@@ -143,16 +133,13 @@ def parse_arguments():
                         help="to run on (default: the last)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of turns (1)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_intermixed_args()
-    if options.rounds < 2:
-        parser.error("--rounds must be 2 or more: the interval comes from their differences")
-    return options
+    return parser.parse_intermixed_args()
 
 
 def main():
     options = parse_arguments()
     options.folder.mkdir(parents=True, exist_ok=True)
-    rounds = Rounds(options.folder)
+    rounds = Rounds(options.folder / "rounds.jsonl")
     try:
         chains = known_chains(options)
         measure_all(rounds, chains, options)

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "command_line.hpp"
 #include "detection_report.hpp"
 #include "recorded_noise.hpp"
 
@@ -169,11 +170,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Error rates, power and cost of detection rules on recorded noise");
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto ended = read_command_line(app, argc, argv)) return *ended;
   const auto nights = read_nights(options);
   if (!nights) {
     std::fprintf(stderr, "benchmark_detection: %s\n", nights.error().message.c_str());

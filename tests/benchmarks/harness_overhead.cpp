@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "fake_workload.hpp"
 #include "torchwatch/detect/estimate.hpp"
 #include "torchwatch/models/registry.hpp"
@@ -254,12 +255,10 @@ int main(int argc, char** argv) {
       "its\n"
       "own loop over that of a bare one, by turns in random order");
   describe(app, options);
+  if (const auto ended = benchmarks::read_command_line(app, argc, argv)) return *ended;
   try {
-    app.parse(argc, argv);
     measure_all(options);
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "benchmark_harness_overhead: %s\n", runner::reason_of(error).c_str());
     return 1;

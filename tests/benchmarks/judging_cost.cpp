@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "command_line.hpp"
 #include "night_of_one_series.hpp"
 #include "series_night.hpp"
 
@@ -161,11 +162,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Processor time of one night's judging; prints JSON");
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto ended = read_command_line(app, argc, argv)) return *ended;
   const auto measured = measure(options);
   if (!measured) {
     std::fprintf(stderr, "benchmark_judging_cost: %s\n", measured.error().message.c_str());

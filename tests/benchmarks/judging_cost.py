@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy" / "demonstration"))
 from peer_detectors import asv, otava_changes  # noqa: E402
 from ratio import mean_ratio  # noqa: E402
+from rounds import at_least_two  # noqa: E402
 
 PEERS = {"asv 0.6.6": asv, "otava 0.8.0": otava_changes}
 
@@ -92,15 +93,12 @@ def parse_arguments():
     parser.add_argument("noise", type=Path, metavar="NOISE.csv")
     parser.add_argument("program", type=Path, metavar="PROGRAM")
     parser.add_argument("--series", type=int, default=1008, help="how many (1008)")
-    parser.add_argument("--rounds", type=int, default=5, help="2 or more (5)")
+    parser.add_argument("--rounds", type=at_least_two, default=5, help="2 or more (5)")
     parser.add_argument("--seed", type=int, default=20260101, help="of the series (20260101)")
     parser.add_argument("--only", action="append", choices=PEERS, metavar="PEER",
                         help=f"one of {', '.join(PEERS)}; repeatable (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args()
-    if options.rounds < 2:
-        parser.error("--rounds must be 2 or more: the interval comes from their differences")
-    return options
+    return parser.parse_args()
 
 
 def main():

@@ -27,6 +27,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kept_rows import KeptRows
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "models/core/memory_table.inc"
 ORIGINALS = ROOT / "tests/integration/models/originals.json"
@@ -50,18 +52,9 @@ def child_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-class Runs:
-    """The runs made so far, one line of JSON each."""
-
+class Runs(KeptRows):
     def __init__(self, folder):
-        self.file = folder / "runs.jsonl"
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
-        self.rows = [json.loads(line) for line in lines]
-
-    def add(self, row):
-        self.rows.append(row)
-        with self.file.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        super().__init__(folder / "runs.jsonl")
 
     def of(self, cell, purpose=None):
         """Runs of a cell by batch; `purpose` leaves out those made for another one."""

@@ -28,6 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy" / "demonstration"))
 from ratio import mean_ratio  # noqa: E402
+from rounds import at_least_two  # noqa: E402
 
 ITERATE_PY = ROOT / "tests" / "originals" / "iterate.py"
 WARM_UP = 3
@@ -261,7 +262,7 @@ def parse_arguments():
                         help="one that has the originals' packages (default: this one)")
     parser.add_argument("--torchbench", type=Path, metavar="FOLDER",
                         help="a checkout of pytorch/benchmark 73871abc, for models of its files")
-    parser.add_argument("--rounds", type=int, default=8, help="of fresh processes, 2 or more (8)")
+    parser.add_argument("--rounds", type=at_least_two, default=8, help="of fresh processes, 2 or more (8)")
     parser.add_argument("--seconds", type=float, default=3, help="for each process of a round (3)")
     parser.add_argument("--clock", choices=CLOCKS, default="processor",
                         help="processor: without what neighbours on the core took (default)")
@@ -271,8 +272,6 @@ def parse_arguments():
                         help="gets a line of JSON with the medians of each round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of turns (1)")
     options = parser.parse_intermixed_args()
-    if options.rounds < 2:
-        parser.error("--rounds must be 2 or more: the interval comes from their differences")
     if options.core not in os.sched_getaffinity(0):
         parser.error(f"--core {options.core} is not among those that this process may use")
     return options

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "command_line.hpp"
 #include "same_build_figures.hpp"
 #include "torchwatch/detect/binomial_share.hpp"
 
@@ -231,11 +232,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("A build held against itself: what each way to measure made of it");
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto ended = read_command_line(app, argc, argv)) return *ended;
   std::ifstream file(options.file);
   const auto cells = read_blocks(file);
   if (!cells || cells->empty()) {

@@ -29,6 +29,7 @@ import sys
 import time
 from pathlib import Path
 
+from kept_rows import KeptRows
 from port_speed import CannotCompare, Iterator, show_progress
 
 # As library_placement.cpp has it; the rest is linked.
@@ -152,25 +153,14 @@ def step_block(machine, cell, threads, generator):
 WAYS = {"protocol": protocol_block, "fixed": fixed_block, "paper": paper_block, "step": step_block}
 
 
-class Blocks:
-    """Those made so far, one line of JSON each."""
-
-    def __init__(self, folder):
-        self._file = folder / "runs.jsonl"
-        lines = self._file.read_text().splitlines() if self._file.exists() else []
-        self._made = [self._key(json.loads(line)) for line in lines]
+class Blocks(KeptRows):
+    def count(self, key):
+        """How many were made of a (way, cell, threads)."""
+        return [self._key(row) for row in self.rows].count(key)
 
     @staticmethod
     def _key(row):
         return row["way"], f"{row['workload']}:{row['mode']}", row["threads"]
-
-    def count(self, key):
-        return self._made.count(key)
-
-    def add(self, row):
-        self._made.append(self._key(row))
-        with self._file.open("a") as file:
-            print(json.dumps(row), file=file)
 
 
 def make_block(machine, key, generator):
@@ -189,7 +179,7 @@ def keys_of(options):
 
 
 def collect(options):
-    machine, blocks = Machine(options), Blocks(options.folder)
+    machine, blocks = Machine(options), Blocks(options.folder / "runs.jsonl")
     machine.copies_of_build()
     generator = random.Random(options.seed)
     for number in range(options.blocks):

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "peer_searches.hpp"
 #include "recorded_day.hpp"
 #include "recorded_noise.hpp"
@@ -318,7 +319,7 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "one JSON object instead of a table");
   app.add_option("--only", options.only,
                  "only rows whose name contains this, as in \"+10 %, 5 % unbuildable | torch\"");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto ended = read_command_line(app, argc, argv)) return *ended;
   const auto done = options.json ? print_json(options) : print_table(options);
   if (done) return 0;
   std::fprintf(stderr, "benchmark_search: %s\n", done.error().message.c_str());
