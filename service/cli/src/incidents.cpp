@@ -7,6 +7,7 @@
 #include "search_output.hpp"
 #include "session_command.hpp"
 #include "table.hpp"
+#include "torchwatch/doors/clock.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -36,7 +37,7 @@ Outcome run_list(const Invocation& invocation) {
       {{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"}, {"title"}});
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
-    table.add({std::to_string(row.id), date_and_minute(row.opened_at),
+    table.add({std::to_string(row.id), doors::date_and_minute(row.opened_at),
                std::string(to_string(row.kind)), std::string(report::state_word(row)),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
     array.push_back(summary(row));
@@ -74,7 +75,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   invocation.out << "incident " << id << ", " << report::state_word(incident);
   if (incident.acceptance) {
     invocation.out << " by " << incident.acceptance->by << " on "
-                   << date_and_minute(incident.acceptance->at) << ": "
+                   << doors::date_and_minute(incident.acceptance->at) << ": "
                    << incident.acceptance->reason;
   }
   invocation.out << "\n\n";

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
+#include "torchwatch/doors/clock.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -67,7 +68,7 @@ Outcome run_status(const Invocation& invocation) {
       baseline = row.name;
     }
     TW_TRY(const auto found, incidents.of_night(night.id));
-    table.add({date_and_minute(night.created_at), std::string(to_string(night.kind)),
+    table.add({doors::date_and_minute(night.created_at), std::string(to_string(night.kind)),
                candidate.name, baseline, std::string(to_string(night.state)),
                std::to_string(found.size()), night.reason});
     array.push_back({{"id", night.id},

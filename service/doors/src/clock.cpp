@@ -24,4 +24,11 @@ std::string iso_utc(WallMillis millis) {
   return {text.data(), length};
 }
 
+std::string date_and_minute(WallMillis millis) {
+  if (millis == 0) return {};
+  auto text = iso_utc(millis).substr(0, 16);
+  text[10] = ' ';
+  return text;
+}
+
 }  // namespace torchwatch::doors

@@ -12,6 +12,11 @@ TEST_CASE("a moment is written in UTC, to the second, also before the epoch") {
   CHECK(doors::iso_utc(-1) == "1969-12-31T23:59:59Z");
 }
 
+TEST_CASE("a person is told the date and the minute, and nothing of what has not been") {
+  CHECK(doors::date_and_minute(1'786'849'445'999) == "2026-08-16 03:04");
+  CHECK(doors::date_and_minute(0).empty());
+}
+
 TEST_CASE("monotonic time does not go back") {
   const doors::SystemClock clock;
   const auto before = clock.monotonic_now();

@@ -27,4 +27,7 @@ class SystemClock final : public Clock {
 /// "2026-08-16T03:04:05Z".
 std::string iso_utc(WallMillis);
 
+/// The same for people: "2026-08-16 03:04"; empty for 0, which stands for never.
+std::string date_and_minute(WallMillis);
+
 }  // namespace torchwatch::doors
