@@ -16,6 +16,7 @@ struct Request {
   std::string remote_address;
   std::string authorization;  ///< empty when absent or given more than once
   std::string idempotency_key;
+  std::string if_none_match;
   std::string content_type;  ///< without parameters, lower case
   std::string body;
   std::map<std::string, std::string> path_parameters;  ///< filled in by the router

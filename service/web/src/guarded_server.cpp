@@ -69,7 +69,10 @@ bool is_address(const std::string& text) {
 void put(const Reply& reply, httplib::Response& response) {
   response.status = reply.status;
   response.set_content(reply.body, reply.content_type);
-  for (const auto& [name, value] : reply.headers) response.set_header(name, value);
+  for (const auto& [name, value] : reply.headers) {
+    response.headers.erase(name);  // a reply's own Cache-Control in place of the default one
+    response.set_header(name, value);
+  }
 }
 
 void set_socket_options(socket_t socket) {
@@ -280,6 +283,10 @@ void GuardedServer::report_exception(httplib::Response& response, const std::exc
 void GuardedServer::finish_headers(httplib::Response& response) {
   response.headers.erase("Accept-Ranges");
   response.headers.erase("Keep-Alive");
+  if (response.status == 304) {  // they would be those of the body that is not sent
+    response.headers.erase("Content-Length");
+    response.headers.erase("Content-Type");
+  }
   if (!current_->must_close()) return;
   response.headers.erase("Connection");
   response.set_header("Connection", "close");

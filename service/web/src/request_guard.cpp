@@ -107,6 +107,7 @@ Request request_of(const httplib::Request& from) {
   request.remote_address = from.remote_addr;
   request.authorization = only_value(from, "Authorization");
   request.idempotency_key = only_value(from, "Idempotency-Key");
+  request.if_none_match = only_value(from, "If-None-Match");
   const std::string type = only_value(from, "Content-Type");
   request.content_type = lower(type.substr(0, type.find_first_of("; \t")));
   request.body = from.body;

@@ -19,6 +19,7 @@ std::span<const Route> routes() {
                                       Route{"GET", "/api/v1/requests/{id}", get_request, false},
                                       Route{"GET", "/api/v1/self-tests", get_self_tests, false},
                                       Route{"GET", "/", get_overview, false},
+                                      Route{"GET", "/style.css", get_style_sheet, false},
                                       Route{"GET", "/healthz", get_health, false}};
   return kRoutes;
 }

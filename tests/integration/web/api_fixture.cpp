@@ -130,7 +130,7 @@ Api::Answer Api::send(const std::string& method, const std::string& target, cons
     CHECK(description.violations({method, path_of(target), query_of(target), sent_type, body}) ==
           std::vector<std::string>{});
   }
-  return {response->status, nlohmann::json::parse(response->body, nullptr, false),
+  return {response->status, nlohmann::json::parse(response->body, nullptr, false), response->body,
           response->headers};
 }
 

@@ -26,6 +26,7 @@ struct Api {
   struct Answer {
     int status = 0;
     nlohmann::json body;
+    std::string text;  ///< the body as it came
     std::map<std::string, std::string> headers;
   };
   using Headers = std::map<std::string, std::string>;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "raw_client.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
@@ -80,9 +81,49 @@ TEST_CASE("the page states the bound on false alarms and quotes what others wrot
              Catch::Contains("20 series of builds compared with themselves, 0 called changed: "
                              "the rate of false alarms lies below 13.9 % (95 %)"));
   CHECK_THAT(page, Catch::Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(page, Catch::Contains(R"(<span class="state open">open</span>)"));
   CHECK_THAT(page, Catch::Contains("2.14.0.dev20260817"));
   CHECK_THAT(page, Catch::Contains("&lt;script&gt;"));
   CHECK_THAT(page, !Catch::Contains("<script"));
+}
+
+TEST_CASE("the page may do with what the browser is told to allow: one style sheet of its own") {
+  Api api;
+  api.fill();
+  const auto page = api.page("/");
+  CHECK_THAT(page, Catch::Contains(R"(<link rel="stylesheet" href="style.css">)"));
+  CHECK_THAT(page, !Catch::Contains("style=") && !Catch::Contains("<style"));
+  CHECK_THAT(page, !Catch::Contains("http:") && !Catch::Contains("https:"));
+  const auto sheet = api.get("/style.css");
+  CHECK(sheet.status == 200);
+  CHECK(sheet.headers.at("content-type") == "text/css; charset=utf-8");
+  CHECK(sheet.headers.at("cache-control") == "no-cache");
+  for (const auto* way_out : {"url(", "@import", "@font-face"}) {
+    CHECK_THAT(sheet.text, !Catch::Contains(way_out));
+  }
+}
+
+TEST_CASE("a style sheet that the browser has is not sent again") {
+  Api api;
+  const auto tag = api.get("/style.css").headers.at("etag");
+  const auto ask = [&](const std::string& tags) {
+    RawClient client(api.server->port());
+    client.send(
+        "GET /style.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: " +
+        tags + "\r\n\r\n");
+    return client.rest();
+  };
+  for (const auto& tags : {tag, "W/" + tag, "\"old\", " + tag}) {
+    const auto answer = ask(tags);
+    INFO(answer);
+    CHECK(status_of_answer(answer) == 304);
+    CHECK(answer.find("ETag: " + tag) != std::string::npos);
+    CHECK(answer.find("Cache-Control: no-cache") != std::string::npos);
+    CHECK(answer.find("no-store") == std::string::npos);
+    CHECK(answer.find("Content-Length") == std::string::npos);
+    CHECK(answer.ends_with("\r\n\r\n"));
+  }
+  CHECK(status_of_answer(ask("\"old\"")) == 200);
 }
 
 TEST_CASE("nothing says where on this machine things lie") {

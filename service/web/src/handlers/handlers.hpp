@@ -26,6 +26,7 @@ Result<Reply> get_self_tests(const Request&, Backend&);
 
 /// The one page for people; the others are for programs.
 Result<Reply> get_overview(const Request&, Backend&);
+Result<Reply> get_style_sheet(const Request&, Backend&);
 
 Result<Reply> get_health(const Request&, Backend&);
 

@@ -20,36 +20,47 @@ constexpr int kIncidentsShown = 50;
 Result<std::string> self_tests(storage::NightStore& nights) {
   TW_TRY(const auto tallies, nights.self_tests());
   const auto all = storage::sum_of(tallies);
-  std::string text = "<h2>How often the service is wrong</h2>\n<p>";
-  if (all.series == 0) return text + "No build has been compared with itself yet.</p>\n";
-  text += std::to_string(all.series) + " series of builds compared with themselves, " +
-          std::to_string(all.regressed + all.improved) +
-          " called changed: the rate of false alarms lies below " +
-          report::false_alarms_bound_text(all) + " (95 %).</p>\n";
+  if (all.series == 0) return "<p>No build has been compared with itself yet.</p>\n";
+  const std::string sentence = "<p>" + std::to_string(all.series) +
+                               " series of builds compared with themselves, " +
+                               std::to_string(all.regressed + all.improved) +
+                               " called changed: the rate of false alarms lies below " +
+                               report::false_alarms_bound_text(all) + " (95 %).</p>\n";
   Rows rows;
   for (const auto& tally : tallies) {
     rows.push_back({std::string(to_string(tally.metric)), std::to_string(tally.series),
                     std::to_string(tally.regressed), std::to_string(tally.improved),
                     std::to_string(tally.inconclusive), report::false_alarms_bound_text(tally)});
   }
-  return text + html_table({"metric", "series", "called slower", "called faster", "inconclusive",
-                            "false alarms below (95 %)"},
-                           rows);
+  return sentence + "<details>\n<summary>Metric by metric</summary>\n" +
+         html_table({{"metric", Cells::words},
+                     {"series", Cells::numbers},
+                     {"called slower", Cells::numbers},
+                     {"called faster", Cells::numbers},
+                     {"inconclusive", Cells::numbers},
+                     {"false alarms below (95 %)", Cells::numbers}},
+                    rows) +
+         "</details>\n";
 }
 
 Result<std::string> incidents(storage::IncidentStore& store) {
   TW_TRY(const auto listed, store.list(kIncidentsShown));
   Rows rows;
   for (const auto& incident : listed) {
-    rows.push_back({std::to_string(incident.id), doors::iso_utc(incident.opened_at),
+    rows.push_back({std::to_string(incident.id), doors::date_and_minute(incident.opened_at),
                     std::string(to_string(incident.kind)),
                     std::string(report::state_word(incident)),
                     incident.issue_number ? "#" + std::to_string(*incident.issue_number) : "",
                     incident.title});
   }
-  std::string text = "<h2>Incidents</h2>\n";
-  if (rows.empty()) return text + "<p>None.</p>\n";
-  return text + html_table({"id", "opened, UTC", "kind", "state", "issue", "title"}, rows);
+  if (rows.empty()) return "<p>None.</p>\n";
+  return html_table({{"id", Cells::numbers},
+                     {"opened, UTC", Cells::words},
+                     {"kind", Cells::words},
+                     {"state", Cells::states},
+                     {"issue", Cells::words},
+                     {"title"}},
+                    rows);
 }
 
 Result<std::string> nights(storage::NightStore& store, storage::BuildStore& builds) {
@@ -62,14 +73,32 @@ Result<std::string> nights(storage::NightStore& store, storage::BuildStore& buil
       TW_TRY(const auto build, builds.get(*night.baseline));
       baseline = build.name;
     }
-    rows.push_back({doors::iso_utc(night.created_at), std::string(to_string(night.kind)),
+    rows.push_back({doors::date_and_minute(night.created_at), std::string(to_string(night.kind)),
                     candidate.name, baseline, std::string(to_string(night.state)), night.reason});
   }
-  std::string text = "<h2>Nights</h2>\n";
-  if (rows.empty()) return text + "<p>None yet.</p>\n";
-  return text +
-         html_table({"begun, UTC", "kind", "candidate", "baseline", "state", "remark"}, rows);
+  if (rows.empty()) return "<p>None yet.</p>\n";
+  return html_table({{"begun, UTC", Cells::words},
+                     {"kind", Cells::words},
+                     {"candidate"},
+                     {"baseline"},
+                     {"state", Cells::states},
+                     {"remark"}},
+                    rows);
 }
+
+std::string section(const std::string& heading, const std::string& content) {
+  return "<section>\n<h2>" + heading + "</h2>\n" + content + "</section>\n";
+}
+
+constexpr const char* kHeader =
+    "<header>\n<h1>torchwatch</h1>\n"
+    "<p>Each new build of PyTorch, measured against the one before.</p>\n</header>\n";
+
+constexpr const char* kFooter =
+    "<footer>\n<p>For programs: <a href=\"api/v1/nightlies\">nightlies</a>, "
+    "<a href=\"api/v1/incidents\">incidents</a>, <a href=\"api/v1/bisections\">bisections</a>, "
+    "<a href=\"api/v1/builds\">builds</a>, <a href=\"api/v1/self-tests\">self-tests</a>, "
+    "<a href=\"healthz\">health</a></p>\n</footer>\n";
 
 }  // namespace
 
@@ -81,8 +110,11 @@ Result<Reply> get_overview(const Request& request, Backend& backend) {
   TW_TRY(const auto told, self_tests(night_store));
   TW_TRY(const auto found, incidents(incident_store));
   TW_TRY(const auto measured, nights(night_store, build_store));
-  return Reply{
-      200, "text/html; charset=utf-8", html_page("torchwatch", told + found + measured), {}};
+  const std::string body = kHeader +
+                           ("<main>\n" + section("How often the service is wrong", told) +
+                            section("Incidents", found) + section("Nights", measured)) +
+                           "</main>\n" + kFooter;
+  return Reply{200, "text/html; charset=utf-8", html_page("torchwatch", body), {}};
 }
 
 }  // namespace torchwatch::web::handlers
