@@ -153,9 +153,15 @@ std::string misbehave(const std::string& verb, RunResult result) {
   return text;
 }
 
+/// What holds for the runs of all builds: beside the folder of this run.
+std::string machine_text(const fs::path& request_file) {
+  return read_text(fs::absolute(request_file).parent_path().parent_path() / "behaviour");
+}
+
 int measure_command(const fs::path& request_file, const fs::path& result_file) {
   const auto request = protocol::parse_request(read_text(request_file));
-  const auto behaviour = test::parse_behaviour(behaviour_text());
+  const auto behaviour =
+      test::parse_behaviour(behaviour_text() + "\n" + machine_text(request_file));
   if (!request || !behaviour) {
     const Error& error = request ? behaviour.error() : request.error();
     std::cerr << "scripted runner: " << error.message << "\n";
