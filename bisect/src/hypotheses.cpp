@@ -194,26 +194,26 @@ double alone_scale(const Evidence& evidence, double size) {
 
 std::vector<double> posterior_of(const Problem& problem, const SearchRecord& record,
                                  const std::vector<Step>& steps, const Penalties& penalties) {
-  std::vector<double> logs;
+  std::vector<double> sum;
   for (Place place = problem.span.from + 1; place <= problem.span.to; ++place) {
     const auto penalty = penalties.find(place);
     const double prior = record.prior(place);
-    logs.push_back(prior > 0 ? std::log(prior) : kImpossible);
-    if (penalty != penalties.end()) logs.back() += penalty->second;
+    sum.push_back(prior > 0 ? std::log(prior) : kImpossible);
+    if (penalty != penalties.end()) sum.back() += penalty->second;
   }
   for (const auto& change : problem.changes) {
     const ClassLikelihoods likelihoods(record.evidence(change.target), change, problem.span, steps);
     auto support = likelihoods.of_pairs();
     if (problem.trusts_alone) add(support, likelihoods.of_runs_alone());
     if (&change != &problem.changes.front()) {
-      add_support(logs, support);
+      add_support(sum, support);
     } else {
-      add(logs, support);
+      add(sum, support);
     }
   }
-  const double total = log_sum(logs);
-  for (double& value : logs) value = total == kImpossible ? 0 : std::exp(value - total);
-  return logs;
+  const double total = log_sum(sum);
+  for (double& value : sum) value = total == kImpossible ? 0 : std::exp(value - total);
+  return sum;
 }
 
 std::vector<Group> groups_of(Span span, const SearchRecord& record,

@@ -166,7 +166,7 @@ std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
   }
   const bool is_sure = top.mass >= record.settings().confidence;
   if (!is_sure && top.mass < kWorthVerifying) return probe(record, groups);
-  if (const auto verification = verify_culprit(record, *problem_, top)) {
+  if (auto verification = verify_culprit(record, *problem_, top)) {
     if (!verifying_ || verifying_->last != top.last) verifying_ = top;
     if (is_affordable(*verification, record)) return verification;
     give_up(record, out_of_budget(record));
