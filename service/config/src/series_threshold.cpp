@@ -7,8 +7,8 @@ namespace torchwatch::config {
 namespace {
 
 constexpr std::string_view kAny = "*";
-constexpr double kLeast = 0.005;
-constexpr double kGreatest = 2.0;
+constexpr double kShareMin = 0.005;
+constexpr double kShareMax = 2.0;
 
 tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {
   return fail(ErrorCode::invalid,
@@ -21,7 +21,7 @@ Result<double> parse_share(std::string_view text, const std::string& word) {
   double share = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
   const bool is_number = error == std::errc{} && end == word.data() + word.size();
-  if (is_number && kLeast <= share && share <= kGreatest) return share;
+  if (is_number && kShareMin <= share && share <= kShareMax) return share;
   return invalid(text, "the share must be a number from 0.005 to 2.0");
 }
 
@@ -46,7 +46,7 @@ Result<SeriesThreshold> parse_series_threshold(std::string_view text) {
     return invalid(text, "a leak has no threshold, it is judged by its bytes");
   }
   if (words.size() > 2 && words[1] != kAny) rule.workload = words[1];
-  if (words.size() > 3) {
+  if (words.size() > 3 && words[2] != kAny) {
     TW_TRY(rule.configuration, parse_configuration(words[2]));
   }
   TW_TRY(rule.threshold, parse_share(text, words.back()));

@@ -261,6 +261,13 @@ thresholds = ["cpu_peak 0.03", "time resnet18 0.1", "* dlrm cpu-train 0.2", "tim
   CHECK_FALSE(rules[3].fits({cell, Metric::time}));
 }
 
+TEST_CASE("a threshold of any configuration may say so or leave it out") {
+  const auto left_out = config::parse_series_threshold("time resnet18 0.1").value();
+  CHECK((config::parse_series_threshold("time resnet18 * 0.1").value() == left_out));
+  CHECK((config::parse_series_threshold("time * * 0.1").value() ==
+         config::parse_series_threshold("time 0.1").value()));
+}
+
 TEST_CASE("a threshold that cannot be meant is refused with how one is written") {
   const auto refused = [](const std::string& rule) {
     return error_of("[detect]\nthresholds = [\"" + rule + "\"]\n");

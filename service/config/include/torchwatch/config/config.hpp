@@ -20,12 +20,14 @@ struct SeriesThreshold {
   std::optional<Metric> metric;  ///< none: any
   std::string workload;          ///< empty: any
   std::optional<Configuration> configuration;
-  double threshold = 0.07;
+  double threshold = 0.07;  ///< candidate / baseline - 1, 0.005 to 2
 
   bool fits(const Target&) const;
   auto operator<=>(const SeriesThreshold&) const = default;
 };
+/// As it is written in the file.
 std::string to_string(const SeriesThreshold&);
+/// Errors: invalid, with what is allowed.
 Result<SeriesThreshold> parse_series_threshold(std::string_view);
 
 /// Everything torchwatch.toml can say, with the defaults. Paths are absolute after loading
