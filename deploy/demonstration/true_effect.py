@@ -108,6 +108,8 @@ def report(effect):
 
 
 def measure_workload(options, runner, workload, planted, trees, found):
+    """Adds to found what the planted commits (the slow one and the keeping one, either may be missing)
+    do to the workload."""
     slow, keeping = planted
     if keeping:
         leak = leak_effect(runner, trees[keeping["parent"]], trees[keeping["sha"]], workload)

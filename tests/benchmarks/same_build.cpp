@@ -83,7 +83,8 @@ Row sum_of(const std::vector<Row>& rows) {
 }
 
 double mean_runs(const Outcomes& outcomes) {
-  return outcomes.comparisons == 0 ? 0 : outcomes.runs / static_cast<double>(outcomes.comparisons);
+  if (outcomes.comparisons == 0) return 0;
+  return static_cast<double>(outcomes.runs) / static_cast<double>(outcomes.comparisons);
 }
 
 json to_json(const Outcomes& outcomes) {

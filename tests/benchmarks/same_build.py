@@ -82,8 +82,8 @@ class Machine:
         shutil.rmtree(self._folder / name)
 
     def environment(self, libraries, threads):
-        kept = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
-        return {**kept, "LC_ALL": "C", "HOME": str(self._folder), "TMPDIR": str(self._folder),
+        return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C",
+                "HOME": str(self._folder), "TMPDIR": str(self._folder),
                 "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads),
                 "LD_LIBRARY_PATH": str(libraries)}
 

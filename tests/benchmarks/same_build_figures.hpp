@@ -19,7 +19,8 @@ inline constexpr std::array<const char*, 4> kWayNames{"protocol", "fixed", "pape
 
 /// The blocks of one way, in the order in which they were made.
 struct BlocksOfWay {
-  std::vector<double> values;  ///< of the processes: A B B A a block, of `step` A B
+  std::vector<double>
+      values;  ///< ns an iteration, of the processes: A B B A a block, of `step` A B
   double seconds = 0;
   double placing_seconds = 0;  ///< of them, for copies of library files
   double load_sum = 0;         ///< of the machine, over the blocks
@@ -46,7 +47,7 @@ struct Outcomes {
   long beyond = 0;  ///< the estimate lies further from 1 than the threshold, either way
   long regressed = 0;
   long improved = 0;
-  double runs = 0;
+  long runs = 0;  ///< processes that they took
 
   Outcomes& operator+=(const Outcomes& other);
 };

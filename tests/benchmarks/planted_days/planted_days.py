@@ -21,6 +21,7 @@ DEMONSTRATION = CHECKOUT / "deploy" / "demonstration"
 sys.path.insert(0, str(DEMONSTRATION))
 
 import configuration  # noqa: E402
+import day  # noqa: E402
 import day_folder  # noqa: E402
 import nightlies  # noqa: E402
 import repository  # noqa: E402
@@ -29,7 +30,6 @@ import result  # noqa: E402
 import structure  # noqa: E402
 from mechanisms import TABLE_4  # noqa: E402
 
-DAY_SECONDS = 24 * 3600
 # Of `torchwatch nightly`: nothing regressed, a regression was found, no conclusion.
 CONCLUDED = (0, 1, 4)
 
@@ -52,7 +52,7 @@ def make_day(folder, pr, seed, is_planted):
 
     def write(bare):
         planned = structure.plan(real, mechanism, seed, is_planted)
-        cuts = [(0, real.day_start), (-1, real.day_start + DAY_SECONDS)]
+        cuts = [(0, real.day_start), (-1, real.day_start + day.DAY_SECONDS)]
         known = day_folder.write(bare, tree_of(mechanism), planned, cuts)
         known["culprits"] = {kind: day_folder.planted(known, bare, kind) for kind in ("time", "memory")}
         return known
@@ -60,10 +60,10 @@ def make_day(folder, pr, seed, is_planted):
     return day_folder.make(folder, {"pr": pr, "seed": seed, "with_culprits": is_planted}, write)
 
 
-def write_configuration(night, day, pr, options):
+def write_configuration(night, folder, pr, options):
     more = {
-        "channel": {"path": str(day / "nightlies")},
-        "source": {"repository": str(day / "pytorch.git")},
+        "channel": {"path": str(folder / "nightlies")},
+        "source": {"repository": str(folder / "pytorch.git")},
         "build": {"cache": str(options.folder / "builds")},
     }
     if options.machine_lock:

@@ -12,6 +12,7 @@ sys.path[:0] = [str(CHECKOUT / "tests" / "integration" / "deploy"), str(BENCHMAR
 
 from support import ScriptTest, write_program  # noqa: E402
 
+import day  # noqa: E402
 import planted_days  # noqa: E402
 import repository  # noqa: E402
 import result  # noqa: E402
@@ -50,7 +51,7 @@ class Structures(unittest.TestCase):
     def test_times_never_go_back_and_stay_in_the_day(self):
         for real in structure.structures().values():
             self.assertEqual(list(real.seconds), sorted(real.seconds))
-            self.assertTrue(0 <= real.seconds[0] and real.seconds[-1] < planted_days.DAY_SECONDS)
+            self.assertTrue(0 <= real.seconds[0] and real.seconds[-1] < day.DAY_SECONDS)
 
     def test_they_are_those_of_the_real_days(self):
         if not REAL_DAYS.is_dir():
