@@ -56,7 +56,7 @@ std::string hash_token(const std::string& token) {
 FailureLimit::Bucket& FailureLimit::drained(const std::string& address) {
   const auto now = clock_.monotonic_now();
   // An attacker with many addresses must not fill the memory: the map begins anew.
-  if (buckets_.size() >= kAddressesMax && buckets_.count(address) == 0) buckets_.clear();
+  if (buckets_.size() >= kAddressesMax && !buckets_.contains(address)) buckets_.clear();
   Bucket& bucket = buckets_[address];
   const double seconds = std::chrono::duration<double>(now - bucket.seen_at).count();
   bucket.failures = std::max(0.0, bucket.failures - seconds / kSecondsPerFailure);

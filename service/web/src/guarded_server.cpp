@@ -75,6 +75,25 @@ void put(const Reply& reply, httplib::Response& response) {
   }
 }
 
+/// Why a request could not be read; `status` is what the library makes of it.
+Reply failure_of(GuardedStream::End end, bool has_head, int status) {
+  using End = GuardedStream::End;
+  switch (end) {
+    case End::too_late:
+      return problem(408, "the request did not arrive in time");
+    case End::too_long:
+      return has_head ? problem(413, "the body is too long") : problem(431, "the head is too long");
+    case End::too_many_lines:
+      return problem(431, "too many header lines");
+    case End::malformed:
+      return problem(400, "the head is malformed");
+    case End::closed:
+    case End::none:
+      break;
+  }
+  return problem(status, has_head ? "the body cannot be read" : "the head cannot be read");
+}
+
 void set_socket_options(socket_t socket) {
   const int on = 1;
   // Not the library's SO_REUSEPORT, with which a second daemon would take half the connections.
@@ -247,34 +266,17 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
 
 void GuardedServer::explain_failure(httplib::Response& response) {
   if (!response.body.empty()) return;
-  using End = GuardedStream::End;
-  const bool has_head = current_->has_head;
-  switch (current_->stream->end()) {
-    case End::too_late:
-      return put(problem(408, "the request did not arrive in time"), response);
-    case End::too_long:
-      return put(
-          has_head ? problem(413, "the body is too long") : problem(431, "the head is too long"),
-          response);
-    case End::too_many_lines:
-      return put(problem(431, "too many header lines"), response);
-    case End::malformed:
-      return put(problem(400, "the head is malformed"), response);
-    case End::closed:
-    case End::none:
-      break;
-  }
-  put(problem(response.status, has_head ? "the body cannot be read" : "the head cannot be read"),
-      response);
+  put(failure_of(current_->stream->end(), current_->has_head, response.status), response);
 }
 
 void GuardedServer::report_exception(httplib::Response& response, const std::exception_ptr& what) {
-  std::string text = "an exception of an unknown type";
+  std::string text;
   try {
     std::rethrow_exception(what);
   } catch (const std::exception& exception) {
     text = exception.what();
   } catch (...) {
+    text = "an exception of an unknown type";
   }
   if (answers_.log) answers_.log("web: a handler threw: " + text);
   put(problem(Error{ErrorCode::internal, text}), response);

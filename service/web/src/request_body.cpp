@@ -1,6 +1,7 @@
 #include "request_body.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace torchwatch::web {
 namespace {
@@ -11,7 +12,7 @@ constexpr int kDepthMax = 64;
 constexpr std::size_t kNameMax = 200;
 constexpr std::size_t kNamesMax = 100;
 
-struct TooDeep {};
+struct TooDeep : std::exception {};
 
 /// The parser itself takes millions of levels; what later walks the value does not.
 json parse_shallow(const std::string& body) {
