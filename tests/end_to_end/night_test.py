@@ -25,6 +25,8 @@ KILLS = ("publish.before_folder_rename:1", "executor.after_spawn:2", "nightly.af
 
 
 def configuration(folder):
+    """Builds and kits are kept in the folder too: where an earlier run's lay, nothing would be built
+    that a kill could meet."""
     recipe = folder / "recipe.sh"
     recipe.write_text(f'#!/bin/sh\nexport TORCHWATCH_OVERLAY_BASE="{LIBTORCH}"\n'
                       f'exec "{CHECKOUT}/deploy/recipes/overlay"\n')
@@ -38,7 +40,6 @@ def configuration(folder):
 repository = "pytorch.git"
 [build]
 recipe = "recipe.sh"
-cache = "{kits_folder()}"
 [suite]
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
@@ -49,11 +50,6 @@ port = 0
 token_file = "token"
 """)
     return path
-
-
-def kits_folder():
-    """Kept between runs of the tests: a kit takes a minute or two."""
-    return Path(os.environ.get("TORCHWATCH_TEST_CACHE", tempfile.gettempdir())) / "kits"
 
 
 class Night(unittest.TestCase):
