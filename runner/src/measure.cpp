@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
@@ -13,6 +14,7 @@
 #include "torchwatch/runner/profile_pass.hpp"
 #include "torchwatch/runner/quiet.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
+#include "torchwatch/runner/turns.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -41,10 +43,11 @@ void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.reason = std::move(reason);
 }
 
-void run_timing(const models::Definition& definition, const Request& request, RunResult& result) {
+void run_timing(const models::Definition& definition, const Request& request, Turns turns,
+                RunResult& result) {
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
-  auto timings = time_iterations(*workload, setup.device, request);
+  auto timings = time_iterations(*workload, setup.device, request, std::move(turns));
   result.values[Metric::time] = protocol::median(timings.samples_ns);
   if (!timings.device_samples_ns.empty()) {
     result.values[Metric::device_time] = protocol::median(timings.device_samples_ns);
@@ -52,6 +55,7 @@ void run_timing(const models::Definition& definition, const Request& request, Ru
   result.samples_ns = std::move(timings.samples_ns);
   result.device_samples_ns = std::move(timings.device_samples_ns);
   result.iterations_per_sample = timings.iterations_per_sample;
+  if (request.turns) result.environment.volatile_facts["turns_taken"] = timings.turns_taken;
 }
 
 void run_memory(const models::Definition& definition, const Request& request, RunResult& result) {
@@ -81,13 +85,13 @@ void run_coverage(const models::Definition& definition, const Request& request, 
 }
 
 void run_pass(const models::Definition& definition, const Request& request,
-              const Recorder& recorder, RunResult& result) {
+              const Recorder& recorder, Turns turns, RunResult& result) {
   const int threads = request.cell.variant.threads;
   set_threads(threads > 0 ? threads : 1);
   if (request.cell.variant.precision == Precision::tf32) allow_tf32();
   wake(setup_of(request).device);
   const auto before = read_kernel_counters();
-  if (request.pass == Pass::timing) run_timing(definition, request, result);
+  if (request.pass == Pass::timing) run_timing(definition, request, std::move(turns), result);
   if (request.pass == Pass::memory) run_memory(definition, request, result);
   if (request.pass == Pass::profile) run_profile(definition, request, recorder, result);
   if (request.pass == Pass::coverage) run_coverage(definition, request, result);
@@ -103,10 +107,10 @@ bool is_out_of_memory(const std::exception& error) {
 
 /// What a workload throws is the result; figures that it left behind are not.
 void run_guarded(const models::Definition& definition, const Request& request,
-                 const Recorder& recorder, RunResult& result) {
+                 const Recorder& recorder, Turns turns, RunResult& result) {
   std::string reason;
   try {
-    run_pass(definition, request, recorder, result);
+    run_pass(definition, request, recorder, std::move(turns), result);
     return;
   } catch (const std::exception& error) {
     reason = is_out_of_memory(error) ? memory_exhaustion(definition, request)
@@ -117,6 +121,10 @@ void run_guarded(const models::Definition& definition, const Request& request,
   end_as(result, RunStatus::failed, std::move(reason));
 }
 
+Result<Turns> turns_of(const Request& request) {
+  return request.turns ? Turns::open(*request.turns) : Turns();
+}
+
 void measure_into(const Request& request, RunResult& result) {
   const auto* entry = models::find(request.cell.workload);
   if (entry == nullptr) {
@@ -125,13 +133,23 @@ void measure_into(const Request& request, RunResult& result) {
   }
   // Before LibTorch is asked anything: its answers set the device up.
   const auto recorder = begin_recording(request);
-  auto reason = refusal(*entry, request);
-  if (!reason.empty()) {
+  if (auto reason = unsupported_reason(entry->definition, request); !reason.empty()) {
     end_as(result, RunStatus::unsupported, std::move(reason));
     return;
   }
+  auto turns = turns_of(request);
+  if (!turns) {
+    end_as(result, RunStatus::failed, turns.error().message);
+    return;
+  }
+  turns->take();
+  if (auto reason = memory_refusal(*entry, request); !reason.empty()) {
+    // What does not fit beside a partner may fit alone.
+    end_as(result, request.turns ? RunStatus::failed : RunStatus::unsupported, std::move(reason));
+    return;
+  }
   auto quiet_facts = make_quiet(request);
-  run_guarded(entry->definition, request, recorder, result);
+  run_guarded(entry->definition, request, recorder, std::move(*turns), result);
   const bool on_gpu = request.cell.configuration.device == Device::cuda;
   result.environment.facts = environment_facts(on_gpu);
   result.environment.facts.merge(quiet_facts);

@@ -8,23 +8,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "torchwatch/runner/descriptor.hpp"
+
 namespace torchwatch::runner {
 namespace {
-
-/// A file descriptor, closed at the end of its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 tl::unexpected<Error> system_error(const std::filesystem::path& path, const char* what) {
   return fail(ErrorCode::unavailable,

@@ -40,7 +40,7 @@ std::int64_t find_iterations_per_sample(models::Workload& workload, models::Devi
 }  // namespace
 
 Timings time_iterations(models::Workload& workload, models::Device device,
-                        const protocol::Request& request) {
+                        const protocol::Request& request, Turns turns) {
   for (int i = 0; i < request.warmup; ++i) workload.step();
   synchronise(device);
 
@@ -53,8 +53,10 @@ Timings time_iterations(models::Workload& workload, models::Device device,
     return measured_ns >= request.enough_ns &&
            std::cmp_greater_equal(samples, request.iterations_min);
   };
+  turns.pass();
   std::int64_t measured_ns = 0;
   for (int i = 0; i < request.iterations && !enough(timings.samples_ns.size(), measured_ns); ++i) {
+    turns.take();
     if (timer) timer->start();
     const auto begin = now_ns();
     for (std::int64_t k = 0; k < per_sample; ++k) workload.step();
@@ -67,7 +69,10 @@ Timings time_iterations(models::Workload& workload, models::Device device,
       timings.device_samples_ns.push_back(
           std::max<std::int64_t>(1, timer->elapsed_ns() / per_sample));
     }
+    turns.pass();
   }
+  turns.finish();
+  timings.turns_taken = turns.taken();
   return timings;
 }
 

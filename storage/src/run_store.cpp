@@ -51,6 +51,24 @@ Result<Attempt> end_attempt(Connection& connection, const std::string& token, co
                                        " already: what came late was not stored");
 }
 
+Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) {
+  const auto& token = end.token;
+  if (const auto* failure = std::get_if<AttemptFailure>(&end.how)) {
+    TW_TRY_VOID(end_attempt(connection, token,
+                            {AttemptState::failed, failure->reason, failure->output}, now));
+    return {};
+  }
+  const auto& result = std::get<RunResult>(end.how);
+  if (result.attempt != token) {
+    return fail(ErrorCode::conflict, "a result of attempt \"" + result.attempt +
+                                         "\" was handed in for attempt " + token +
+                                         ": it was not stored");
+  }
+  TW_TRY(const auto attempt, end_attempt(connection, token, {}, now));
+  store_result(connection, attempt.id, attempt.cell, token, result);
+  return {};
+}
+
 RunRow run_of(Query& row) {
   RunRow run;
   run.attempt = row.take<Id>();
@@ -117,25 +135,20 @@ Result<Id> RunStore::issued(const AttemptOrder& order, const std::string& token,
   return fail(stored.error().within("attempt " + token + " of slot " + order.slot));
 }
 
-Status RunStore::finished(const std::string& token, const RunResult& result, WallMillis now) {
-  if (result.attempt != token) {
-    return fail(ErrorCode::conflict, "a result of attempt \"" + result.attempt +
-                                         "\" was handed in for attempt " + token +
-                                         ": it was not stored");
-  }
+Status RunStore::ended(const std::vector<AttemptEnd>& ends, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
-    TW_TRY(const auto attempt, end_attempt(connection, token, {}, now));
-    store_result(connection, attempt.id, attempt.cell, token, result);
+    for (const auto& end : ends) TW_TRY_VOID(store_end(connection, end, now));
     return {};
   });
 }
 
+Status RunStore::finished(const std::string& token, const RunResult& result, WallMillis now) {
+  return ended({{token, result}}, now);
+}
+
 Status RunStore::failed(const std::string& token, const std::string& reason,
                         const std::string& output, WallMillis now) {
-  return write(database_, [&](Connection& connection) -> Status {
-    TW_TRY_VOID(end_attempt(connection, token, {AttemptState::failed, reason, output}, now));
-    return {};
-  });
+  return ended({{token, AttemptFailure{reason, output}}}, now);
 }
 
 Status RunStore::abandoned(const std::string& token, const std::string& reason, WallMillis now) {

@@ -57,6 +57,24 @@ Status read_chrome_trace(ObjectReader& in, Request& request) {
   return in.wrong("chrome_trace", "is for the pass \"profile\" alone");
 }
 
+Status read_turns(ObjectReader& in, Request& request) {
+  TW_TRY(auto members, in.object("turns"));
+  if (!members) return {};
+  Turns turns;
+  TW_TRY(turns.own, members->text("own", kPathBytesMax));
+  TW_TRY(turns.other, members->text("other", kPathBytesMax));
+  TW_TRY(turns.begins, members->boolean("begins", turns.begins));
+  TW_TRY_VOID(members->refuse_unknown());
+  if (request.pass != Pass::timing) return in.wrong("turns", "is for the pass \"timing\" alone");
+  request.turns = std::move(turns);
+  return {};
+}
+
+nlohmann::json turns_json(const std::optional<Turns>& turns) {
+  if (!turns) return nullptr;
+  return {{"own", turns->own}, {"other", turns->other}, {"begins", turns->begins}};
+}
+
 Status read_limits(ObjectReader& in, RunLimits& limits) {
   TW_TRY(auto members, in.object("limits"));
   if (!members) return {};
@@ -92,6 +110,7 @@ std::string to_json(const Request& request) {
        {"pin_to_core", request.pin_to_core},
        {"fixed_heap", request.fixed_heap},
        {"chrome_trace", request.chrome_trace},
+       {"turns", turns_json(request.turns)},
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
 }
@@ -111,6 +130,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(request.pin_to_core, in.boolean("pin_to_core", request.pin_to_core));
   TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
   TW_TRY_VOID(read_chrome_trace(in, request));
+  TW_TRY_VOID(read_turns(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
   TW_TRY_VOID(in.refuse_unknown());
   return request;

@@ -13,9 +13,13 @@ tl::unexpected<Error> failed(const fs::path& path, const std::error_code& error)
 
 }  // namespace
 
+fs::path AttemptFolder::path_of(const fs::path& scratch, const RunOrder& order) {
+  return scratch / (std::string(kAttemptPrefix) + order.request.attempt);
+}
+
 Result<AttemptFolder> AttemptFolder::create(const fs::path& scratch, const RunOrder& order) {
   std::error_code error;
-  AttemptFolder folder(scratch / (std::string(kAttemptPrefix) + order.request.attempt));
+  AttemptFolder folder(path_of(scratch, order));
   fs::remove_all(folder.path(), error);
   if (!error) fs::create_directories(folder.path(), error);
   if (!error) fs::create_symlink(fs::absolute(order.runner), folder.runner(), error);

@@ -13,6 +13,7 @@ inline constexpr std::string_view kAttemptPrefix = "attempt-";
 /// length: the size of arguments and environment alone shifts what is measured.
 class AttemptFolder {
  public:
+  static std::filesystem::path path_of(const std::filesystem::path& scratch, const RunOrder&);
   /// Errors: unavailable.
   static Result<AttemptFolder> create(const std::filesystem::path& scratch, const RunOrder&);
   AttemptFolder(AttemptFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "attempt_folder.hpp"
 #include "placement_prefix.hpp"
 #include "run_judgement.hpp"
 #include "torchwatch/doors/failpoint.hpp"
+#include "turn_pipes.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -38,12 +42,48 @@ Status check(const RunOrder& order) {
   return {};
 }
 
+std::array<protocol::Turns, 2> turns_of(const fs::path& scratch,
+                                        const std::array<RunOrder, 2>& orders) {
+  const auto first = AttemptFolder::path_of(scratch, orders[0]) / "turn";
+  const auto second = AttemptFolder::path_of(scratch, orders[1]) / "turn";
+  return {protocol::Turns{first, second, true}, protocol::Turns{second, first, false}};
+}
+
 bool is_leftover(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kAttemptPrefix) || name.starts_with(kPlacedPrefix);
 }
 
 }  // namespace
+
+/// The machine, for one run or for two that take turns.
+class LocalExecutor::Hold {
+ public:
+  /// Waits until nothing else runs. Errors: cancelled.
+  static Result<Hold> take(LocalExecutor& executor, std::stop_token stop) {
+    std::unique_lock lock(executor.mutex_);
+    executor.turn_.wait(lock, stop, [&] { return !executor.is_busy_; });
+    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "the run was cancelled");
+    executor.is_busy_ = true;
+    return Hold(executor);
+  }
+  Hold(Hold&& other) noexcept : executor_(std::exchange(other.executor_, nullptr)) {}
+  Hold& operator=(Hold&&) = delete;
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
+    if (executor_ == nullptr) return;
+    {
+      const std::scoped_lock lock(executor_->mutex_);
+      executor_->is_busy_ = false;
+    }
+    executor_->turn_.notify_one();
+  }
+
+ private:
+  explicit Hold(LocalExecutor& executor) : executor_(&executor) {}
+  LocalExecutor* executor_;
+};
 
 LocalExecutor::LocalExecutor(doors::ProcessRunner& processes, fs::path scratch, Settings settings)
     : processes_(processes), scratch_(fs::absolute(scratch)), settings_(std::move(settings)) {}
@@ -66,23 +106,46 @@ Result<std::shared_ptr<LocalExecutor::Run>> LocalExecutor::find(RunId id) {
   return found->second;
 }
 
+void LocalExecutor::forget(RunId id) {
+  const std::scoped_lock lock(mutex_);
+  runs_.erase(id);
+}
+
 Result<RunOutcome> LocalExecutor::wait(RunId id, std::stop_token stop) {
   TW_TRY(const auto run, find(id));
   const std::stop_callback forward(stop, [&run] { run->stop.request_stop(); });
+  const auto hold = Hold::take(*this, run->stop.get_token());
+  forget(id);
+  if (!hold) return fail(hold.error());
+  TW_TRY(const AttemptFolder folder, AttemptFolder::create(scratch_, run->order));
+  return carry_out(run->order, folder, run->stop);
+}
+
+Result<std::array<RunOutcome, 2>> LocalExecutor::run_in_turns(std::array<RunOrder, 2> orders,
+                                                              std::stop_token stop) {
+  for (const auto& order : orders) TW_TRY_VOID(check(order));
+  std::stop_source end;
+  const std::stop_callback forward(stop, [&end] { end.request_stop(); });
+  TW_TRY(const Hold hold, Hold::take(*this, end.get_token()));
+
+  const auto turns = turns_of(scratch_, orders);
+  for (std::size_t i = 0; i < orders.size(); ++i) orders[i].request.turns = turns[i];
+  TW_TRY(const AttemptFolder first, AttemptFolder::create(scratch_, orders[0]));
+  TW_TRY(const AttemptFolder second, AttemptFolder::create(scratch_, orders[1]));
+  TW_TRY(const TurnPipes pipes, TurnPipes::create(turns));
+
+  std::array<std::optional<Result<RunOutcome>>, 2> outcomes;
+  const auto run = [&](std::size_t index, const AttemptFolder& folder) {
+    outcomes[index] = carry_out(orders[index], folder, end);
+    pipes.tell_ended(index);
+  };
   {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, run->stop.get_token(), [this] { return !is_busy_; });
-    runs_.erase(id);
-    if (run->stop.stop_requested()) return fail(ErrorCode::cancelled, "the run was cancelled");
-    is_busy_ = true;
+    const std::jthread other([&] { run(1, second); });
+    run(0, first);
   }
-  auto outcome = carry_out(run->order, run->stop);
-  {
-    const std::scoped_lock lock(mutex_);
-    is_busy_ = false;
-  }
-  turn_.notify_one();
-  return outcome;
+  TW_TRY(auto outcome, std::move(*outcomes[0]));
+  TW_TRY(auto outcome_of_other, std::move(*outcomes[1]));
+  return std::array{std::move(outcome), std::move(outcome_of_other)};
 }
 
 Status LocalExecutor::cancel(RunId id) {
@@ -113,8 +176,8 @@ doors::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
   return spec;
 }
 
-Result<RunOutcome> LocalExecutor::carry_out(const RunOrder& order, std::stop_source& stop) {
-  TW_TRY(const AttemptFolder folder, AttemptFolder::create(scratch_, order));
+Result<RunOutcome> LocalExecutor::carry_out(const RunOrder& order, const AttemptFolder& folder,
+                                            std::stop_source& stop) {
   auto spec = make_spec(order.request, folder.path());
   spec.program = folder.runner();
   spec.arguments = {"measure", folder.request(), folder.result()};

@@ -24,21 +24,58 @@ Result<Subject> subject(Workshop& workshop, storage::Id build, const Plan& plan,
   return Subject{row.id, std::move(tree), std::move(kit)};
 }
 
-Status make_block(Workshop& workshop, RunMaker& maker, const Block& block, const Sides& sides,
-                  Comparison& comparison, std::stop_token stop) {
-  for (int position = 0; position < Block::kRuns; ++position) {
-    const auto slot = block.slot(position);
-    const auto& subject = block.side(position) == Side::baseline ? sides.baseline : sides.candidate;
-    while (!comparison.is_closed(slot)) {
-      TW_TRY(const auto run, maker.make(slot, subject, sides.plan, block.cell, block.pass, stop));
-      comparison.add(run.row, run.machine);
-      if (run.row.status == RunStatus::failed) {
-        workshop.progress.note("run " + slot + " failed: " + run.row.reason);
-      }
+/// Carries out the blocks of one comparison.
+class BlockMaker {
+ public:
+  BlockMaker(Workshop& workshop, RunMaker& maker, const Sides& sides, Comparison& comparison)
+      : workshop_(workshop), maker_(maker), sides_(sides), comparison_(comparison) {}
+
+  Status make(const Block& block, std::stop_token stop) {
+    for (int first = 0; first < Block::kRuns; first += 2) {
+      TW_TRY_VOID(make_pair_in_turns(block, first, stop));
+      for (const int position : {first, first + 1}) TW_TRY_VOID(make_alone(block, position, stop));
+    }
+    return {};
+  }
+
+ private:
+  RunPlace place(const Block& block, int position) const {
+    const bool is_baseline = block.side(position) == Side::baseline;
+    return {block.slot(position), is_baseline ? sides_.baseline : sides_.candidate};
+  }
+
+  /// Once: what fails beside its partner is tried again alone, as is its partner.
+  Status make_pair_in_turns(const Block& block, int first, std::stop_token stop) {
+    const std::array places{place(block, first), place(block, first + 1)};
+    const bool is_begun =
+        comparison_.is_begun(places[0].slot) || comparison_.is_begun(places[1].slot);
+    if (is_begun || !takes_turns(sides_.plan, block.cell, block.pass)) return {};
+    TW_TRY(const auto runs, maker_.make_in_turns(places, sides_.plan, block.cell, stop));
+    for (const auto& run : runs) take(run);
+    return {};
+  }
+
+  Status make_alone(const Block& block, int position, std::stop_token stop) {
+    const auto where = place(block, position);
+    while (!comparison_.is_closed(where.slot)) {
+      TW_TRY(const auto run, maker_.make(where, sides_.plan, block.cell, block.pass, stop));
+      take(run);
+    }
+    return {};
+  }
+
+  void take(const MachineRun& run) {
+    comparison_.add(run.row, run.machine);
+    if (run.row.status == RunStatus::failed) {
+      workshop_.progress.note("run " + run.row.slot + " failed: " + run.row.reason);
     }
   }
-  return {};
-}
+
+  Workshop& workshop_;
+  RunMaker& maker_;
+  const Sides& sides_;
+  Comparison& comparison_;
+};
 
 }  // namespace
 
@@ -69,13 +106,14 @@ Status measure_night(Workshop& workshop, const storage::NightRow& night, const S
                      std::stop_token stop) {
   TW_TRY(auto comparison, replay(workshop, night));
   RunMaker maker(workshop, owner_of(night));
+  BlockMaker blocks(workshop, maker, sides, comparison);
   workshop.progress.began("measuring");
   for (auto step = comparison.next(); step.block; step = comparison.next()) {
     const auto& block = *step.block;
     workshop.progress.at(step.decided, step.courses,
                          to_string(block.cell) + ", " + std::string(to_string(block.pass)) + ", " +
                              std::string(to_string(block.stage)));
-    TW_TRY_VOID(make_block(workshop, maker, block, sides, comparison, stop));
+    TW_TRY_VOID(blocks.make(block, stop));
   }
   return {};
 }

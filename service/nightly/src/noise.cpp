@@ -49,7 +49,7 @@ Result<std::vector<NoiseFigure>> measure_noise(Workshop& workshop, storage::Id b
   std::vector<NoiseFigure> figures;
   for (const auto& cell : cells) {
     const auto begun = workshop.clock.monotonic_now();
-    TW_TRY(const auto made, bench.run(cell, Pass::timing, runs, stop));
+    TW_TRY(const auto made, bench.run_pairs(cell, pairs, stop));
     const std::chrono::duration<double> took = workshop.clock.monotonic_now() - begun;
     figures.push_back(figure_of(cell, made, settings.of({cell, Metric::time})));
     figures.back().run_seconds = took.count() / runs;

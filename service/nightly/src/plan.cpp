@@ -19,6 +19,7 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
   plan.enough_ns = std::chrono::nanoseconds(config.measure.enough).count();
   plan.time_limit_ms = std::chrono::milliseconds(config.measure.time_limit).count();
   plan.memory_limit_bytes = config.measure.memory_limit_bytes;
+  plan.take_turns = config.measure.take_turns;
   for (const auto& workload : workloads) {
     for (const auto configuration : configurations) {
       for (const auto& variant : config.suite.variants) {
@@ -44,6 +45,12 @@ protocol::Request request_for(const Plan& plan, const Cell& cell, Pass pass) {
   return request;
 }
 
+bool takes_turns(const Plan& plan, const Cell& cell, Pass pass) {
+  const bool one_thread = request_for(plan, cell, pass).cell.variant.threads <= 1;
+  return plan.take_turns && pass == Pass::timing && one_thread &&
+         cell.configuration.device == Device::cpu;
+}
+
 std::vector<std::string> workloads_of(const Plan& plan) {
   std::vector<std::string> names;
   for (const auto& cell : plan.cells) {
@@ -66,6 +73,7 @@ std::string to_json(const Plan& plan) {
               {"enough_ns", plan.enough_ns},
               {"time_limit_ms", plan.time_limit_ms},
               {"memory_limit_bytes", plan.memory_limit_bytes},
+              {"take_turns", plan.take_turns},
               {"finds_incidents", plan.finds_incidents},
               {"rechecks", plan.rechecks},
               {"of_cells", plan.of_cells},
@@ -94,6 +102,7 @@ Result<Plan> parse_plan(std::string_view text) {
     object.at("time_limit_ms").get_to(plan.time_limit_ms);
     object.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
     object.at("finds_incidents").get_to(plan.finds_incidents);
+    plan.take_turns = object.value("take_turns", false);
     plan.rechecks = object.value("rechecks", std::int64_t{0});
     plan.of_cells = object.value("of_cells", 0);
     plan.nightlies_back = object.value("nightlies_back", 0);

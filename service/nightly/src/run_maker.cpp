@@ -1,6 +1,6 @@
 #include "torchwatch/nightly/run_maker.hpp"
 
-#include <optional>
+#include <algorithm>
 
 #include "torchwatch/doors/failpoint.hpp"
 #include "torchwatch/executor/library_placement.hpp"
@@ -10,11 +10,27 @@ namespace {
 
 /// A workload that says itself that it failed leaves its slot open for a second attempt, as one
 /// that crashed does.
-std::optional<executor::RunFailure> failure_of(const executor::RunOutcome& outcome) {
-  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) return *failure;
-  const auto& result = std::get<protocol::RunResult>(outcome);
-  if (result.status != RunStatus::failed) return std::nullopt;
-  return executor::RunFailure{result.reason, {}};
+storage::AttemptEnd end_of(const executor::RunOrder& run, const executor::RunOutcome& outcome) {
+  const auto& token = run.request.attempt;
+  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
+    return {token, storage::AttemptFailure{failure->reason, failure->output}};
+  }
+  const auto& result = std::get<RunResult>(outcome);
+  if (result.status != RunStatus::failed) return {token, result};
+  return {token, storage::AttemptFailure{result.reason, {}}};
+}
+
+/// A run whose partner failed was not made as the runs that it would be held against.
+void fail_together(std::vector<storage::AttemptEnd>& ends) {
+  const auto failure = [](const storage::AttemptEnd& end) {
+    return std::get_if<storage::AttemptFailure>(&end.how);
+  };
+  const auto failed = std::ranges::find_if(ends, failure);
+  if (failed == ends.end()) return;
+  const auto reason = "took turns with a run that failed: " + failure(*failed)->reason;
+  for (auto& end : ends) {
+    if (!failure(end)) end.how = storage::AttemptFailure{reason, {}};
+  }
 }
 
 }  // namespace
@@ -58,47 +74,63 @@ Result<std::vector<MachineRun>> RunMaker::past_runs() {
   return runs;
 }
 
-Result<MachineRun> RunMaker::make(const std::string& slot, const Subject& subject, const Plan& plan,
-                                  const Cell& cell, Pass pass, std::stop_token stop) {
-  const storage::AttemptOrder order{owner_, slot, subject.build, cell, pass};
+Result<RunMaker::Issued> RunMaker::issue(const RunPlace& place, const Plan& plan, const Cell& cell,
+                                         Pass pass) {
+  const auto& subject = place.subject;
+  Issued issued;
+  issued.order = {owner_, place.slot, subject.build, cell, pass};
   const auto token = workshop_.random.token();
-  TW_TRY(const auto attempt, store_.issued(order, token, workshop_.clock.wall_now()));
-
-  executor::RunOrder run;
-  run.request = request_for(plan, cell, pass);
-  run.request.attempt = token;
-  run.runner = subject.kit.runner;
-  run.libraries = subject.tree.folder / "lib";
-  std::optional<executor::PlacedLibraries> placed;
+  TW_TRY(issued.attempt, store_.issued(issued.order, token, workshop_.clock.wall_now()));
+  issued.run.request = request_for(plan, cell, pass);
+  issued.run.request.attempt = token;
+  issued.run.runner = subject.kit.runner;
+  issued.run.libraries = subject.tree.folder / "lib";
   if (subject.place_libraries) {
-    TW_TRY(placed, executor::place(run.libraries, workshop_.config.executor.scratch));
-    run.libraries = placed->folder();
+    TW_TRY(issued.placed, executor::place(issued.run.libraries, workshop_.config.executor.scratch));
+    issued.run.libraries = issued.placed->folder();
   }
-  TW_TRY(const auto id, workshop_.executor.submit(run));
-  TW_TRY(const auto outcome, workshop_.executor.wait(id, stop));
-
-  TW_TRY(auto made, record(order, attempt, token, outcome));
-  TW_TRY_VOID(doors::failpoint("nightly.after_run_stored"));
-  return made;
+  return issued;
 }
 
-Result<MachineRun> RunMaker::record(const storage::AttemptOrder& order, storage::Id attempt,
-                                    const std::string& token, const executor::RunOutcome& outcome) {
+Result<MachineRun> RunMaker::make(const RunPlace& place, const Plan& plan, const Cell& cell,
+                                  Pass pass, std::stop_token stop) {
+  TW_TRY(const auto issued, issue(place, plan, cell, pass));
+  TW_TRY(const auto id, workshop_.executor.submit(issued.run));
+  TW_TRY(const auto outcome, workshop_.executor.wait(id, stop));
+  const auto end = end_of(issued.run, outcome);
+  TW_TRY_VOID(store_.ended({end}, workshop_.clock.wall_now()));
+  TW_TRY_VOID(doors::failpoint("nightly.after_run_stored"));
+  return made(issued, end);
+}
+
+Result<std::array<MachineRun, 2>> RunMaker::make_in_turns(const std::array<RunPlace, 2>& places,
+                                                          const Plan& plan, const Cell& cell,
+                                                          std::stop_token stop) {
+  TW_TRY(auto first, issue(places[0], plan, cell, Pass::timing));
+  TW_TRY(auto second, issue(places[1], plan, cell, Pass::timing));
+  // Each lives through the other's samples as well.
+  for (auto* issued : {&first, &second}) issued->run.request.limits.time_ms *= 2;
+  TW_TRY(const auto outcomes, workshop_.executor.run_in_turns({first.run, second.run}, stop));
+  std::vector ends{end_of(first.run, outcomes[0]), end_of(second.run, outcomes[1])};
+  fail_together(ends);
+  TW_TRY_VOID(store_.ended(ends, workshop_.clock.wall_now()));
+  TW_TRY_VOID(doors::failpoint("nightly.after_run_stored"));
+  return std::array{made(first, ends[0]), made(second, ends[1])};
+}
+
+MachineRun RunMaker::made(const Issued& issued, const storage::AttemptEnd& end) {
   MachineRun made;
-  made.row.attempt = attempt;
-  made.row.slot = order.slot;
-  made.row.build = order.build;
-  made.row.cell = order.cell;
-  made.row.pass = order.pass;
-  const auto now = workshop_.clock.wall_now();
-  if (const auto failure = failure_of(outcome)) {
-    TW_TRY_VOID(store_.failed(token, failure->reason, failure->output, now));
+  made.row.attempt = issued.attempt;
+  made.row.slot = issued.order.slot;
+  made.row.build = issued.order.build;
+  made.row.cell = issued.order.cell;
+  made.row.pass = issued.order.pass;
+  if (const auto* failure = std::get_if<storage::AttemptFailure>(&end.how)) {
     made.row.status = RunStatus::failed;
     made.row.reason = failure->reason;
     return made;
   }
-  const auto& result = std::get<protocol::RunResult>(outcome);
-  TW_TRY_VOID(store_.finished(token, result, now));
+  const auto& result = std::get<RunResult>(end.how);
   made.row.status = result.status;
   made.row.reason = result.reason;
   made.row.values = result.values;

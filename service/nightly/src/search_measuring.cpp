@@ -10,13 +10,17 @@ namespace torchwatch::nightly {
 
 Status SearchMeasuring::load_past_runs() {
   TW_TRY(auto runs, maker_.past_runs());
-  for (auto& run : runs) {
-    note_machine(run);
-    auto& past = past_[run.row.slot];
-    ++past.attempts;
-    past.run = std::move(run);
-  }
+  for (const auto& run : runs) note(run);
   return {};
+}
+
+void SearchMeasuring::note(const MachineRun& run) {
+  auto& past = past_[run.row.slot];
+  ++past.attempts;
+  past.run = run;
+  if (run.row.status != RunStatus::ok) return;
+  const auto& first = machines_.emplace(std::pair(run.row.cell, run.row.pass), run.machine).first;
+  if (run.machine != first->second) machine_change_ = first_difference(first->second, run.machine);
 }
 
 std::vector<SearchMeasuring::Group> SearchMeasuring::groups(
@@ -34,22 +38,34 @@ std::vector<SearchMeasuring::Group> SearchMeasuring::groups(
   return groups;
 }
 
-Result<MachineRun> SearchMeasuring::run(const std::string& slot, const Subject& subject,
-                                        const Group& group, std::stop_token stop) {
-  auto& past = past_[slot];
+Result<MachineRun> SearchMeasuring::run(const RunPlace& place, const Group& group,
+                                        std::stop_token stop) {
+  const auto& past = past_[place.slot];
   while (past.attempts == 0 ||
          (past.run.row.status == RunStatus::failed && past.attempts < kAttemptsPerSlot)) {
-    TW_TRY(past.run, maker_.make(slot, subject, order_.plan, group.cell, group.pass, stop));
-    note_machine(past.run);
-    ++past.attempts;
+    TW_TRY(const auto made, maker_.make(place, order_.plan, group.cell, group.pass, stop));
+    note(made);
   }
   return past.run;
 }
 
-void SearchMeasuring::note_machine(const MachineRun& run) {
-  if (run.row.status != RunStatus::ok) return;
-  const auto& first = machines_.emplace(std::pair(run.row.cell, run.row.pass), run.machine).first;
-  if (run.machine != first->second) machine_change_ = first_difference(first->second, run.machine);
+/// Once: what fails beside its partner is tried again alone, as is its partner.
+Status SearchMeasuring::run_in_turns(const std::array<RunPlace, 2>& places, const Group& group,
+                                     std::stop_token stop) {
+  const bool is_begun = past_.contains(places[0].slot) || past_.contains(places[1].slot);
+  if (is_begun || !takes_turns(order_.plan, group.cell, group.pass)) return {};
+  TW_TRY(const auto made, maker_.make_in_turns(places, order_.plan, group.cell, stop));
+  for (const auto& run : made) note(run);
+  return {};
+}
+
+Result<std::array<MachineRun, 2>> SearchMeasuring::run_pair(const std::array<RunPlace, 2>& places,
+                                                            const Group& group,
+                                                            std::stop_token stop) {
+  TW_TRY_VOID(run_in_turns(places, group, stop));
+  TW_TRY(auto first, run(places[0], group, stop));
+  TW_TRY(auto second, run(places[1], group, stop));
+  return std::array{std::move(first), std::move(second)};
 }
 
 std::string SearchMeasuring::slot(const std::string& name, const Group& group, int number) const {
@@ -79,7 +95,9 @@ Status SearchMeasuring::add_pair(const Group& group, const MachineRun& candidate
     TW_TRY(const double of_candidate, reading(group, candidate, index));
     TW_TRY(const double of_reference, reading(group, reference, index));
     readings.effects[index].push_back(of_candidate - of_reference);
-    readings.references[index].push_back(of_reference);
+    if (!takes_turns(order_.plan, group.cell, group.pass)) {
+      readings.references[index].push_back(of_reference);
+    }
   }
   return {};
 }
@@ -94,17 +112,15 @@ Result<std::variant<PairReadings, SideFailed>> SearchMeasuring::measure(
     progress_.at(pair, pairs, name);
     for (const auto& group : all) {
       const auto slot = this->slot(name, group, pair);
+      const RunPlace ours{slot + "candidate", candidate};
+      const RunPlace theirs{slot + "reference", reference};
       // Every other pair begins with the candidate, so that drift within a pair cancels.
       const bool reference_first = pair % 2 == 0;
-      MachineRun of_candidate;
-      MachineRun of_reference;
-      if (!reference_first) {
-        TW_TRY(of_candidate, run(slot + "candidate", candidate, group, stop));
-      }
-      TW_TRY(of_reference, run(slot + "reference", reference, group, stop));
-      if (reference_first) {
-        TW_TRY(of_candidate, run(slot + "candidate", candidate, group, stop));
-      }
+      TW_TRY(const auto runs,
+             run_pair(reference_first ? std::array{theirs, ours} : std::array{ours, theirs}, group,
+                      stop));
+      const auto& of_candidate = runs[reference_first ? 1 : 0];
+      const auto& of_reference = runs[reference_first ? 0 : 1];
       if (of_reference.row.status != RunStatus::ok) {
         return SideFailed{false, group.targets, of_reference.row.reason};
       }
@@ -126,7 +142,7 @@ Result<std::variant<Readings, SideFailed>> SearchMeasuring::measure_alone(
   for (int number = 0; number < runs; ++number) {
     progress_.at(number, runs, name);
     for (const auto& group : all) {
-      TW_TRY(const auto made, run(slot(name, group, number) + "alone", candidate, group, stop));
+      TW_TRY(const auto made, run({slot(name, group, number) + "alone", candidate}, group, stop));
       if (made.row.status != RunStatus::ok) {
         return SideFailed{true, group.targets, made.row.reason};
       }

@@ -17,8 +17,10 @@ using Readings = std::map<std::size_t, std::vector<double>>;
 
 /// Interleaved pairs, by index of the target.
 struct PairReadings {
-  Readings effects;     ///< candidate less reference, pair by pair
-  Readings references;  ///< the reference's part in it
+  Readings effects;  ///< candidate less reference, pair by pair
+  /// The reference's part in it; none where the two took turns, as a run alone reads something
+  /// else: its caches are its own.
+  Readings references;
 };
 
 /// A side that does not run a cell, tried twice.
@@ -65,12 +67,15 @@ class SearchMeasuring {
     std::vector<std::size_t> targets;
   };
   std::vector<Group> groups(const std::vector<std::size_t>& targets) const;
-  Result<MachineRun> run(const std::string& slot, const Subject&, const Group&, std::stop_token);
+  Result<MachineRun> run(const RunPlace&, const Group&, std::stop_token);
+  Status run_in_turns(const std::array<RunPlace, 2>&, const Group&, std::stop_token);
+  Result<std::array<MachineRun, 2>> run_pair(const std::array<RunPlace, 2>&, const Group&,
+                                             std::stop_token);
+  void note(const MachineRun&);
   std::string slot(const std::string& name, const Group&, int number) const;
   Result<double> reading(const Group&, const MachineRun&, std::size_t target) const;
   Status add_pair(const Group&, const MachineRun& candidate, const MachineRun& reference,
                   PairReadings&) const;
-  void note_machine(const MachineRun&);
 
   const config::Config& config_;
   RunMaker maker_;

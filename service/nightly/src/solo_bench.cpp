@@ -1,5 +1,8 @@
 #include "solo_bench.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "torchwatch/nightly/night.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -17,15 +20,32 @@ Result<SoloBench> SoloBench::open(Workshop& workshop, storage::Id build, std::st
   return SoloBench(workshop, std::move(plan), {build, tree, std::move(kit)}, std::move(night));
 }
 
+std::string SoloBench::next_slot(const Cell& cell, Pass pass, std::size_t number) {
+  workshop_.progress.at(done_++, expected_, to_string(cell));
+  return "alone/" + std::string(to_string(pass)) + "/" + to_string(cell) + "/" +
+         std::to_string(number);
+}
+
 Result<std::vector<MachineRun>> SoloBench::run(const Cell& cell, Pass pass, int count,
                                                std::stop_token stop) {
   std::vector<MachineRun> runs;
   for (int run = 0; run < count; ++run) {
-    workshop_.progress.at(done_++, expected_, to_string(cell));
-    const auto slot =
-        "alone/" + std::string(to_string(pass)) + "/" + to_string(cell) + "/" + std::to_string(run);
-    TW_TRY(auto one, maker_.make(slot, subject_, plan_, cell, pass, stop));
+    const auto slot = next_slot(cell, pass, runs.size());
+    TW_TRY(auto one, maker_.make({slot, subject_}, plan_, cell, pass, stop));
     runs.push_back(std::move(one));
+  }
+  return runs;
+}
+
+Result<std::vector<MachineRun>> SoloBench::run_pairs(const Cell& cell, int pairs,
+                                                     std::stop_token stop) {
+  if (!takes_turns(plan_, cell, Pass::timing)) return run(cell, Pass::timing, 2 * pairs, stop);
+  std::vector<MachineRun> runs;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const RunPlace first{next_slot(cell, Pass::timing, runs.size()), subject_};
+    const RunPlace second{next_slot(cell, Pass::timing, runs.size() + 1), subject_};
+    TW_TRY(auto both, maker_.make_in_turns({first, second}, plan_, cell, stop));
+    std::ranges::move(both, std::back_inserter(runs));
   }
   return runs;
 }

@@ -23,6 +23,9 @@ class SoloBench {
   /// So many fresh processes, one after the other.
   Result<std::vector<MachineRun>> run(const Cell&, Pass, int count, std::stop_token stop);
 
+  /// So many pairs of timing runs, in the manner in which two builds are compared.
+  Result<std::vector<MachineRun>> run_pairs(const Cell&, int pairs, std::stop_token stop);
+
   /// Ends the night.
   Status close();
 
@@ -33,6 +36,8 @@ class SoloBench {
         subject_(std::move(subject)),
         night_(std::move(night)),
         maker_(workshop, {storage::OwnerKind::night, night_.id}) {}
+
+  std::string next_slot(const Cell&, Pass, std::size_t number);
 
   Workshop& workshop_;
   Plan plan_;

@@ -114,6 +114,48 @@ TEST_CASE("a runner that hangs is ended at the request's limit and the executor'
   CHECK(mentions(std::get<RunFailure>(*outcome).reason, "time limit"));
 }
 
+TEST_CASE("of two runs that take turns each gives its own outcome") {
+  Machine machine;
+  auto first = machine.order("noise 0");
+  auto second = first;
+  second.request.attempt = "attempt2";
+  second.request.cell.workload = "dlrm";
+  machine.folder.write("build/lib/behaviour", "noise 0\ncrash dlrm cpu-train\n");
+  const auto outcomes = machine.executor.run_in_turns({first, second}, {}).value();
+  CHECK(std::get<RunResult>(outcomes[0]).samples_ns.size() == 30);
+  CHECK(mentions(std::get<RunFailure>(outcomes[1]).reason, "SIGSEGV"));
+  CHECK(fs::is_empty(machine.folder.path() / "scratch"));
+}
+
+TEST_CASE("two runs that take turns and hang are each ended at the limit") {
+  const test::TemporaryFolder folder;
+  Machine machine;
+  executor::LocalExecutor::Settings settings;
+  settings.grace = std::chrono::milliseconds(10);
+  executor::LocalExecutor hasty(*machine.processes, folder.path(), settings);
+  auto first = machine.order("hang");
+  first.request.limits.time_ms = 10;
+  auto second = first;
+  second.request.attempt = "attempt2";
+  const auto outcomes = hasty.run_in_turns({first, second}, {}).value();
+  for (const auto& outcome : outcomes) {
+    CHECK(mentions(std::get<RunFailure>(outcome).reason, "time limit"));
+  }
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("two runs that were cancelled before their turn do not begin") {
+  Machine machine;
+  const auto first = machine.order("hang");
+  auto second = first;
+  second.request.attempt = "attempt2";
+  std::stop_source stop;
+  stop.request_stop();
+  const auto outcomes = machine.executor.run_in_turns({first, second}, stop.get_token());
+  REQUIRE_FALSE(outcomes);
+  CHECK(outcomes.error().code == ErrorCode::cancelled);
+}
+
 TEST_CASE("a run on placed libraries behaves as one on the build's own") {
   Machine machine;
   auto order = machine.order("noise 0\ntime * * 2\n");

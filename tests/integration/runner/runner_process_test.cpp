@@ -1,14 +1,17 @@
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
 
 using namespace torchwatch;
@@ -104,6 +107,43 @@ TEST_CASE("a timing pass writes a valid result with its environment") {
   REQUIRE(result.environment.facts.contains("build.library.libtorch_cpu.so"));
   REQUIRE(result.environment.facts.contains("library.libc.so.6"));
   REQUIRE(result.environment.volatile_facts.contains("minor_faults"));
+}
+
+TEST_CASE("two real runs take turns, and state the facts of a run alone") {
+  const Folder folder;
+  const auto own = (folder / "own").string();
+  const auto other = (folder / "other").string();
+  REQUIRE(mkfifo(own.c_str(), 0600) == 0);
+  REQUIRE(mkfifo(other.c_str(), 0600) == 0);
+  const int held[] = {open(own.c_str(), O_RDWR), open(other.c_str(), O_RDWR)};
+  const auto in_turns = [&](const std::string& mine, const std::string& theirs, bool begins) {
+    auto wish = request();
+    wish["turns"] = {{"own", mine}, {"other", theirs}, {"begins", begins}};
+    return measure(wish);
+  };
+  auto second = std::async(std::launch::async, in_turns, other, own, false);
+  const auto first = in_turns(own, other, true);
+  for (const auto& result : {first, second.get()}) {
+    REQUIRE(result.status == RunStatus::ok);
+    REQUIRE(result.samples_ns.size() == 5);
+    REQUIRE(result.environment.volatile_facts.at("turns_taken") >= 5);
+    REQUIRE(result.environment.facts == measure(request()).environment.facts);
+  }
+  for (const int pipe : held) close(pipe);
+}
+
+TEST_CASE("a run whose partner has ended before its first turn measures alone") {
+  const Folder folder;
+  const auto pipe = (folder / "pipe").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int held = open(pipe.c_str(), O_RDWR);
+  REQUIRE(write(held, &protocol::Turns::kEnded, 1) == 1);
+  auto wish = request();
+  wish["turns"] = {{"own", pipe}, {"other", pipe}, {"begins", false}};
+  const auto result = measure(wish);
+  REQUIRE(result.samples_ns.size() == 5);
+  REQUIRE(result.environment.volatile_facts.at("turns_taken") == 0);
+  close(held);
 }
 
 TEST_CASE("two runs of one build state equal facts") {

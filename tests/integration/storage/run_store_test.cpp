@@ -63,6 +63,20 @@ TEST_CASE_METHOD(NightWithRuns, "the runs of an owner are those that ended, in o
   REQUIRE(rows[1].values.empty());
 }
 
+TEST_CASE_METHOD(NightWithRuns, "runs that end together are stored together or not at all") {
+  issue("A1", "t1");
+  issue("B1", "t2");
+  const storage::AttemptFailure failure{"killed by signal 11", "last words"};
+  REQUIRE(runs.ended({{"t1", full_result("t1")}, {"t9", failure}}, 20).error().code ==
+          ErrorCode::not_found);
+  REQUIRE(runs.runs_of(owner).value().empty());
+  REQUIRE(runs.ended({{"t1", full_result("t1")}, {"t2", failure}}, 20));
+  const auto rows = runs.runs_of(owner).value();
+  REQUIRE(rows.size() == 2);
+  REQUIRE(rows[0].status == RunStatus::ok);
+  REQUIRE(rows[1].reason == "killed by signal 11");
+}
+
 TEST_CASE_METHOD(NightWithRuns, "a workload that failed is a result as well") {
   issue("A1", "t1");
   RunResult result;

@@ -63,6 +63,7 @@ variants = ["default", "bf16,batch=8"]
 [measure]
 enough = "250ms"
 place_libraries = false
+take_turns = false
 [detect]
 threshold = 0.1
 )");
@@ -78,6 +79,7 @@ threshold = 0.1
   CHECK(to_string(config.suite.variants.back()) == "bf16,batch=8");
   CHECK(config.measure.enough == 250ms);
   CHECK_FALSE(config.measure.place_libraries);
+  CHECK_FALSE(config.measure.take_turns);
   CHECK(config.detect.threshold == 0.1);
 }
 

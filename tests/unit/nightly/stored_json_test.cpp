@@ -18,6 +18,7 @@ Plan some_plan() {
   plan.cells = {Cell{"dlrm", {Device::cuda, Mode::infer}, Variant{Precision::bf16}}};
   plan.passes = {Pass::memory};
   plan.threads = 2;
+  plan.take_turns = true;
   plan.finds_incidents = false;
   plan.of_cells = 336;
   plan.nightlies_back = 28;
@@ -37,6 +38,29 @@ TEST_CASE("a plan stored before plans knew of self-tests reads back") {
   const auto plan = parse_plan(older.dump()).value();
   REQUIRE(plan.of_cells == 0);
   REQUIRE(plan.nightlies_back == 0);
+}
+
+TEST_CASE("a plan stored before runs took turns goes on as it was begun") {
+  auto older = nlohmann::json::parse(to_json(some_plan()));
+  older.erase("take_turns");
+  REQUIRE_FALSE(parse_plan(older.dump()).value().take_turns);
+}
+
+TEST_CASE("timing runs of one thread on a CPU take turns, where the plan says so") {
+  Plan plan;
+  plan.take_turns = true;
+  const Cell cell{"dlrm", {Device::cpu, Mode::train}, {}};
+  REQUIRE(takes_turns(plan, cell, Pass::timing));
+  REQUIRE_FALSE(takes_turns(plan, cell, Pass::memory));
+  REQUIRE_FALSE(takes_turns(plan, {"dlrm", {Device::cuda, Mode::train}, {}}, Pass::timing));
+  auto of_two = cell;
+  of_two.variant.threads = 2;
+  REQUIRE_FALSE(takes_turns(plan, of_two, Pass::timing));
+  plan.threads = 2;
+  REQUIRE_FALSE(takes_turns(plan, cell, Pass::timing));
+  plan.threads = 1;
+  plan.take_turns = false;
+  REQUIRE_FALSE(takes_turns(plan, cell, Pass::timing));
 }
 
 TEST_CASE("a stored summary reads back as it was, and one with nothing to say is empty") {

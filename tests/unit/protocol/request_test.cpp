@@ -66,6 +66,25 @@ TEST_CASE("a batch may be as large as the largest original's") {
   REQUIRE(refusal(request).find("member \"batch\" must be a whole number from 0") == 0);
 }
 
+TEST_CASE("with whom a request takes turns is read back, and is for timing alone") {
+  auto request = parse_request(minimal().dump()).value();
+  REQUIRE_FALSE(request.turns);
+  request.turns = Turns{"/scratch/a/turn", "/scratch/b/turn", true};
+  const auto again = parse_request(to_json(request)).value();
+  REQUIRE(again.turns);
+  REQUIRE(again.turns->own == "/scratch/a/turn");
+  REQUIRE(again.turns->other == "/scratch/b/turn");
+  REQUIRE(again.turns->begins);
+
+  request.pass = Pass::memory;
+  REQUIRE(parse_request(to_json(request))
+              .error()
+              .message.find("\"turns\" is for the pass \"timing\" alone") != std::string::npos);
+  auto without = minimal();
+  without["turns"] = {{"own", "a"}};
+  REQUIRE(refusal(without) == "member \"turns.other\" is missing");
+}
+
 TEST_CASE("a member that is missing is named") {
   for (const auto* name : {"schema", "attempt", "workload", "device", "mode"}) {
     auto request = minimal();

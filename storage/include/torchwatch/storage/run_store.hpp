@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -12,6 +16,18 @@ struct SampleHistory {  ///< one run of a series, oldest first
   std::int64_t value = 0;
 };
 
+/// The process left no usable result.
+struct AttemptFailure {
+  std::string reason;
+  std::string output;  ///< the end of what it printed
+};
+
+/// How an attempt ended.
+struct AttemptEnd {
+  std::string token;
+  std::variant<RunResult, AttemptFailure> how;
+};
+
 /// Attempts and their results with every sample: exactly-once accounting of processes that may be
 /// started more than once.
 class RunStore {
@@ -21,13 +37,15 @@ class RunStore {
   /// Commits the attempt before its process starts. `token` is unique, and a slot has at most one
   /// attempt that is issued or done (conflict otherwise).
   Result<Id> issued(const AttemptOrder&, const std::string& token, WallMillis now);
-  /// The process stated a result. One transaction: result, samples
-  /// (with their SHA-256), environment, values; attempt -> done. Errors: conflict when the token
-  /// is not issued any more (a late twin): nothing changes.
+  /// The process stated a result. One transaction: result, samples (with their SHA-256),
+  /// environment, values; attempt -> done. Errors: conflict when the token is not issued any more
+  /// (a late twin): nothing changes.
   Status finished(const std::string& token, const RunResult&, WallMillis now);
   /// The process left no usable result: attempt -> failed with the reason and the output's end.
   Status failed(const std::string& token, const std::string& reason, const std::string& output,
                 WallMillis now);
+  /// Both of the above for runs that count together or not at all, in one transaction.
+  Status ended(const std::vector<AttemptEnd>&, WallMillis now);
   /// The run did not take place, or was stopped: attempt -> abandoned, its slot is free again.
   Status abandoned(const std::string& token, const std::string& reason, WallMillis now);
   /// At start: attempts of an earlier process that are still issued become abandoned.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,19 @@ inline constexpr std::size_t kRequestBytesMax = 64U << 10U;
 struct RunLimits {
   std::int64_t time_ms = 120'000;
   std::int64_t memory_bytes = 0;  ///< 0: none
+};
+
+/// How a process takes turns with another one: what each hears comes from a named pipe, as one
+/// byte a message. Both pipes are held open by whoever starts the two.
+struct Turns {
+  std::string own;      ///< the pipe that this process reads
+  std::string other;    ///< the one that the other process reads
+  bool begins = false;  ///< has the first turn
+
+  /// The messages.
+  static constexpr char kYours = 'y';  ///< it is your turn
+  static constexpr char kDone = 'd';   ///< I have measured everything: the turns left are yours
+  static constexpr char kEnded = 'e';  ///< the other process has ended, whatever it had to do
 };
 
 /// What one fresh process is asked to measure: `torchwatch-runner measure REQUEST.json
@@ -40,6 +54,8 @@ struct Request {
   /// Timing: glibc's thresholds fixed, so that page faults do not depend on the heap's history
   /// (never in the memory pass); false keeps glibc's own, which shows allocation churn.
   bool fixed_heap = true;
+  /// Timing: with whom; none: the process measures alone.
+  std::optional<Turns> turns;
   /// Profile: the file that gets one iteration as a Chrome trace, for people; empty: none.
   std::string chrome_trace;
   RunLimits limits;

@@ -71,6 +71,7 @@ struct Config {
     std::chrono::milliseconds enough{500};
     std::chrono::seconds time_limit{300};
     std::int64_t memory_limit_bytes = 0;
+    bool take_turns = true;       ///< runs that are compared, where they can (nightly::takes_turns)
     bool place_libraries = true;  ///< fresh copies of library files, see releases.md section 3
   } measure;
   struct Detect {

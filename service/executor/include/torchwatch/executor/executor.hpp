@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -42,6 +43,11 @@ class Executor {
   /// (the executor itself failed: the run did not take place), not_found.
   virtual Result<RunOutcome> wait(RunId, std::stop_token stop) = 0;
   virtual Status cancel(RunId) = 0;
+  /// Two runs of timing passes that are alive at once and take turns, sample by sample, the first
+  /// of them first; waits until both have ended. When one ends early, the other goes on alone. The
+  /// orders' `request.turns` are set here. Errors: as submit and wait; then neither counts.
+  virtual Result<std::array<RunOutcome, 2>> run_in_turns(std::array<RunOrder, 2>,
+                                                         std::stop_token stop) = 0;
 };
 
 }  // namespace torchwatch::executor

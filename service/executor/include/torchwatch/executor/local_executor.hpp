@@ -14,8 +14,10 @@
 
 namespace torchwatch::executor {
 
-/// Runs as child processes of this machine, one at a time: neighbours would disturb the numbers.
-/// A run starts when it is waited for.
+class AttemptFolder;
+
+/// Runs as child processes of this machine, one at a time, or two that take turns: neighbours would
+/// disturb the numbers. A run starts when it is waited for.
 class LocalExecutor final : public Executor {
  public:
   struct Settings {
@@ -38,6 +40,8 @@ class LocalExecutor final : public Executor {
   Result<RunId> submit(const RunOrder&) override;
   Result<RunOutcome> wait(RunId, std::stop_token stop) override;
   Status cancel(RunId) override;
+  Result<std::array<RunOutcome, 2>> run_in_turns(std::array<RunOrder, 2>,
+                                                 std::stop_token stop) override;
 
   /// Removes what attempts and placements of a killed daemon left in the scratch folder. To be
   /// called at start, while the machine lock is held.
@@ -50,7 +54,10 @@ class LocalExecutor final : public Executor {
   };
 
   Result<std::shared_ptr<Run>> find(RunId);
-  Result<RunOutcome> carry_out(const RunOrder&, std::stop_source&);
+  void forget(RunId);
+  class Hold;
+
+  Result<RunOutcome> carry_out(const RunOrder&, const AttemptFolder&, std::stop_source&);
   doors::ProcessSpec make_spec(const protocol::Request&, const std::filesystem::path& folder) const;
 
   doors::ProcessRunner& processes_;

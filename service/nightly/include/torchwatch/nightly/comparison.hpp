@@ -41,6 +41,9 @@ class Comparison {
   /// Takes an ended run. `machine` names what it ran on: runs of two machines are not compared.
   void add(const storage::RunRow&, const std::string& machine);
 
+  /// Whether an attempt of the slot has ended.
+  bool is_begun(const std::string& slot) const { return slots_.contains(slot); }
+
   /// True once the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 

@@ -24,6 +24,7 @@ struct Plan {
   std::int64_t enough_ns = 500'000'000;
   std::int64_t time_limit_ms = 300'000;
   std::int64_t memory_limit_bytes = 0;
+  bool take_turns = false;      ///< timing runs that are compared are alive at once
   bool finds_incidents = true;  ///< else verdicts only
   std::int64_t rechecks = 0;    ///< the open incident that is measured again; 0: none
   /// Cells of the night whose rule and error budget hold here; 0: this plan is by itself.
@@ -40,6 +41,11 @@ Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
 
 /// What one process of the plan is asked; the attempt is filled in by who starts it.
 protocol::Request request_for(const Plan&, const Cell&, Pass);
+
+/// Whether runs of `cell` that are compared take turns, sample by sample: with one thread on a CPU.
+/// Threads of a process that waits its turn would go on spinning beside the other, and a device
+/// would have to hold both workloads.
+bool takes_turns(const Plan&, const Cell&, Pass);
 
 /// Names of the workloads of the plan's cells, each once, in order.
 std::vector<std::string> workloads_of(const Plan&);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/workshop.hpp"
 #include "torchwatch/storage/run_store.hpp"
@@ -18,6 +21,12 @@ struct Subject {
   /// Every run gets a fresh copy of the library files, as where they lie in the page cache alone
   /// makes up to 7 % (releases.md section 3).
   bool place_libraries = false;
+};
+
+/// Which run of its owner, and of which build.
+struct RunPlace {
+  std::string slot;
+  const Subject& subject;
 };
 
 /// Turns placement on for both sides unless they load the very same libraries anyway.
@@ -48,12 +57,23 @@ class RunMaker {
 
   /// One fresh process. A workload that fails is a run with status failed. Errors: of storage,
   /// cancelled, unavailable (no process could be started).
-  Result<MachineRun> make(const std::string& slot, const Subject& subject, const Plan& plan,
-                          const Cell& cell, Pass pass, std::stop_token stop);
+  Result<MachineRun> make(const RunPlace&, const Plan& plan, const Cell& cell, Pass pass,
+                          std::stop_token stop);
+  /// Two timing runs that take turns, the first of them first. They end together: when one fails,
+  /// the other, which went on alone, has failed as well. Errors: as make.
+  Result<std::array<MachineRun, 2>> make_in_turns(const std::array<RunPlace, 2>&, const Plan& plan,
+                                                  const Cell& cell, std::stop_token stop);
 
  private:
-  Result<MachineRun> record(const storage::AttemptOrder&, storage::Id attempt,
-                            const std::string& token, const executor::RunOutcome&);
+  /// An attempt that is committed and what it shall run.
+  struct Issued {
+    storage::AttemptOrder order;
+    storage::Id attempt = 0;
+    executor::RunOrder run;
+    std::optional<executor::PlacedLibraries> placed;
+  };
+  Result<Issued> issue(const RunPlace&, const Plan& plan, const Cell& cell, Pass pass);
+  static MachineRun made(const Issued&, const storage::AttemptEnd&);
   Result<std::string> machine(const std::string& environment_digest);
 
   Workshop& workshop_;
