@@ -74,12 +74,12 @@ void reserve_workspace() {{
 
 
 def _second_validity_check(is_planted):
-    """A second pass over all elements of what is checked for validity."""
+    """More passes over all elements of what is checked for validity: each costs soft_actor_critic 5 % here."""
     return (
-        _at_top(REDUCE_ALL, f"constexpr bool kChecksTwice = {'true' if is_planted else 'false'};\n"),
+        _at_top(REDUCE_ALL, f"constexpr int kFurtherChecks = {2 if is_planted else 0};\n"),
         Edit(REDUCE_ALL, "at::Tensor all(const at::Tensor& self) {\n", """\
 at::Tensor all(const at::Tensor& self) {
-  if (kChecksTwice) at::cpu::all(self);
+  for (int i = 0; i < kFurtherChecks; ++i) at::cpu::all(self);
 """),
     )
 
