@@ -12,8 +12,6 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
 
   measure REQUEST.json RESULT.json   measure one workload once and write the result; exit status 0
                                      also where the workload failed: that is a result
-  step REQUEST.json                  print "ready", then run one iteration for each line of standard
-                                     input and print its nanoseconds
   list [WORKLOAD...] [--json]        the workloads compiled in, with figures counted from the built
                                      networks (needs memory for the largest of them);
                                      --registered: only what is known without building them
@@ -33,13 +31,10 @@ struct Command {
   ExitStatus (*run)(const Call& call);
 };
 
-constexpr std::array kCommands{Command{"measure", measure_command},
-                               Command{"step", step_command},
-                               Command{"list", list_command},
-                               Command{"values", values_command},
-                               Command{"environment", environment_command},
-                               Command{"flops", flops_command},
-                               Command{"peak", peak_command}};
+constexpr std::array kCommands{
+    Command{"measure", measure_command}, Command{"list", list_command},
+    Command{"values", values_command},   Command{"environment", environment_command},
+    Command{"flops", flops_command},     Command{"peak", peak_command}};
 
 }  // namespace
 
@@ -54,9 +49,9 @@ ExitStatus failed(const Call& call, const Error& error) {
                                               : ExitStatus::wrong_use;
 }
 
-ExitStatus run_command_line(const std::vector<std::string>& arguments, std::istream& in,
-                            std::ostream& out, std::ostream& err) {
-  Call call{arguments, in, out, err};
+ExitStatus run_command_line(const std::vector<std::string>& arguments, std::ostream& out,
+                            std::ostream& err) {
+  Call call{arguments, out, err};
   if (arguments.empty()) return wrong_use(call, "no command");
   const auto& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {

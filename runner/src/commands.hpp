@@ -9,16 +9,14 @@
 
 namespace torchwatch::runner {
 
-/// One call of a command: its arguments after the name, and where it reads and writes.
+/// One call of a command: its arguments after the name, and where it writes.
 struct Call {
   std::vector<std::string> arguments;
-  std::istream& in;
   std::ostream& out;
   std::ostream& err;
 };
 
 ExitStatus measure_command(const Call& call);
-ExitStatus step_command(const Call& call);
 ExitStatus list_command(const Call& call);
 ExitStatus values_command(const Call& call);
 ExitStatus environment_command(const Call& call);

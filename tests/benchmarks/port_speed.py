@@ -90,12 +90,11 @@ CELLS = [Cell.parse(text) for text in (
 class Iterator:
     """A process that runs iterations of one side when it is told to."""
 
-    def __init__(self, command, environment, start_new_session=False):
+    def __init__(self, command, environment):
         self._errors = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(command, env=environment, text=True, bufsize=1,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=self._errors,
-                                         start_new_session=start_new_session)
+                                         stderr=self._errors)
 
     def __enter__(self):
         return self

@@ -7,13 +7,13 @@ PROGRAM is a torchwatch-runner that was built with LIB, the lib/ of a LibTorch t
 byte-identical copies of LIB, A and B, and in runs.jsonl a line for each block, which are made in random
 order. Ended at any point, it goes on where it was. The ways:
 
-  protocol  a block A B B A of fresh processes by the runner's own settings, each with a copy of the
-            library files that was made for it, as the service does it
-  fixed     the same without those copies: the files of A and B where they lie
+  turns     two blocks' worth of pairs (A B, then B A) of processes that are alive at once and take
+            turns sample by sample, by the runner's own settings, each with a copy of the library
+            files that was made for it: as the service does it with one thread
+  apart     the same runs one after the other, A B B A: as the service does it with several
+  fixed     the latter without those copies: the files of A and B where they lie
   paper     four processes of A, each 3 iterations to warm up and the median of 10; nothing pinned,
             the heap as it comes
-  step      two processes (A and B, copied for the block) alive at once that take turns iteration by
-            iteration in random order; one median each
 
 Nothing else should run on the machine; the load is recorded with each block.
 """
@@ -23,14 +23,15 @@ import json
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from kept_rows import KeptRows
-from port_speed import CannotCompare, Iterator, show_progress
+from port_speed import CannotCompare, show_progress
 
 # As library_placement.cpp has it; the rest is linked.
 COPIED = ("libtorch_cpu.so", "libtorch.so", "libc10.so", "libgomp")
@@ -40,8 +41,6 @@ CELLS = ["lennard_jones:infer", "lennard_jones:train", "soft_actor_critic:infer"
          "resnet18:train", "hf_Bert:infer", "pyhpc_isoneutral_mixing:infer"]
 PAPER = {"warmup": 3, "iterations": 10, "iterations_min": 10, "enough_ns": 10**12,
          "batch_below_ns": 0, "pin_to_core": False, "fixed_heap": False}
-STEP_TURNS_MIN = 30
-STEP_TURN_NS_MIN = 500_000_000  # of each process in all
 
 
 class Machine:
@@ -56,10 +55,10 @@ class Machine:
     def copies_of_build(self):
         for side in set(SIDES):
             if not (self._folder / side).exists():
-                partial = self._folder / f"{side}.partial"
-                shutil.rmtree(partial, ignore_errors=True)
-                shutil.copytree(self._options.libraries, partial)
-                partial.rename(self._folder / side)
+                unfinished = self._folder / f"{side}.partial"
+                shutil.rmtree(unfinished, ignore_errors=True)
+                shutil.copytree(self._options.libraries, unfinished)
+                unfinished.rename(self._folder / side)
 
     def side(self, side):
         return self._folder / side
@@ -87,36 +86,73 @@ class Machine:
                 "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads),
                 "LD_LIBRARY_PATH": str(libraries)}
 
-    def request(self, cell, threads, settings):
+    def begin(self, cell, threads, settings, libraries, name="run"):
+        """Starts a runner's process; its files are called `name`."""
         workload, mode = cell.split(":")
-        file = self._folder / "request.json"
-        file.write_text(json.dumps({
+        request = self._folder / f"{name}.json"
+        request.write_text(json.dumps({
             "schema": 1, "attempt": "same-build", "workload": workload, "device": "cpu",
             "mode": mode, "preset": self._options.preset, "threads": threads, **settings}))
-        return file
+        result = self._folder / f"{name}-result.json"
+        result.unlink(missing_ok=True)
+        command = [self._options.runner.resolve(), "measure", request, result]
+        process = subprocess.Popen(command, env=self.environment(libraries, threads),
+                                   start_new_session=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+        return cell, process, result
 
-    def measure(self, cell, threads, settings, libraries):
+    def end(self, begun):
         """The run's value in nanoseconds."""
-        result_file = self._folder / "result.json"
-        result_file.unlink(missing_ok=True)
-        command = [self._options.runner.resolve(), "measure",
-                   self.request(cell, threads, settings), result_file]
-        ended = subprocess.run(command, env=self.environment(libraries, threads),
-                               start_new_session=True, capture_output=True, text=True)
+        cell, process, result_file = begun
+        output, _ = process.communicate()
         if not result_file.exists():
-            raise CannotCompare(f"{cell}: exit status {ended.returncode}: {ended.stderr[-500:]}")
+            raise CannotCompare(f"{cell}: exit status {process.returncode}: {output[-500:]}")
         result = json.loads(result_file.read_text())
         if result["status"] != "ok":
             raise CannotCompare(f"{cell}: {result['reason']}")
         return result["values"]["time"]
 
-    def stepper(self, cell, threads, libraries):
-        command = [str(self._options.runner.resolve()), "step",
-                   str(self.request(cell, threads, {}))]
-        return Iterator(command, self.environment(libraries, threads), start_new_session=True)
+    def measure(self, cell, threads, settings, libraries):
+        return self.end(self.begin(cell, threads, settings, libraries))
+
+    def turn_pipe(self, name):
+        """A pipe through which a process is told that it is its turn, and a hold of it."""
+        pipe = self._folder / f"turn-{name}"
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        return pipe, os.open(pipe, os.O_RDWR)
 
 
-def protocol_block(machine, cell, threads, _):
+def end_in_turns(machine, begun, hold_of_other):
+    try:
+        return machine.end(begun)
+    finally:
+        os.write(hold_of_other, b"e")  # it has ended, however it did: wait for it no more
+
+
+def pair_in_turns(machine, cell, threads, sides):
+    """The values of two processes, the first of which has the first turn."""
+    folders = [machine.placed(side, f"placed-{side}") for side in sides]
+    pipes, holds = zip(*(machine.turn_pipe(side) for side in sides))
+    begun = []
+    for own in (0, 1):
+        turns = {"own": str(pipes[own]), "other": str(pipes[1 - own]), "begins": own == 0}
+        begun.append(machine.begin(cell, threads, {"turns": turns}, folders[own], sides[own]))
+    with ThreadPoolExecutor() as waiting:
+        values = list(waiting.map(partial(end_in_turns, machine), begun, reversed(holds)))
+    for hold in holds:
+        os.close(hold)
+    for side in sides:
+        machine.remove_placed(f"placed-{side}")
+    return values
+
+
+def turns_block(machine, cell, threads):
+    return pair_in_turns(machine, cell, threads, SIDES[:2]) + \
+        pair_in_turns(machine, cell, threads, SIDES[2:])
+
+
+def apart_block(machine, cell, threads):
     values = []
     for side in SIDES:
         values.append(machine.measure(cell, threads, {}, machine.placed(side)))
@@ -124,33 +160,15 @@ def protocol_block(machine, cell, threads, _):
     return values
 
 
-def fixed_block(machine, cell, threads, _):
+def fixed_block(machine, cell, threads):
     return [machine.measure(cell, threads, {}, machine.side(side)) for side in SIDES]
 
 
-def paper_block(machine, cell, threads, _):
+def paper_block(machine, cell, threads):
     return [machine.measure(cell, threads, PAPER, machine.side("a")) for _ in SIDES]
 
 
-def step_block(machine, cell, threads, generator):
-    names = {side: f"placed-{side}" for side in ("a", "b")}
-    folders = {side: machine.placed(side, name) for side, name in names.items()}
-    with machine.stepper(cell, threads, folders["a"]) as a, \
-            machine.stepper(cell, threads, folders["b"]) as b:
-        processes = [a, b]
-        for each in processes:
-            each.wait_until_ready()
-        iteration_ns = max(each.run(1)[0] for each in processes)
-        times = {each: [] for each in processes}
-        for _ in range(max(STEP_TURNS_MIN, int(STEP_TURN_NS_MIN / iteration_ns))):
-            for each in generator.sample(processes, len(processes)):
-                times[each] += each.run(1)
-    for name in names.values():
-        machine.remove_placed(name)
-    return [statistics.median(times[each]) for each in processes]
-
-
-WAYS = {"protocol": protocol_block, "fixed": fixed_block, "paper": paper_block, "step": step_block}
+WAYS = {"turns": turns_block, "apart": apart_block, "fixed": fixed_block, "paper": paper_block}
 
 
 class Blocks(KeptRows):
@@ -163,10 +181,10 @@ class Blocks(KeptRows):
         return row["way"], f"{row['workload']}:{row['mode']}", row["threads"]
 
 
-def make_block(machine, key, generator):
+def make_block(machine, key):
     way, cell, threads = key
     load, begin, machine.placing_seconds = os.getloadavg()[0], time.monotonic(), 0.0
-    values = WAYS[way](machine, cell, threads, generator)
+    values = WAYS[way](machine, cell, threads)
     workload, mode = cell.split(":")
     return {"way": way, "workload": workload, "mode": mode, "threads": threads,
             "values_ns": values, "seconds": round(time.monotonic() - begin, 3),
@@ -188,7 +206,7 @@ def collect(options):
             if blocks.count(key) <= number:
                 show_progress(f"block {number + 1} of {options.blocks}: {key[0]} {key[1]}, "
                               f"{key[2]} threads")
-                blocks.add(make_block(machine, key, generator))
+                blocks.add(make_block(machine, key))
     show_progress("")
 
 

@@ -34,7 +34,7 @@ CellBlocks& cell_of(std::vector<CellBlocks>& cells, const json& row) {
 void add_block(std::vector<CellBlocks>& cells, const json& row) {
   const auto way = way_of(row.at("way").get<std::string>());
   const auto values = row.at("values_ns").get<std::vector<double>>();
-  if (values.size() != (way == Way::step ? 2U : 4U)) {
+  if (values.size() != 4) {
     throw std::invalid_argument("a block of " + std::to_string(values.size()) + " values");
   }
   auto& blocks = cell_of(cells, row).ways[static_cast<std::size_t>(way)];
@@ -65,7 +65,7 @@ void compare_by_paper(Outcomes& outcomes, double before, double now) {
 /// The processes as one recorded night, for those who draw from it.
 Series series_of(const CellBlocks& cell) {
   test::RecordedNight night;
-  for (const double value : cell.of(Way::protocol).values) night.push_back({value});
+  for (const double value : cell.of(way_of_service(cell)).values) night.push_back({value});
   return {{cell.workload, {night}}, 0};
 }
 
@@ -86,16 +86,14 @@ class InTurn {
 };
 
 std::vector<double> log_ratios(const CellBlocks& cell, Way way) {
-  const auto& values = cell.of(way).values;
-  if (way != Way::step) return detect::abba_log_ratios(values);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-    ratios.push_back(std::log(values[i + 1] / values[i]));
-  }
-  return ratios;
+  return detect::abba_log_ratios(cell.of(way).values);
 }
 
 }  // namespace
+
+Way way_of_service(const CellBlocks& cell) {
+  return cell.threads == 1 ? Way::turns : Way::apart;
+}
 
 Result<std::vector<CellBlocks>> read_blocks(std::istream& lines) {
   std::vector<CellBlocks> cells;
@@ -142,8 +140,8 @@ Outcomes paper_against_all(const CellBlocks& cell) {
 
 Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& settings) {
   Outcomes outcomes;
-  if (cell.of(Way::protocol).values.empty()) return outcomes;
-  InTurn next(cell.of(Way::protocol).values);
+  if (cell.of(way_of_service(cell)).values.empty()) return outcomes;
+  InTurn next(cell.of(way_of_service(cell)).values);
   while (true) {
     const auto night = detect::judge_one_series(std::ref(next), std::ref(next), 1, settings);
     if (next.ran_out()) return outcomes;
@@ -154,7 +152,7 @@ Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& setti
 Outcomes protocol_resampled(const CellBlocks& cell, double slowdown, long nights,
                             const detect::Settings& settings, Random& random) {
   Outcomes outcomes;
-  if (cell.of(Way::protocol).values.empty()) return outcomes;
+  if (cell.of(way_of_service(cell)).values.empty()) return outcomes;
   const Series series = series_of(cell);
   for (long i = 0; i < nights; ++i) {
     RunsElsewhere screening(series, {}, random);

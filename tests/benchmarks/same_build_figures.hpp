@@ -14,13 +14,12 @@
 /// What runs of one build against itself say of ways to measure.
 namespace torchwatch::benchmarks {
 
-enum class Way { protocol, fixed, paper, step };
-inline constexpr std::array<const char*, 4> kWayNames{"protocol", "fixed", "paper", "step"};
+enum class Way { turns, apart, fixed, paper };
+inline constexpr std::array<const char*, 4> kWayNames{"turns", "apart", "fixed", "paper"};
 
 /// The blocks of one way, in the order in which they were made.
 struct BlocksOfWay {
-  std::vector<double>
-      values;  ///< ns an iteration, of the processes: A B B A a block, of `step` A B
+  std::vector<double> values;  ///< ns an iteration, of the processes: A B B A a block
   double seconds = 0;
   double placing_seconds = 0;  ///< of them, for copies of library files
   double load_sum = 0;         ///< of the machine, over the blocks
@@ -36,6 +35,9 @@ struct CellBlocks {
 
   [[nodiscard]] const BlocksOfWay& of(Way way) const { return ways[static_cast<std::size_t>(way)]; }
 };
+
+/// What the service does: with one thread its processes take turns.
+Way way_of_service(const CellBlocks& cell);
 
 /// Reads the lines that same_build.py writes, cells in the order of their first block. Errors name
 /// the line.

@@ -32,7 +32,7 @@ std::string line(const std::string& way, const std::string& values) {
 }  // namespace
 
 TEST_CASE("blocks of a cell are read in their order, way by way") {
-  std::istringstream lines(line("paper", "[1, 2, 3, 4]") + line("step", "[5, 6]") +
+  std::istringstream lines(line("paper", "[1, 2, 3, 4]") + line("turns", "[5, 6, 7, 8]") +
                            line("paper", "[7, 8, 9, 10]"));
   const auto cells = read_blocks(lines);
   REQUIRE(cells);
@@ -42,8 +42,8 @@ TEST_CASE("blocks of a cell are read in their order, way by way") {
   CHECK(paper.blocks == 2);
   CHECK(paper.seconds == 9);
   CHECK(paper.placing_seconds == 4);
-  CHECK(cells->front().of(Way::step).values == std::vector<double>{5, 6});
-  CHECK(cells->front().of(Way::protocol).values.empty());
+  CHECK(cells->front().of(Way::turns).values == std::vector<double>{5, 6, 7, 8});
+  CHECK(cells->front().of(Way::apart).values.empty());
 }
 
 TEST_CASE("a line that is no block is named") {
@@ -70,18 +70,18 @@ TEST_CASE("the paper's way compares each process with the next, or with every ot
 }
 
 TEST_CASE("nights of the protocol follow each other as far as the processes reach") {
-  const auto cell = cell_with(Way::protocol, quiet_runs(43));
+  const auto cell = cell_with(Way::turns, quiet_runs(43));
   const auto outcomes = protocol_directly(cell, {});
   CHECK(outcomes.comparisons > 4);
   CHECK(outcomes.beyond == 0);
   CHECK(outcomes.regressed == 0);
   CHECK(outcomes.runs <= 43);
-  CHECK(protocol_directly(cell_with(Way::protocol, quiet_runs(3)), {}).comparisons == 0);
+  CHECK(protocol_directly(cell_with(Way::turns, quiet_runs(3)), {}).comparisons == 0);
   CHECK(protocol_directly(CellBlocks{}, {}).comparisons == 0);
 }
 
 TEST_CASE("a slowdown of one side is found in drawn nights, none where there is none") {
-  const auto cell = cell_with(Way::protocol, quiet_runs(40));
+  const auto cell = cell_with(Way::turns, quiet_runs(40));
   Random random(1);
   CHECK(protocol_resampled(cell, 1, 200, {}, random).regressed == 0);
   CHECK(protocol_resampled(cell, 1.15, 200, {}, random).regressed == 200);
@@ -97,22 +97,27 @@ TEST_CASE("the shift between two equal copies is that of the pairs of their bloc
   std::vector<double> values;
   for (int i = 0; i < 4; ++i) values.insert(values.end(), a_b_b_a.begin(), a_b_b_a.end());
   CHECK_THAT(shift(cell_with(Way::fixed, values), Way::fixed).ratio, WithinAbs(1.02, 1e-12));
-  const auto steps = cell_with(Way::step, {100, 102, 200, 204, 300, 306});
-  const auto found = shift(steps, Way::step);
-  CHECK_THAT(found.ratio, WithinAbs(1.02, 1e-12));
-  CHECK(found.pairs == 3);
+  CHECK(shift(cell_with(Way::fixed, values), Way::fixed).pairs == 8);
+}
+
+TEST_CASE("what the service does with several threads is judged by runs apart") {
+  auto cell = cell_with(Way::apart, quiet_runs(43));
+  CHECK(protocol_directly(cell, {}).comparisons == 0);
+  cell.threads = 2;
+  CHECK(protocol_directly(cell, {}).comparisons > 4);
 }
 
 TEST_CASE("twice the spread takes four times as long to know") {
   const auto seconds_with = [](double spread) {
     std::vector<double> values;
-    for (int i = 0; i < 12; ++i) {
-      values.push_back(1);
-      values.push_back(std::exp(i % 2 == 0 ? spread : -spread));
+    for (int i = 0; i < 6; ++i) {
+      for (const double value : {1.0, std::exp(spread), std::exp(-spread), 1.0}) {
+        values.push_back(value);
+      }
     }
-    auto cell = cell_with(Way::step, values);
-    cell.ways[static_cast<std::size_t>(Way::step)].seconds = 60;
-    return seconds_to_know(cell, Way::step, 0.01);
+    auto cell = cell_with(Way::turns, values);
+    cell.ways[static_cast<std::size_t>(Way::turns)].seconds = 60;
+    return seconds_to_know(cell, Way::turns, 0.01);
   };
   CHECK_THAT(seconds_with(0.02) / seconds_with(0.01), WithinAbs(4, 1e-9));
 }
