@@ -42,6 +42,8 @@ CELLS = ["lennard_jones:infer", "lennard_jones:train", "soft_actor_critic:infer"
 PAPER = {"warmup": 3, "iterations": 10, "iterations_min": 10, "enough_ns": 10**12,
          "batch_below_ns": 0, "pin_to_core": False, "fixed_heap": False}
 
+TURN_NS = 10_000_000  # as run_maker.cpp has it
+
 
 class Machine:
     """Starts the runner's processes as the service does: each in a session of its own, with a fixed
@@ -136,8 +138,9 @@ def pair_in_turns(machine, cell, threads, sides):
     pipes, holds = zip(*(machine.turn_pipe(side) for side in sides))
     begun = []
     for own in (0, 1):
-        turns = {"own": str(pipes[own]), "other": str(pipes[1 - own]), "begins": own == 0}
-        begun.append(machine.begin(cell, threads, {"turns": turns}, folders[own], sides[own]))
+        turn = {"own": str(pipes[own]), "other": str(pipes[1 - own]), "begins": own == 0}
+        settings = {"turns": turn, "batch_below_ns": TURN_NS}
+        begun.append(machine.begin(cell, threads, settings, folders[own], sides[own]))
     with ThreadPoolExecutor() as waiting:
         values = list(waiting.map(partial(end_in_turns, machine), begun, reversed(holds)))
     for hold in holds:
