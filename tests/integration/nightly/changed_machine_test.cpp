@@ -27,6 +27,13 @@ std::vector<test::ScriptedCommit> day_with_one_culprit() {
   return commits;
 }
 
+/// Only runs apart can be read alone.
+std::unique_ptr<test::ScriptedService> open(const test::ScriptedDay& day) {
+  auto config = day.config();
+  config.measure.take_turns = false;
+  return test::ScriptedService::open(config).value();
+}
+
 /// As soon as the search orders its first run alone, the kernel is another one, on which
 /// everything takes longer: held against the ends, every commit would be bad.
 class OtherKernel final : public nightly::Progress {
@@ -102,7 +109,7 @@ void check_that_it_went_on_in_pairs(const Search& search, const std::string& cul
 TEST_CASE("a search whose machine changes goes on in pairs and names the culprit all the same") {
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), day_with_one_culprit());
-  const auto service = test::ScriptedService::open(day.config()).value();
+  const auto service = open(day);
   OtherKernel progress(day.config().executor.scratch);
   REQUIRE(carry_out(*service, progress));
 
@@ -115,14 +122,14 @@ TEST_CASE("a search that was ended after its machine changed does not read build
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), day_with_one_culprit());
   {
-    const auto service = test::ScriptedService::open(day.config()).value();
+    const auto service = open(day);
     OtherKernel progress(day.config().executor.scratch);
     progress.interrupt();
     const auto ended = carry_out(*service, progress);
     REQUIRE_FALSE(ended);
     REQUIRE(ended.error().code == ErrorCode::cancelled);
   }
-  const auto service = test::ScriptedService::open(day.config()).value();
+  const auto service = open(day);
   REQUIRE(service->carry_out_due_nights());
   auto& database = service->workshop().database;
   check_that_it_went_on_in_pairs(search_in(database), day.commits()[kCulprit]);
