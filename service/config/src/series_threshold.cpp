@@ -42,7 +42,7 @@ Result<SeriesThreshold> parse_series_threshold(std::string_view text) {
   if (words[0] != kAny) {
     TW_TRY(rule.metric, parse_metric(words[0]));
   }
-  if (rule.metric == Metric::leak_growth || rule.metric == Metric::leak_retained) {
+  if (rule.metric && is_leak(*rule.metric)) {
     return invalid(text, "a leak has no threshold, it is judged by its bytes");
   }
   if (words.size() > 2 && words[1] != kAny) rule.workload = words[1];

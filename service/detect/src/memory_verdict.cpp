@@ -106,15 +106,14 @@ MemoryDecision judge_peak(Metric metric, Values baseline, Values candidate,
 MemoryDecision judge_leak(Metric metric, Values baseline, Values candidate,
                           const Settings& settings) {
   MemoryDecision decision;
-  const bool is_growth = metric == Metric::leak_growth;
   if (!baseline.empty() && !candidate.empty()) {
     decision.baseline_value = side_of(baseline).median;
     decision.candidate_value = side_of(candidate).median;
     decision.reason = grouped(decision.candidate_value - decision.baseline_value, true) +
-                      (is_growth ? " bytes per iteration, " : " bytes, ");
+                      (is_growth(metric) ? " bytes per iteration, " : " bytes, ");
   }
-  const Margin margin{0, is_growth ? settings.growth_floor_bytes : settings.retained_floor_bytes,
-                      true};
+  const Margin margin{
+      0, is_growth(metric) ? settings.growth_floor_bytes : settings.retained_floor_bytes, true};
   judge(baseline, candidate, margin, settings, decision);
   return decision;
 }

@@ -36,9 +36,8 @@ detect::MemoryDecision judge(Metric metric, const std::vector<const RunRow*>& ba
                              const detect::Settings& settings) {
   const auto a = whole_values(baseline, metric);
   const auto b = whole_values(candidate, metric);
-  const bool leak = metric == Metric::leak_growth || metric == Metric::leak_retained;
-  return leak ? detect::judge_leak(metric, a, b, settings)
-              : detect::judge_peak(metric, a, b, settings);
+  return is_leak(metric) ? detect::judge_leak(metric, a, b, settings)
+                         : detect::judge_peak(metric, a, b, settings);
 }
 
 int count(const std::vector<const RunRow*>& runs, RunStatus status) {

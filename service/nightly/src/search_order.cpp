@@ -33,8 +33,7 @@ bool is_relative(Metric metric) {
 
 double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
   if (is_relative(metric)) return std::log1p(settings.threshold) / 2;
-  const bool leak = metric == Metric::leak_growth || metric == Metric::leak_retained;
-  const double of_value = leak ? 0 : settings.threshold * baseline_value;
+  const double of_value = is_leak(metric) ? 0 : settings.threshold * baseline_value;
   return std::max(of_value, static_cast<double>(floor_bytes(metric, settings))) / 2;
 }
 

@@ -64,10 +64,6 @@ double leak_of(const EffectFacts& effect) {
 
 }  // namespace
 
-bool is_leak(Metric metric) {
-  return metric == Metric::leak_growth || metric == Metric::leak_retained;
-}
-
 bool is_memory(Metric metric) {
   return pass_of(metric) == Pass::memory;
 }

@@ -29,7 +29,6 @@ std::string human_share(double share);
 /// Whether the interval (where there is one) lies wholly above "no change".
 bool is_sure_increase(const EffectFacts&);
 
-bool is_leak(Metric);
 /// Metrics whose interval is the range over all runs and not one of confidence.
 bool is_memory(Metric);
 

@@ -212,9 +212,17 @@ Pass pass_of(Metric metric) {
   return metric == Metric::time || metric == Metric::device_time ? Pass::timing : Pass::memory;
 }
 
+bool is_leak(Metric metric) {
+  return is_growth(metric) || metric == Metric::leak_retained;
+}
+
+bool is_growth(Metric metric) {
+  return metric == Metric::leak_growth;
+}
+
 std::string_view unit_of(Metric metric) {
   if (pass_of(metric) == Pass::timing) return "ns";
-  return metric == Metric::leak_growth ? "bytes/iteration" : "bytes";
+  return is_growth(metric) ? "bytes/iteration" : "bytes";
 }
 
 }  // namespace torchwatch

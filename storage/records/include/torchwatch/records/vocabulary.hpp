@@ -101,6 +101,10 @@ std::string to_string(const Target&);
 
 /// The pass whose result carries the metric.
 Pass pass_of(Metric);
+/// Whether the metric is of memory that is not given back: it has a size and no ratio.
+bool is_leak(Metric);
+/// Whether it is told per iteration.
+bool is_growth(Metric);
 /// "ns", "bytes", "bytes/iteration".
 std::string_view unit_of(Metric);
 
