@@ -20,6 +20,7 @@ from pathlib import Path
 from suite_table import CONFIGURATION, by_series
 
 METRICS = {"time": "time", "cpu_peak": "peak", "cpu_peak_resident": "resident peak"}
+LEAKS = ("leak_growth", "leak_retained", "heap_growth")
 
 
 def carry_out_night(torchwatch, build, configuration):
@@ -55,7 +56,7 @@ def row(workload, configuration, metrics):
     cells = [workload, configuration]
     for metric in METRICS:
         cells += [str(metrics[metric]["runs"]), ratio_cell(metrics[metric])]
-    leaks = {metrics[metric]["verdict"] for metric in ("leak_growth", "leak_retained")}
+    leaks = {metrics[metric]["verdict"] for metric in LEAKS}
     unusual = [f"{name}: {metrics[metric]['verdict']}" for metric, name in METRICS.items()
                if metrics[metric]["verdict"] != "unchanged"]
     unusual += [f"leak: {verdict}" for verdict in leaks - {"unchanged"}]

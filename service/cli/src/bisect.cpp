@@ -62,7 +62,7 @@ void add_bisect(Commands& commands) {
   command.add_option("--device", options->device, "cpu (default) or cuda");
   command.add_option("--mode", options->mode, "train or infer; default: both");
   command.add_option("--metric", options->metric,
-                     "time (default), cpu_peak, leak_growth, leak_retained, ...");
+                     "time (default), cpu_peak, leak_growth, heap_growth, ...");
 }
 
 }  // namespace torchwatch::cli

@@ -22,6 +22,7 @@ Class class_of(Metric metric) {
       return Class::peak;
     case Metric::leak_growth:
     case Metric::leak_retained:
+    case Metric::heap_growth:
       return Class::leak;
   }
   return Class::time;

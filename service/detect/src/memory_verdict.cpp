@@ -46,6 +46,15 @@ std::int64_t peak_floor(Metric metric, const Settings& settings) {
   return is_resident ? settings.resident_floor_bytes : settings.memory_floor_bytes;
 }
 
+/// A heap's slope is right within a quarter, so as much more may be the same leak.
+constexpr double kHeapScatter = 0.25;
+
+Margin leak_margin(Metric metric, const Settings& settings) {
+  if (metric == Metric::heap_growth) return {kHeapScatter, settings.heap_growth_floor_bytes, true};
+  const bool is_retained = metric == Metric::leak_retained;
+  return {0, is_retained ? settings.retained_floor_bytes : settings.growth_floor_bytes, true};
+}
+
 std::string runs_in_words(Values baseline, Values candidate) {
   return std::to_string(baseline.size()) + " + " + std::to_string(candidate.size()) + " runs";
 }
@@ -112,9 +121,7 @@ MemoryDecision judge_leak(Metric metric, Values baseline, Values candidate,
     decision.reason = grouped(decision.candidate_value - decision.baseline_value, true) +
                       (is_growth(metric) ? " bytes per iteration, " : " bytes, ");
   }
-  const Margin margin{
-      0, is_growth(metric) ? settings.growth_floor_bytes : settings.retained_floor_bytes, true};
-  judge(baseline, candidate, margin, settings, decision);
+  judge(baseline, candidate, leak_margin(metric, settings), settings, decision);
   return decision;
 }
 

@@ -18,6 +18,8 @@ std::int64_t floor_bytes(Metric metric, const detect::Settings& settings) {
       return settings.growth_floor_bytes;
     case Metric::leak_retained:
       return settings.retained_floor_bytes;
+    case Metric::heap_growth:
+      return settings.heap_growth_floor_bytes;
     case Metric::cpu_peak_resident:
       return settings.resident_floor_bytes;
     default:

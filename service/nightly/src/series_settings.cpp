@@ -7,7 +7,7 @@ namespace {
 
 /// The signed-rank test gives a 99 % interval from eight pairs on.
 constexpr int kPairsForAnInterval = 8;
-constexpr int kMetricsPerCell = 5;  // time, two peaks, two leaks
+constexpr int kMetricsPerCell = 6;  // time, two peaks, three leaks
 
 /// How many series may raise a false incident on an average night: comparisons with an older
 /// nightly spend the same budget.

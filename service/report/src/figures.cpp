@@ -135,6 +135,8 @@ std::string_view metric_for_people(Metric metric) {
       return "memory kept per iteration";
     case Metric::leak_retained:
       return "memory left after the model is destroyed";
+    case Metric::heap_growth:
+      return "heap beside LibTorch's allocator kept per iteration";
   }
   return "value";
 }
@@ -148,7 +150,7 @@ bool is_larger(const EffectFacts& left, const EffectFacts& right) {
 std::string human_value(Metric metric, double value) {
   if (!std::isfinite(value)) return "unknown";
   if (pass_of(metric) == Pass::timing) return scaled(value, kTimes);
-  // Memory that is kept is exact and small: every byte of it is shown.
+  // Memory that is kept is small: every byte of it is shown.
   if (is_leak(metric)) return with_thousands(value) + " " + std::string(unit_of(metric));
   return scaled(value, kSizes);
 }

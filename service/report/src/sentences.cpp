@@ -59,9 +59,9 @@ std::string how_much(const EffectFacts& effect) {
 std::string leak_sentence(const EffectFacts& effect, const std::string& versus) {
   const std::string amount =
       with_thousands(effect.candidate_value - effect.baseline_value) + " bytes more";
-  const std::string what = effect.target.metric == Metric::leak_growth
-                               ? " keeps **" + amount + " per iteration**"
-                               : " leaves **" + amount + "** behind when its model is destroyed,";
+  std::string what = " leaves **" + amount + "** behind when its model is destroyed,";
+  if (is_growth(effect.target.metric)) what = " keeps **" + amount + " per iteration**";
+  if (effect.target.metric == Metric::heap_growth) what += " on the heap, not as tensors,";
   return code(cell_of(effect)) + what + versus;
 }
 

@@ -31,7 +31,8 @@ constexpr std::array kMetrics{Word{Metric::time, "time"},
                               Word{Metric::cpu_peak_resident, "cpu_peak_resident"},
                               Word{Metric::device_peak_total, "device_peak_total"},
                               Word{Metric::leak_growth, "leak_growth"},
-                              Word{Metric::leak_retained, "leak_retained"}};
+                              Word{Metric::leak_retained, "leak_retained"},
+                              Word{Metric::heap_growth, "heap_growth"}};
 constexpr std::array kVerdicts{
     Word{Verdict::unchanged, "unchanged"},     Word{Verdict::regressed, "regressed"},
     Word{Verdict::improved, "improved"},       Word{Verdict::inconclusive, "inconclusive"},
@@ -217,7 +218,7 @@ bool is_leak(Metric metric) {
 }
 
 bool is_growth(Metric metric) {
-  return metric == Metric::leak_growth;
+  return metric == Metric::leak_growth || metric == Metric::heap_growth;
 }
 
 std::string_view unit_of(Metric metric) {

@@ -282,5 +282,6 @@ TEST_CASE("a threshold that cannot be meant is refused with how one is written")
   CHECK_THAT(refused("time 7%"),
              Catch::Contains("written METRIC [WORKLOAD [CONFIGURATION]] SHARE"));
   CHECK_THAT(refused("leak_growth 0.1"), Catch::Contains("a leak has no threshold"));
+  CHECK_THAT(refused("heap_growth 0.1"), Catch::Contains("a leak has no threshold"));
   CHECK_THAT(refused("time 0.1\", \"time 0.1"), Catch::Contains("each once"));
 }

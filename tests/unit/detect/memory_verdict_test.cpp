@@ -93,6 +93,18 @@ TEST_CASE("a leak is exact, and its floor itself already counts") {
   CHECK(leak(Runs(3, 4096), Runs(3, 0)).verdict == Verdict::improved);
 }
 
+TEST_CASE("growth of the heap has a floor of its own and must be a quarter more") {
+  const auto heap = [](std::int64_t before, std::int64_t after) {
+    return leak(Runs(3, before), Runs(3, after), Metric::heap_growth);
+  };
+  CHECK(heap(0, 1023).verdict == Verdict::unchanged);
+  CHECK(heap(0, 1024).verdict == Verdict::regressed);
+  CHECK(heap(0, 1024).reason == "+1,024 bytes per iteration, 3 + 3 runs");
+  CHECK(heap(1024, 0).verdict == Verdict::improved);
+  CHECK(heap(100'000, 125'000).verdict == Verdict::unchanged);
+  CHECK(heap(100'000, 125'001).verdict == Verdict::regressed);
+}
+
 TEST_CASE("retained bytes have a floor of their own") {
   CHECK(leak(Runs(3, 0), Runs(3, 65'535), Metric::leak_retained).verdict == Verdict::unchanged);
   CHECK(leak(Runs(3, 0), Runs(3, 65'536), Metric::leak_retained).verdict == Verdict::regressed);

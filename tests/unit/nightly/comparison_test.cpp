@@ -106,13 +106,16 @@ TEST_CASE("a slow-down that is gone when it is measured again is no regression")
   REQUIRE(verdict_of(comparison, Metric::time) != Verdict::regressed);
 }
 
-TEST_CASE("memory kept per iteration is a regression of leak_growth alone") {
-  const auto comparison =
-      carried_out(plan_of({"a"}, {Pass::memory}), [](const Block&, Side side, int) {
+TEST_CASE("memory kept per iteration is a regression of the leak that it is alone") {
+  const auto [leaking, other] = GENERATE(table<Metric, Metric>(
+      {{Metric::leak_growth, Metric::heap_growth}, {Metric::heap_growth, Metric::leak_growth}}));
+  const auto comparison = carried_out(
+      plan_of({"a"}, {Pass::memory}), [kept = leaking, none = other](const Block&, Side side, int) {
         const std::int64_t growth = side == Side::candidate ? 4096 : 0;
-        return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_growth, growth}});
+        return ok({{Metric::cpu_peak, 50'000'000}, {kept, growth}, {none, 0}});
       });
-  REQUIRE(verdict_of(comparison, Metric::leak_growth) == Verdict::regressed);
+  REQUIRE(verdict_of(comparison, leaking) == Verdict::regressed);
+  REQUIRE(verdict_of(comparison, other) == Verdict::unchanged);
   REQUIRE(verdict_of(comparison, Metric::cpu_peak) == Verdict::unchanged);
 }
 

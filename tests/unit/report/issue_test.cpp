@@ -78,6 +78,14 @@ TEST_CASE("an issue whose regression did not reproduce reads as accepted") {
 TEST_CASE("an issue about a leak reads as accepted") {
   require_golden("issue_leak.md", issue_body(leaking_night()));
 }
+TEST_CASE("an issue tells a leak of the heap from one of tensors") {
+  auto facts = leaking_night();
+  CHECK(issue_body(facts).find("**4,096 bytes more per iteration** with `") != std::string::npos);
+  facts.effects.front().target.metric = Metric::heap_growth;
+  CHECK(issue_body(facts).find("**4,096 bytes more per iteration** on the heap, not as tensors, "
+                               "with `") != std::string::npos);
+  CHECK(incident_title(facts).starts_with("dlrm cpu-infer heap_growth +4,096 bytes/iteration"));
+}
 TEST_CASE("an issue about a lost workload reads as accepted") {
   require_golden("issue_lost.md", issue_body(lost_night()));
 }

@@ -25,8 +25,8 @@ struct MemoryDecision {
 MemoryDecision judge_peak(Metric, std::span<const std::int64_t> baseline,
                           std::span<const std::int64_t> candidate, const Settings&);
 
-/// leak_growth and leak_retained: regressed when every candidate run leaks more than every
-/// baseline run by the floor. The ratio is 0: a leak has a size, not a ratio.
+/// Leaks: regressed when every candidate run leaks more than every baseline run by the metric's
+/// floor, of heap_growth also by a quarter. The ratio is 0: a leak has a size, not a ratio.
 MemoryDecision judge_leak(Metric, std::span<const std::int64_t> baseline,
                           std::span<const std::int64_t> candidate, const Settings&);
 

@@ -21,6 +21,7 @@ struct Settings {
   std::int64_t memory_floor_bytes = 1 << 20;    ///< allocator peaks must also grow by this
   std::int64_t resident_floor_bytes = 4 << 20;  ///< resident peaks by this
   std::int64_t growth_floor_bytes = 64;         ///< per iteration
+  std::int64_t heap_growth_floor_bytes = 1024;  ///< per iteration
   std::int64_t retained_floor_bytes = 64 << 10;
   int memory_runs = 3;  ///< fresh runs a side behind a memory or leak verdict
 };

@@ -28,8 +28,9 @@ enum class Metric {
   device_peak,        ///< peak bytes of the device's caching allocator
   cpu_peak_resident,  ///< peak resident bytes over the baseline, by the kernel
   device_peak_total,  ///< the device's own use, bytes
-  leak_growth,        ///< bytes kept per iteration
+  leak_growth,        ///< bytes of LibTorch's allocators kept per iteration
   leak_retained,      ///< bytes left after the model is destroyed
+  heap_growth,        ///< bytes of the heap beside LibTorch's allocator kept per iteration
 };
 
 enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
