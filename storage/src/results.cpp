@@ -56,7 +56,7 @@ std::optional<LeakFigures> take_leak(Query& row) {
   const auto growth = row.take<std::optional<std::int64_t>>();
   const auto retained = row.take<std::optional<std::int64_t>>();
   if (!growth || !retained) return std::nullopt;
-  return LeakFigures{*growth, *retained, {}};
+  return LeakFigures{*growth, *retained, {}, {}};
 }
 
 std::optional<Breakdown> take_breakdown(Query& row) {
@@ -101,6 +101,7 @@ Status load_all_samples(Connection& connection, Id attempt, RunResult& result) {
   TW_TRY(result.device_samples_ns, load_samples(connection, attempt, kDeviceSamples));
   if (!result.leak) return {};
   TW_TRY(result.leak->live_bytes, load_samples(connection, attempt, kLiveBytes));
+  TW_TRY(result.leak->heap_bytes, load_samples(connection, attempt, kHeapBytes));
   return {};
 }
 
@@ -114,7 +115,9 @@ void store_result(Connection& connection, Id attempt, Id cell, const std::string
   insert_numbers(connection, "operator", attempt, result.operators);
   store_samples(connection, attempt, kWallSamples, result.samples_ns);
   store_samples(connection, attempt, kDeviceSamples, result.device_samples_ns);
-  if (result.leak) store_samples(connection, attempt, kLiveBytes, result.leak->live_bytes);
+  if (!result.leak) return;
+  store_samples(connection, attempt, kLiveBytes, result.leak->live_bytes);
+  store_samples(connection, attempt, kHeapBytes, result.leak->heap_bytes);
 }
 
 Result<RunResult> load_result(Connection& connection, Id attempt) {

@@ -18,6 +18,7 @@ std::vector<std::int64_t> decode_samples(std::string_view bytes);
 inline constexpr const char* kWallSamples = "wall_ns";
 inline constexpr const char* kDeviceSamples = "device_ns";
 inline constexpr const char* kLiveBytes = "live_bytes";
+inline constexpr const char* kHeapBytes = "heap_bytes";
 
 /// Keeps the samples with their SHA-256; nothing for an empty list.
 void store_samples(Connection&, Id attempt, const char* kind, const std::vector<std::int64_t>&);

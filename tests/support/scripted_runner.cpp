@@ -81,9 +81,12 @@ void measure_memory(const protocol::Request& request, const test::Behaviour& beh
   LeakFigures leak;
   leak.growth_bytes_per_iteration = behaviour.sum("leak", cell);
   leak.retained_bytes = behaviour.sum("retain", cell);
+  const auto heap_growth = behaviour.sum("heap", cell);
   for (int i = 0; i < request.leak_iterations; ++i) {
     leak.live_bytes.push_back(base / 2 + i * leak.growth_bytes_per_iteration);
+    leak.heap_bytes.push_back(8 * kMiB + i * heap_growth);
   }
+  if (!leak.heap_bytes.empty()) result.values[Metric::heap_growth] = heap_growth;
   result.values[Metric::cpu_peak] = std::llround(peak);
   result.values[Metric::cpu_peak_resident] = std::llround(peak) + 8 * kMiB;
   result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;

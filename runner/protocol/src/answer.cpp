@@ -28,6 +28,10 @@ Status check_memory(const Request& request, const RunResult& result) {
       (!result.leak || result.leak->growth_bytes_per_iteration != growth->second)) {
     return lacks(Pass::memory, "must state the same leak_growth in values and leak");
   }
+  const bool has_levels = result.leak && !result.leak->heap_bytes.empty();
+  if (result.values.contains(Metric::heap_growth) != has_levels) {
+    return lacks(Pass::memory, "must state heap_growth exactly with leak.heap_bytes");
+  }
   return {};
 }
 

@@ -21,7 +21,8 @@ Range range_of(Metric metric) {
 json leak_json(const LeakFigures& leak) {
   return {{"growth_bytes_per_iteration", leak.growth_bytes_per_iteration},
           {"retained_bytes", leak.retained_bytes},
-          {"live_bytes", leak.live_bytes}};
+          {"live_bytes", leak.live_bytes},
+          {"heap_bytes", leak.heap_bytes}};
 }
 
 json breakdown_json(const Breakdown& breakdown) {
@@ -53,6 +54,8 @@ Status read_leak(ObjectReader& in, RunResult& result) {
   TW_TRY(leak.retained_bytes, members->integer("retained_bytes", range_of(Metric::leak_retained)));
   TW_TRY(leak.live_bytes,
          members->integers("live_bytes", range_of(Metric::leak_retained), kSamplesMax));
+  TW_TRY(leak.heap_bytes,
+         members->integers("heap_bytes", range_of(Metric::leak_retained), kSamplesMax));
   return {};
 }
 

@@ -70,10 +70,11 @@ TEST_CASE("a run of a build gives its samples, and its behaviour shows in them")
 
 TEST_CASE("the memory pass of a build gives its peak and leak") {
   Machine machine;
-  auto order = machine.order("leak resnet18 * 4096\nretain * * 100\n");
+  auto order = machine.order("leak resnet18 * 4096\nheap * * 2048\nretain * * 100\n");
   order.request.pass = Pass::memory;
   const auto result = machine.result(order);
   CHECK(result.values.at(Metric::leak_growth) == 4096);
+  CHECK(result.values.at(Metric::heap_growth) == 2048);
   CHECK(result.values.at(Metric::leak_retained) == 100);
   CHECK(result.leak->live_bytes.size() == 40);
 }

@@ -33,7 +33,7 @@ std::string content_of(const std::filesystem::path& path) {
 TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
   {
     Stores stores(path);
-    REQUIRE(stores.database->schema_version() == 2);
+    REQUIRE(stores.database->schema_version() == 3);
     ready_build(stores.builds, "n1", "h1");
   }
   Stores again(path);
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
     const auto error = Database::open({path, "", read_only}).error();
     REQUIRE(error.code == ErrorCode::conflict);
     REQUIRE_THAT(error.message, Catch::Contains("version 7"));
-    REQUIRE_THAT(error.message, Catch::Contains("up to 2"));
+    REQUIRE_THAT(error.message, Catch::Contains("up to 3"));
     REQUIRE_THAT(error.message, Catch::Contains("run the newer torchwatch"));
   }
   REQUIRE(content_of(path) == before);

@@ -8,11 +8,14 @@
 #include "backup.hpp"
 #include "query.hpp"
 #include "raw_sql.hpp"
+#include "samples.hpp"
+#include "sha256.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/night_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -131,6 +134,28 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(incident.title == "t");
   REQUIRE_FALSE(incident.acceptance);
   REQUIRE(IncidentStore(*opened).accepted(1, {"ada", "wanted", 8}));
+  REQUIRE(opened->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneConnection,
+                 "a file of the second schema keeps its samples, without any of the heap") {
+  const auto second = embedded_migrations().first(2);
+  REQUIRE(migrate_to(std::array{second[0], second[1]}));
+  connect()->sqlite.exec(
+      "INSERT INTO build VALUES (1, 'nightly', 'n1', '', '', '', 'h', '/n1', 'ready', '');"
+      "INSERT INTO night VALUES (1, 'nightly', 1, NULL, 0, 'accepted', 1, '', '', 5, 6, '');"
+      "INSERT INTO cell VALUES (1, 'dlrm', 'cpu-train', 'default');"
+      "INSERT INTO attempt VALUES (1, 't1', 1, 1, NULL, 'A1', 1, 1, 'memory', 'done', '', '', 7, "
+      "8);"
+      "INSERT INTO environment VALUES (1, '" +
+      sha256("") +
+      "');"
+      "INSERT INTO result VALUES (1, 't1', 'ok', '', 1, 1, 0, 0, NULL, NULL, NULL, '')");
+  store_samples(*connect(), 1, kLiveBytes, {10, 20, 30});
+  const auto opened = Database::open({path, "", false}).value();
+  const auto leak = RunStore(*opened).result_of(1).value().leak.value();
+  REQUIRE(leak.live_bytes == std::vector<std::int64_t>{10, 20, 30});
+  REQUIRE(leak.heap_bytes.empty());
   REQUIRE(opened->check_invariants().value().empty());
 }
 

@@ -18,6 +18,7 @@ void require_equal(const RunResult& a, const RunResult& b) {
   REQUIRE(a.leak->growth_bytes_per_iteration == b.leak->growth_bytes_per_iteration);
   REQUIRE(a.leak->retained_bytes == b.leak->retained_bytes);
   REQUIRE(a.leak->live_bytes == b.leak->live_bytes);
+  REQUIRE(a.leak->heap_bytes == b.leak->heap_bytes);
   REQUIRE(a.breakdown->active_ns == b.breakdown->active_ns);
   REQUIRE(a.breakdown->copy_ns == b.breakdown->copy_ns);
   REQUIRE(a.breakdown->idle_ns == b.breakdown->idle_ns);

@@ -65,7 +65,7 @@ inline RunResult full_result(const std::string& attempt) {
   result.device_samples_ns = {7, 8};
   result.iterations_per_sample = 4;
   result.values = {{Metric::time, 100}, {Metric::cpu_peak, 5 << 20}};
-  result.leak = LeakFigures{64, -1, {10, 20, 30}};
+  result.leak = LeakFigures{64, -1, {10, 20, 30}, {-4, 5}};
   result.breakdown = Breakdown{5, 6, 7};
   result.breakdown_reason = "as \"quoted\"";
   result.operators = {{"aten::add", 3}, {"aten::mm", 9}};

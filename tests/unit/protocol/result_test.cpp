@@ -25,8 +25,9 @@ RunResult timing_result() {
 RunResult memory_result() {
   RunResult result;
   result.attempt = "a1";
-  result.values = {{Metric::cpu_peak, 4096}, {Metric::leak_growth, 64}};
-  result.leak = LeakFigures{64, -8, {1, 2, 3}};
+  result.values = {
+      {Metric::cpu_peak, 4096}, {Metric::leak_growth, 64}, {Metric::heap_growth, 2048}};
+  result.leak = LeakFigures{64, -8, {1, 2, 3}, {-1, 2048, 4096}};
   return result;
 }
 
@@ -145,6 +146,9 @@ TEST_CASE("an ok result must answer what its pass was asked") {
   REQUIRE_FALSE(check_answers(request, timing_result()).has_value());
   auto lying = memory_result();
   lying.values[Metric::leak_growth] = 0;
+  REQUIRE_FALSE(check_answers(request, lying).has_value());
+  lying = memory_result();
+  lying.values.erase(Metric::heap_growth);
   REQUIRE_FALSE(check_answers(request, lying).has_value());
   request.attempt = "a2";
   REQUIRE(check_answers(request, memory_result()).error().code == ErrorCode::conflict);

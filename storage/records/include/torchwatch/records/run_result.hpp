@@ -10,11 +10,13 @@
 
 namespace torchwatch {
 
-/// Live bytes of LibTorch's allocator over steady iterations, and what was left at the end.
+/// Live bytes of LibTorch's allocator over steady iterations, and what was left at the end; beside
+/// it what else the heap holds.
 struct LeakFigures {
   std::int64_t growth_bytes_per_iteration = 0;  ///< 0 unless every block's minimum rises
   std::int64_t retained_bytes = 0;              ///< after destruction, over before construction
   std::vector<std::int64_t> live_bytes;         ///< after each watched iteration
+  std::vector<std::int64_t> heap_bytes{};       ///< likewise; empty where it cannot be told
 };
 
 /// Shares of a window on a device, ns; the three sum to the window.
