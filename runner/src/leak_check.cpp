@@ -7,12 +7,13 @@ namespace torchwatch::runner {
 namespace {
 
 constexpr std::size_t kBlock = 10;
-constexpr double kSlopeMin = 64;
+constexpr double kLeakSlopeMin = 64;
+constexpr double kHeapSlopeMin = 1024;
 
-bool every_block_rises(const std::vector<std::int64_t>& live_bytes) {
-  const auto blocks = live_bytes.size() / kBlock;
+bool every_block_rises(const std::vector<std::int64_t>& levels) {
+  const auto blocks = levels.size() / kBlock;
   if (blocks < 2) return false;
-  auto block = live_bytes.begin();
+  auto block = levels.begin();
   auto before = *std::min_element(block, block + kBlock);
   for (std::size_t i = 1; i < blocks; ++i) {
     block += kBlock;
@@ -36,12 +37,20 @@ double theil_sen(const std::vector<std::int64_t>& values) {
   return *middle;
 }
 
+std::int64_t growth(const std::vector<std::int64_t>& levels, double slope_min) {
+  if (!every_block_rises(levels)) return 0;
+  const double slope = theil_sen(levels);
+  return slope < slope_min ? 0 : std::llround(slope);
+}
+
 }  // namespace
 
 std::int64_t leak_growth(const std::vector<std::int64_t>& live_bytes) {
-  if (!every_block_rises(live_bytes)) return 0;
-  const double slope = theil_sen(live_bytes);
-  return slope < kSlopeMin ? 0 : std::llround(slope);
+  return growth(live_bytes, kLeakSlopeMin);
+}
+
+std::int64_t heap_growth(const std::vector<std::int64_t>& heap_bytes) {
+  return growth(heap_bytes, kHeapSlopeMin);
 }
 
 }  // namespace torchwatch::runner

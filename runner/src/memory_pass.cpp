@@ -4,6 +4,7 @@
 
 #include "resident_memory.hpp"
 #include "torchwatch/runner/cpu_allocator.hpp"
+#include "torchwatch/runner/heap.hpp"
 #include "torchwatch/runner/leak_check.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
@@ -64,14 +65,29 @@ void watch_peaks(models::Workload& workload, models::Device device, int iteratio
   }
 }
 
+/// What the heap holds beside LibTorch's allocator. On a CPU only: what a device's driver keeps on
+/// the heap was never looked at.
+std::optional<std::int64_t> other_heap_bytes(const CpuAllocatorWatch& watch,
+                                             models::Device device) {
+  const auto in_use = device == models::Device::cpu ? heap_bytes_in_use() : std::nullopt;
+  if (!in_use) return {};
+  return *in_use - watch.live_heap_bytes();
+}
+
 void watch_growth(models::Workload& workload, models::Device device, int iterations,
-                  const CpuAllocatorWatch& watch, LeakFigures& leak) {
+                  const CpuAllocatorWatch& watch, RunResult& result) {
+  auto& leak = result.leak.emplace();
   leak.live_bytes.reserve(static_cast<std::size_t>(iterations));
+  leak.heap_bytes.reserve(static_cast<std::size_t>(iterations));
   for (int i = 0; i < iterations; ++i) {
     step_and_wait(workload, device, 1);
     leak.live_bytes.push_back(live_bytes(watch, device));
+    if (const auto heap = other_heap_bytes(watch, device)) leak.heap_bytes.push_back(*heap);
   }
   leak.growth_bytes_per_iteration = leak_growth(leak.live_bytes);
+  result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;
+  if (leak.heap_bytes.empty()) return;
+  result.values[Metric::heap_growth] = heap_growth(leak.heap_bytes);
 }
 
 }  // namespace
@@ -86,13 +102,11 @@ void watch_memory(const BuildWorkload& build, models::Device device,
               result);
   if (request.leak_iterations == 0) return;
 
-  auto& leak = result.leak.emplace();
-  watch_growth(*workload, device, request.leak_iterations, watch, leak);
+  watch_growth(*workload, device, request.leak_iterations, watch, result);
   workload.reset();
   release_device_caches(device);
-  leak.retained_bytes = live_bytes(watch, device) - before.cpu - before.device;
-  result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;
-  result.values[Metric::leak_retained] = leak.retained_bytes;
+  result.leak->retained_bytes = live_bytes(watch, device) - before.cpu - before.device;
+  result.values[Metric::leak_retained] = result.leak->retained_bytes;
 }
 
 }  // namespace torchwatch::runner

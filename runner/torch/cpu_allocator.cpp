@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "torchwatch/models/torch.hpp"
+#include "torchwatch/runner/heap.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -32,6 +33,10 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
     const std::scoped_lock lock(mutex_);
     return live_;
   }
+  std::int64_t live_heap_bytes() const override {
+    const std::scoped_lock lock(mutex_);
+    return live_heap_;
+  }
   std::int64_t peak_bytes() const override {
     const std::scoped_lock lock(mutex_);
     return peak_;
@@ -50,6 +55,7 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
       const std::scoped_lock lock(mutex_);
       sizes_[data] = static_cast<std::int64_t>(bytes);
       live_ += static_cast<std::int64_t>(bytes);
+      live_heap_ += heap_bytes_of_block(static_cast<std::int64_t>(bytes));
       peak_ = std::max(peak_, live_);
     }
     return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
@@ -62,6 +68,7 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
     const auto found = sizes_.find(data);
     if (found == sizes_.end()) return;  // given out before the watch began
     live_ -= found->second;
+    live_heap_ -= heap_bytes_of_block(found->second);
     sizes_.erase(found);
   }
 
@@ -69,6 +76,7 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
   mutable std::mutex mutex_;
   std::unordered_map<void*, std::int64_t> sizes_;
   std::int64_t live_ = 0;
+  std::int64_t live_heap_ = 0;
   std::int64_t peak_ = 0;
 };
 

@@ -1,7 +1,9 @@
 #include "torchwatch/runner/leak_check.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+using torchwatch::runner::heap_growth;
 using torchwatch::runner::leak_growth;
 
 namespace {
@@ -41,4 +43,13 @@ TEST_CASE("growth below 64 bytes an iteration is not stated") {
 TEST_CASE("less than two blocks say nothing") {
   REQUIRE(leak_growth({}) == 0);
   REQUIRE(leak_growth({1, 5000, 10'000}) == 0);
+}
+
+TEST_CASE("growth of the heap below 1 KiB an iteration is not stated") {
+  REQUIRE(heap_growth(forty([](auto i) { return 1023 * i; })) == 0);
+  REQUIRE(heap_growth(forty([](auto i) { return 1024 * i; })) == 1024);
+}
+
+TEST_CASE("a cache that fills up and stays is no growth of the heap") {
+  REQUIRE(heap_growth(forty([](auto i) { return std::min<std::int64_t>(i, 20) * 4096; })) == 0);
 }

@@ -1,6 +1,7 @@
 #include "torchwatch/runner/memory_pass.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "fake_workload.hpp"
 #include "torchwatch/models/torch.hpp"
@@ -23,6 +24,19 @@ RunResult watch(const BuildWorkload& build) {
   return result;
 }
 
+/// A training step of a small convolution, with what oneDNN and autograd do on the heap.
+class ConvolutionStep {
+ public:
+  void operator()() const {
+    torch::conv2d(input_, weight_, {}, 1, 1).relu().sum().backward();
+    weight_.mutable_grad().reset();
+  }
+
+ private:
+  torch::Tensor input_ = torch::rand({4, 8, 16, 16});
+  torch::Tensor weight_ = torch::rand({16, 8, 3, 3}, torch::requires_grad());
+};
+
 RunResult watch_step(std::function<void()> step) {
   return watch([&] { return std::make_unique<FakeWorkload>(step); });
 }
@@ -32,8 +46,10 @@ RunResult watch_step(std::function<void()> step) {
 TEST_CASE("a workload that gives everything back neither grows nor retains") {
   const auto result = watch_step([] { bytes(1 << 20); });
   REQUIRE(result.values.at(Metric::leak_growth) == 0);
+  REQUIRE(result.values.at(Metric::heap_growth) == 0);
   REQUIRE(result.values.at(Metric::leak_retained) == 0);
   REQUIRE(result.leak->live_bytes.size() == 40);
+  REQUIRE(result.leak->heap_bytes.size() == 40);
 }
 
 TEST_CASE("the peak of the allocator is exact to the byte") {
@@ -54,13 +70,40 @@ TEST_CASE("the peak counts what the workload holds all the time") {
   REQUIRE(result.values.at(Metric::leak_retained) == 0);
 }
 
-TEST_CASE("bytes kept in each iteration are a growth of exactly as many") {
+TEST_CASE("bytes kept in each iteration are a growth of exactly as many, and none of the heap") {
   static std::vector<torch::Tensor> leaked;
   const auto kept = GENERATE(64, 4096, 1 << 20);
   const auto result = watch_step([kept] { leaked.push_back(bytes(kept)); });
   REQUIRE(result.values.at(Metric::leak_growth) == kept);
   REQUIRE(result.leak->growth_bytes_per_iteration == kept);
+  REQUIRE(result.values.at(Metric::heap_growth) == 0);
   leaked.clear();
+}
+
+TEST_CASE("what malloc gave out and did not get back is growth of the heap, within a quarter") {
+  const auto computes = GENERATE(false, true);
+  const auto kept = GENERATE(1 << 10, 4 << 10, 64 << 10, 1 << 20);
+  CAPTURE(computes, kept);
+  const ConvolutionStep compute;
+  std::vector<std::unique_ptr<void, decltype(&std::free)>> leaked;
+  const auto result = watch_step([&] {
+    if (computes) compute();
+    leaked.emplace_back(std::malloc(static_cast<std::size_t>(kept)), &std::free);
+  });
+  REQUIRE(result.values.at(Metric::heap_growth) == Approx(kept).epsilon(0.25));
+  REQUIRE(result.values.at(Metric::leak_growth) == 0);
+  REQUIRE(result.values.at(Metric::leak_retained) == 0);
+}
+
+TEST_CASE("leaks of both kinds at once are told apart") {
+  std::vector<torch::Tensor> tensors;
+  std::vector<std::unique_ptr<void, decltype(&std::free)>> blocks;
+  const auto result = watch_step([&] {
+    tensors.push_back(bytes(1 << 20));
+    blocks.emplace_back(std::malloc(64 << 10), &std::free);
+  });
+  REQUIRE(result.values.at(Metric::leak_growth) == 1 << 20);
+  REQUIRE(result.values.at(Metric::heap_growth) == Approx(64 << 10).epsilon(0.25));
 }
 
 TEST_CASE("a block kept for ever is retained and no growth") {

@@ -14,7 +14,8 @@ class CpuAllocatorWatch {
   static CpuAllocatorWatch& install();
 
   virtual std::int64_t live_bytes() const = 0;
-  virtual std::int64_t peak_bytes() const = 0;  ///< highest live_bytes since reset_peak
+  virtual std::int64_t live_heap_bytes() const = 0;  ///< the most they take of the heap
+  virtual std::int64_t peak_bytes() const = 0;       ///< highest live_bytes since reset_peak
   virtual void reset_peak() = 0;
 
  protected:

@@ -12,4 +12,8 @@ namespace torchwatch::runner {
 /// needs more of them.
 std::int64_t leak_growth(const std::vector<std::int64_t>& live_bytes);
 
+/// The same rule on what the heap holds beside LibTorch's allocator. Libraries
+/// may still be filling caches of their own, so the slope must be at least 1 KiB.
+std::int64_t heap_growth(const std::vector<std::int64_t>& heap_bytes);
+
 }  // namespace torchwatch::runner
