@@ -86,8 +86,8 @@ Status open_night(Workshop& workshop, const BuildRow& candidate, const BuildRow*
          nights.opened(storage::NightKind::nightly, candidate.id,
                        baseline == nullptr ? std::nullopt : std::optional(baseline->id), now));
   if (baseline != nullptr || night.state != storage::NightState::discovered) return {};
-  const auto accepted = nights.advanced(night, storage::NightState::accepted, now,
-                                        "the oldest nightly known: nothing to compare it with");
+  const auto accepted =
+      nights.advanced(night, storage::NightState::accepted, now, std::string(kOldestNightly));
   return accepted ? Status{} : Status{fail(accepted.error())};
 }
 

@@ -9,6 +9,7 @@
 #include "self_test.hpp"
 #include "torchwatch/doors/publish.hpp"
 #include "torchwatch/nightly/batch_choice.hpp"
+#include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/plan.hpp"
 #include "torchwatch/nightly/search_run.hpp"
 #include "torchwatch/nightly/subjects.hpp"
@@ -76,7 +77,9 @@ class Stages {
 
   Result<NightRow> prepare(NightRow night) {
     if (!night.baseline) {
-      return advance(night, NightState::accepted, "measured alone, and interrupted");
+      const bool is_oldest = night.kind == storage::NightKind::nightly;
+      return advance(night, NightState::accepted,
+                     is_oldest ? std::string(kOldestNightly) : "measured alone, and interrupted");
     }
     TW_TRY(const auto candidate, builds_.get(night.candidate));
     TW_TRY(const auto baseline, builds_.get(*night.baseline));

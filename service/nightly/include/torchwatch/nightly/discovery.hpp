@@ -1,12 +1,17 @@
 #pragma once
 
 #include <stop_token>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/nightly/workshop.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
+
+/// Why the first nightly of all has no verdict.
+inline constexpr std::string_view kOldestNightly =
+    "the oldest nightly known: nothing to compare it with";
 
 /// Asks the channel for its builds, brings and checks the new ones, and opens a night for every
 /// nightly that has none, against the nightly before it in [source]'s order. The oldest nightly is
