@@ -12,7 +12,8 @@ string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}
 set(TORCHWATCH_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: address,undefined or thread")
 if(TORCHWATCH_SANITIZE)
   target_compile_options(torchwatch_settings INTERFACE
-    -fsanitize=${TORCHWATCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    -fsanitize=${TORCHWATCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    -Wno-maybe-uninitialized)  # as GCC documents, instrumented code looks uninitialised to it
   target_link_options(torchwatch_settings INTERFACE -fsanitize=${TORCHWATCH_SANITIZE})
 endif()
 
