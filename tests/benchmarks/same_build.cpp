@@ -3,9 +3,12 @@
 // options.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "command_line.hpp"
 #include "same_build_figures.hpp"
@@ -18,6 +21,9 @@ using namespace torchwatch::benchmarks;
 using nlohmann::json;
 
 constexpr int kSeriesOfSuite = 84 * 4 * 5;  // models, configurations, metrics
+
+constexpr int kPairsOfTest = 4;
+constexpr std::array kLevels{0.01, 0.05, 0.2, 0.5};
 
 struct Options {
   std::string file;
@@ -130,6 +136,38 @@ json ways_of(const CellBlocks& cell, const Options& options) {
   return ways;
 }
 
+/// The p-values of all cells that were measured in one way with so many threads.
+std::vector<double> p_values_of(const std::vector<CellBlocks>& cells, Way way, int threads) {
+  std::vector<double> all;
+  for (const auto& cell : cells) {
+    if (cell.threads != threads) continue;
+    const auto found = p_values(cell, way, kPairsOfTest);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+json uniformity_of(const std::vector<CellBlocks>& cells) {
+  std::set<int> threads;
+  for (const auto& cell : cells) threads.insert(cell.threads);
+  json rows = json::array();
+  for (const auto way : {Way::turns, Way::turns_fixed, Way::apart, Way::fixed}) {
+    for (const int number : threads) {
+      const auto found = p_values_of(cells, way, number);
+      if (found.empty()) continue;
+      json below = json::array();
+      for (const double level : kLevels) {
+        below.push_back(std::ranges::count_if(found, [&](double p) { return p < level; }));
+      }
+      rows.push_back({{"way", kWayNames[static_cast<std::size_t>(way)]},
+                      {"threads", number},
+                      {"tests", found.size()},
+                      {"below", below}});
+    }
+  }
+  return rows;
+}
+
 json report_of(const std::vector<CellBlocks>& cells, const Options& options) {
   detect::Settings settings;
   settings.alpha = detect::alpha_of_budget(1, options.series);
@@ -145,6 +183,8 @@ json report_of(const std::vector<CellBlocks>& cells, const Options& options) {
     report["cells"].push_back(object);
   }
   report["all"] = to_json(sum_of(rows));
+  report["p_values"] = {
+      {"pairs", kPairsOfTest}, {"levels", kLevels}, {"rows", uniformity_of(cells)}};
   return report;
 }
 
@@ -227,6 +267,25 @@ void print_ways(const json& report) {
   }
 }
 
+void print_uniformity(const json& report) {
+  const auto& found = report.at("p_values");
+  std::printf("\n|way, threads|tests of %d pairs", found.at("pairs").get<int>());
+  for (const auto& level : found.at("levels")) {
+    std::printf("|p below %.0f %%", 100 * level.get<double>());
+  }
+  std::printf("|\n|-|-:|-|-|-|-|\n");
+  for (const auto& row : found.at("rows")) {
+    const long tests = row.at("tests").get<long>();
+    std::printf("|%s, %d|%ld|", row.at("way").get<std::string>().c_str(),
+                row.at("threads").get<int>(), tests);
+    for (const auto& below : row.at("below")) {
+      const auto share = detect::share_of(below.get<long>(), tests);
+      std::printf("%.1f %% (%.1f-%.1f)|", 100 * share.rate, 100 * share.low, 100 * share.high);
+    }
+    std::printf("\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -248,4 +307,5 @@ int main(int argc, char** argv) {
   }
   print_shares(report);
   print_ways(report);
+  print_uniformity(report);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures one build against itself, over and over, in four ways; benchmark_same_build judges the runs.
+"""Measures one build against itself, over and over, in five ways; benchmark_same_build judges the runs.
 
     same_build.py FOLDER --runner PROGRAM --libraries LIB [NAME:MODE]...
 
@@ -7,13 +7,14 @@ PROGRAM is a torchwatch-runner that was built with LIB, the lib/ of a LibTorch t
 byte-identical copies of LIB, A and B, and in runs.jsonl a line for each block, which are made in random
 order. Ended at any point, it goes on where it was. The ways:
 
-  turns     two blocks' worth of pairs (A B, then B A) of processes that are alive at once and take
-            turns sample by sample, by the runner's own settings, each with a copy of the library
-            files that was made for it: as the service does it with one thread
-  apart     the same runs one after the other, A B B A: as the service does it with several
-  fixed     the latter without those copies: the files of A and B where they lie
-  paper     four processes of A, each 3 iterations to warm up and the median of 10; nothing pinned,
-            the heap as it comes
+  turns        pairs (A B, then B A) of processes that are alive at once and take turns sample by
+               sample, by the runner's own settings, each with a copy of the library files that was
+               made for it: as the service does it with one thread
+  turns_fixed  the same without those copies: the files of A and B where they lie
+  apart        the runs of `turns` one after the other, A B B A: as the service does it with several
+  fixed        the same without those copies
+  paper        four processes of A, each 3 iterations to warm up and the median of 10; nothing pinned,
+               the heap as it comes
 
 Nothing else should run on the machine; the load is recorded with each block.
 """
@@ -132,9 +133,8 @@ def end_in_turns(machine, begun, hold_of_other):
         os.write(hold_of_other, b"e")  # it has ended, however it did: wait for it no more
 
 
-def pair_in_turns(machine, cell, threads, sides):
+def pair_in_turns(machine, cell, threads, sides, folders):
     """The values of two processes, the first of which has the first turn."""
-    folders = [machine.placed(side, f"placed-{side}") for side in sides]
     pipes, holds = zip(*(machine.turn_pipe(side) for side in sides))
     begun = []
     for own in (0, 1):
@@ -145,14 +145,25 @@ def pair_in_turns(machine, cell, threads, sides):
         values = list(waiting.map(partial(end_in_turns, machine), begun, reversed(holds)))
     for hold in holds:
         os.close(hold)
-    for side in sides:
-        machine.remove_placed(f"placed-{side}")
     return values
 
 
 def turns_block(machine, cell, threads):
-    return pair_in_turns(machine, cell, threads, SIDES[:2]) + \
-        pair_in_turns(machine, cell, threads, SIDES[2:])
+    values = []
+    for sides in (SIDES[:2], SIDES[2:]):
+        folders = [machine.placed(side, f"placed-{side}") for side in sides]
+        values += pair_in_turns(machine, cell, threads, sides, folders)
+        for side in sides:
+            machine.remove_placed(f"placed-{side}")
+    return values
+
+
+def turns_fixed_block(machine, cell, threads):
+    values = []
+    for sides in (SIDES[:2], SIDES[2:]):
+        folders = [machine.side(side) for side in sides]
+        values += pair_in_turns(machine, cell, threads, sides, folders)
+    return values
 
 
 def apart_block(machine, cell, threads):
@@ -171,7 +182,7 @@ def paper_block(machine, cell, threads):
     return [machine.measure(cell, threads, PAPER, machine.side("a")) for _ in SIDES]
 
 
-WAYS = {"turns": turns_block, "apart": apart_block, "fixed": fixed_block, "paper": paper_block}
+WAYS = {"turns": turns_block, "turns_fixed": turns_fixed_block, "apart": apart_block, "fixed": fixed_block, "paper": paper_block}
 
 
 class Blocks(KeptRows):

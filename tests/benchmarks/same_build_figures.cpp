@@ -1,8 +1,10 @@
 #include "same_build_figures.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "night_of_one_series.hpp"
 #include "peer_rules.hpp"
@@ -87,6 +89,18 @@ class InTurn {
 
 std::vector<double> log_ratios(const CellBlocks& cell, Way way) {
   return detect::abba_log_ratios(cell.of(way).values);
+}
+
+double p_value(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  if (squares <= 0) return mean == 0 ? 1 : 0;
+  const double t = mean / std::sqrt(squares / (n * (n - 1)));
+  const boost::math::students_t_distribution<double> student(n - 1);
+  return 2 * boost::math::cdf(boost::math::complement(student, std::abs(t)));
 }
 
 }  // namespace
@@ -178,6 +192,16 @@ std::optional<Power> least_change_found(const CellBlocks& cell, double share, lo
 
 detect::Estimate shift(const CellBlocks& cell, Way way) {
   return detect::estimate(log_ratios(cell, way), kConfidence);
+}
+
+std::vector<double> p_values(const CellBlocks& cell, Way way, int group) {
+  const auto pairs = log_ratios(cell, way);
+  const auto size = static_cast<std::size_t>(group);
+  std::vector<double> found;
+  for (std::size_t i = 0; i + size <= pairs.size(); i += size) {
+    found.push_back(p_value(std::span(pairs).subspan(i, size)));
+  }
+  return found;
 }
 
 double seconds_to_know(const CellBlocks& cell, Way way, double half_width) {

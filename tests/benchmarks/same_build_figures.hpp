@@ -14,8 +14,9 @@
 /// What runs of one build against itself say of ways to measure.
 namespace torchwatch::benchmarks {
 
-enum class Way { turns, apart, fixed, paper };
-inline constexpr std::array<const char*, 4> kWayNames{"turns", "apart", "fixed", "paper"};
+enum class Way { turns, turns_fixed, apart, fixed, paper };
+inline constexpr std::array<const char*, 5> kWayNames{"turns", "turns_fixed", "apart", "fixed",
+                                                      "paper"};
 
 /// The blocks of one way, in the order in which they were made.
 struct BlocksOfWay {
@@ -78,6 +79,11 @@ std::optional<Power> least_change_found(const CellBlocks& cell, double share, lo
 
 /// B against A, which are equal: 99 %, from the pairs of the blocks.
 detect::Estimate shift(const CellBlocks& cell, Way way);
+
+/// Of each group of `group` pairs of one cell, in their order: how likely Student's t finds so
+/// great a mean in either direction where nothing differs. Uniform from 0 to 1 when pairs are
+/// independent and normal, as nothing does differ (measurement.md section 5, validation 1).
+std::vector<double> p_values(const CellBlocks& cell, Way way, int group);
 
 /// Seconds of measuring until an interval of 99 % reaches `half_width` either way, by the spread of
 /// the pairs seen and normal noise.

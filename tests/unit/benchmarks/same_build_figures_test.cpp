@@ -121,3 +121,22 @@ TEST_CASE("twice the spread takes four times as long to know") {
   };
   CHECK_THAT(seconds_with(0.02) / seconds_with(0.01), WithinAbs(4, 1e-9));
 }
+
+TEST_CASE("a group of pairs has the p-value of Student's t, and an unfinished group none") {
+  // ln ratios 0.01, 0.02, 0.03 and 0.02: mean 0.02, standard error 0.00408248, t = 4.898979, 3
+  // degrees.
+  std::vector<double> values;
+  for (const double ratio : {0.01, 0.02, 0.03, 0.02}) {
+    const bool reverse = values.size() % 4 == 2;  // A B, then B A
+    values.push_back(reverse ? std::exp(ratio) : 1);
+    values.push_back(reverse ? 1 : std::exp(ratio));
+  }
+  values.insert(values.end(), {1, 1, 1, 1});
+  const auto found = p_values(cell_with(Way::turns, values), Way::turns, 4);
+  REQUIRE(found.size() == 1);
+  CHECK_THAT(found[0], WithinAbs(0.0162766, 1e-6));
+}
+
+TEST_CASE("pairs that never differ speak for nothing") {
+  CHECK(p_values(cell_with(Way::apart, {5, 5, 5, 5}), Way::apart, 2).at(0) == 1);
+}
