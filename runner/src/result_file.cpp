@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "torchwatch/runner/descriptor.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -37,10 +37,10 @@ std::filesystem::path partial_path(const std::filesystem::path& result) {
 Status write_result(const std::filesystem::path& path, std::string_view content) {
   const auto partial = partial_path(path);
   {
-    const Descriptor file(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.number() < 0) return system_error(partial, "create");
-    if (!write_whole(file.number(), content)) return system_error(partial, "write");
-    if (fsync(file.number()) != 0) return system_error(partial, "sync");
+    const UniqueFd file(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.get() < 0) return system_error(partial, "create");
+    if (!write_whole(file.get(), content)) return system_error(partial, "write");
+    if (fsync(file.get()) != 0) return system_error(partial, "sync");
   }
   if (std::rename(partial.c_str(), path.c_str()) != 0) return system_error(path, "rename to");
   return {};

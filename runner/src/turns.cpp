@@ -13,10 +13,10 @@ using Message = protocol::Turns;
 
 /// For reading and writing, whatever it is used for: so a pipe opens without waiting for somebody
 /// at its other end, and has no end itself.
-Result<Descriptor> open_pipe(const std::string& path) {
-  Descriptor pipe(open(path.c_str(), O_RDWR | O_CLOEXEC));
+Result<UniqueFd> open_pipe(const std::string& path) {
+  UniqueFd pipe(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat facts{};
-  if (pipe.number() < 0 || fstat(pipe.number(), &facts) != 0) {
+  if (pipe.get() < 0 || fstat(pipe.get(), &facts) != 0) {
     return fail(ErrorCode::unavailable, "turns: cannot open " + path + ": " + std::strerror(errno));
   }
   if (!S_ISFIFO(facts.st_mode)) {
@@ -48,7 +48,7 @@ void Turns::pass() {
 }
 
 void Turns::finish() {
-  if (own_.number() < 0) return;
+  if (own_.get() < 0) return;
   say(Message::kDone);
   while (has_partner_) hear();
 }
@@ -56,14 +56,14 @@ void Turns::finish() {
 /// The next message. A partner that cannot be heard any more is none.
 void Turns::hear() {
   char message = Message::kEnded;
-  while (read(own_.number(), &message, 1) < 0 && errno == EINTR) {
+  while (read(own_.get(), &message, 1) < 0 && errno == EINTR) {
   }
   has_turn_ = true;
   has_partner_ = message == Message::kYours;
 }
 
 void Turns::say(char message) {
-  while (write(other_.number(), &message, 1) < 0 && errno == EINTR) {
+  while (write(other_.get(), &message, 1) < 0 && errno == EINTR) {
   }
 }
 

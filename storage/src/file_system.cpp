@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "descriptor.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -69,8 +69,8 @@ std::string free_space_note(const std::filesystem::path& file) {
 }
 
 Status sync_to_disk(const std::filesystem::path& path) {
-  const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened && ::fsync(opened.get()) == 0) return {};
+  const UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened.is_open() && ::fsync(opened.get()) == 0) return {};
   return fail(ErrorCode::unavailable,
               path.string() + " cannot be brought to the disk: " + std::strerror(errno));
 }

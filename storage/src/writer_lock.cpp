@@ -51,8 +51,8 @@ std::string name_of_this_process() {
 Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
   const std::filesystem::path path = database.string() + ".lock";
   // O_CLOEXEC: a runner that inherited the descriptor would hold the lock after our death.
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!file) return fail(cannot_lock(path));
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.is_open()) return fail(cannot_lock(path));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail(cannot_lock(path));
     return fail(ErrorCode::conflict, "database " + database.string() + " is written by process " +

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "descriptor.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::storage {
 
@@ -18,8 +18,8 @@ class WriterLock {
   static Result<WriterLock> acquire(const std::filesystem::path& database);
 
  private:
-  explicit WriterLock(Descriptor file) : file_(std::move(file)) {}
-  Descriptor file_;
+  explicit WriterLock(UniqueFd file) : file_(std::move(file)) {}
+  UniqueFd file_;
 };
 
 /// "4711 (torchwatch serve)": this process, as a message names it.

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "file_descriptor.hpp"
 #include "torchwatch/doors/clock.hpp"
 #include "torchwatch/doors/publish.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 #include "tree_links.hpp"
 
 namespace torchwatch::builds {
@@ -39,8 +39,8 @@ tl::unexpected<Error> cannot(const std::string& doing, const fs::path& path,
 
 /// Sets a file's time to the kernel's now; makes the file where there is none.
 Status touch(const fs::path& path) {
-  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (file.get() < 0 || futimens(file.get(), nullptr) != 0) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.is_open() || futimens(file.get(), nullptr) != 0) {
     return cannot("note the use in", path, strerror(errno));
   }
   return {};

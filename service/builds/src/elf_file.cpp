@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "file_descriptor.hpp"
+#include "open_to_read.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -29,7 +29,7 @@ tl::unexpected<Error> damaged(const fs::path& path, const std::string& what) {
 class Reader {
  public:
   static Result<Reader> open(const fs::path& path) {
-    TW_TRY(FileDescriptor file, FileDescriptor::open_to_read(path));
+    TW_TRY(UniqueFd file, open_to_read(path));
     return Reader(path, std::move(file));
   }
 
@@ -65,10 +65,10 @@ class Reader {
   }
 
  private:
-  Reader(fs::path path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  Reader(fs::path path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
 
   fs::path path_;
-  FileDescriptor file_;
+  UniqueFd file_;
 };
 
 Result<ElfHeader> read_header(const Reader& reader) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,20 +16,16 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder) {
                 "cannot make the folder " + folder.string() + ": " + error.message());
   }
   const std::string file = (folder / "lock").string();
-  FolderLock lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (lock.fd_ < 0) {
+  FolderLock lock(UniqueFd(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
+  if (!lock.file_.is_open()) {
     return fail(ErrorCode::unavailable, "cannot open " + file + ": " + strerror(errno));
   }
-  if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (flock(lock.file_.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) {
     return fail(ErrorCode::conflict, "another process is working in " + folder.string() +
                                          " (it holds " + file + "): try again when it is done");
   }
   return fail(ErrorCode::unavailable, "cannot lock " + file + ": " + strerror(errno));
-}
-
-FolderLock::~FolderLock() {
-  if (fd_ >= 0) close(fd_);
 }
 
 }  // namespace torchwatch::builds

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "file_descriptor.hpp"
+#include "open_to_read.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -64,7 +64,7 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 Result<std::string> sha256_of_file(const std::filesystem::path& path) {
-  TW_TRY(const FileDescriptor file, FileDescriptor::open_to_read(path));
+  TW_TRY(const UniqueFd file, open_to_read(path));
   Sha256 hash;
   std::vector<char> block(kBlockBytes);
   for (;;) {

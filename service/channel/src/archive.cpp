@@ -16,6 +16,7 @@
 #include "archive_names.hpp"
 #include "torchwatch/builds/sha256.hpp"
 #include "torchwatch/doors/publish.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 #include "zip_directory.hpp"
 
 namespace torchwatch::channel {
@@ -32,27 +33,19 @@ struct FreeArchive {
 };
 using Reader = std::unique_ptr<archive, FreeArchive>;
 
-/// A new file that is written once. Closed at the end of its scope.
+/// A new file that is written once.
 class NewFile {
  public:
   static Result<NewFile> create(const fs::path& path) {
     NewFile file(
         open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-    if (file.fd_ < 0) return cannot("create", path);
-    fchmod(file.fd_, kFileMode);
+    if (!file.fd_.is_open()) return cannot("create", path);
+    fchmod(file.fd_.get(), kFileMode);
     return file;
   }
-  NewFile(NewFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  NewFile& operator=(NewFile&&) = delete;
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-
   Status write(std::string_view bytes, const fs::path& path) const {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return cannot("write", path);
       bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -67,7 +60,7 @@ class NewFile {
     return fail(code, "cannot " + verb + " " + path.string() + ": " + strerror(errno));
   }
 
-  int fd_ = -1;
+  UniqueFd fd_;
 };
 
 /// libarchive makes files of devices and sockets.

@@ -9,25 +9,12 @@
 #include <system_error>
 
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::config {
 namespace {
 
 constexpr std::size_t kSecretLimitBytes = 4096;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 std::string octal(mode_t mode) {
   std::string digits;
@@ -75,14 +62,14 @@ std::string trimmed(const std::string& text) {
 Result<std::string> read_secret(const std::filesystem::path& path) {
   const std::string name = path.string();
   // Without O_NONBLOCK a pipe put in the file's place would hold the daemon for ever.
-  const FileDescriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number() < 0) {
+  const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
     const auto code = errno == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable;
     return fail(code, "cannot open secret " + name + ": " +
                           std::error_code(errno, std::generic_category()).message());
   }
-  TW_TRY_VOID(check_file(file.number(), name));
-  TW_TRY(const std::string content, read_all(file.number(), name));
+  TW_TRY_VOID(check_file(file.get(), name));
+  TW_TRY(const std::string content, read_all(file.get(), name));
   std::string secret = trimmed(content);
   if (secret.empty()) return fail(ErrorCode::invalid, "secret " + name + " is empty");
   // A line break would end the header that carries the secret.

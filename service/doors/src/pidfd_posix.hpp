@@ -4,7 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "torchwatch/doors/unique_fd.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::doors {
 

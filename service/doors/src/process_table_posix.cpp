@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "pidfd_posix.hpp"
-#include "torchwatch/doors/unique_fd.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::doors {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "torchwatch/doors/failpoint.hpp"
-#include "torchwatch/doors/unique_fd.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::doors {
 namespace {

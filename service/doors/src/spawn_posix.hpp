@@ -7,7 +7,7 @@
 
 #include "run_mark.hpp"
 #include "torchwatch/doors/process.hpp"
-#include "torchwatch/doors/unique_fd.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::doors {
 

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,21 +36,20 @@ Result<Address> address_of(const std::string& name) {
   return address;
 }
 
-Result<int> open_socket() {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0) return fd;
+Result<UniqueFd> open_socket() {
+  UniqueFd opened(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (opened.is_open()) return opened;
   return fail(ErrorCode::unavailable, std::string("machine lock: ") + std::strerror(errno));
 }
 
 /// A kernel's promise: the peer of a connection is who called listen(). 0 when it cannot be asked.
 pid_t holder_of(const Address& address) {
-  const auto fd = open_socket();
-  if (!fd) return 0;
+  const auto asking = open_socket();
+  if (!asking) return 0;
   ucred peer{};
   socklen_t size = sizeof(peer);
-  const bool is_known = connect(*fd, address.any(), address.size) == 0 &&
-                        getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-  close(*fd);
+  const bool is_known = connect(asking->get(), address.any(), address.size) == 0 &&
+                        getsockopt(asking->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   return is_known ? peer.pid : 0;
 }
 
@@ -77,23 +75,13 @@ tl::unexpected<Error> held(const Address& address) {
 
 Result<MachineLock> MachineLock::acquire(const std::string& name) {
   TW_TRY(const Address address, address_of(name));
-  TW_TRY(const int fd, open_socket());
-  MachineLock lock(fd);
-  if (bind(fd, address.any(), address.size) == 0 && listen(fd, SOMAXCONN) == 0) return lock;
+  TW_TRY(auto holding, open_socket());
+  if (bind(holding.get(), address.any(), address.size) == 0 &&
+      listen(holding.get(), SOMAXCONN) == 0) {
+    return MachineLock(std::move(holding));
+  }
   if (errno == EADDRINUSE) return held(address);
   return fail(ErrorCode::unavailable, std::string("machine lock: ") + std::strerror(errno));
-}
-
-MachineLock::MachineLock(MachineLock&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)) {}
-
-MachineLock& MachineLock::operator=(MachineLock&& other) noexcept {
-  std::swap(socket_, other.socket_);
-  return *this;
-}
-
-MachineLock::~MachineLock() {
-  if (socket_ >= 0) close(socket_);
 }
 
 }  // namespace torchwatch::executor

@@ -9,8 +9,8 @@
 namespace torchwatch::executor {
 namespace {
 
-Result<doors::UniqueFd> make_pipe(const std::string& path) {
-  doors::UniqueFd pipe;
+Result<UniqueFd> make_pipe(const std::string& path) {
+  UniqueFd pipe;
   if (mkfifo(path.c_str(), 0600) == 0) {
     // For reading as well: a pipe opened for writing alone waits for a reader.
     pipe.reset(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));

@@ -3,8 +3,8 @@
 #include <array>
 #include <filesystem>
 
-#include "torchwatch/doors/unique_fd.hpp"
 #include "torchwatch/protocol/request.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::executor {
 
@@ -19,7 +19,7 @@ class TurnPipes {
   void tell_ended(std::size_t index) const;
 
  private:
-  std::array<doors::UniqueFd, 2> own_;  ///< by the run that reads it
+  std::array<UniqueFd, 2> own_;  ///< by the run that reads it
 };
 
 }  // namespace torchwatch::executor

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "descriptor.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -27,7 +27,7 @@ std::optional<std::int64_t> look_up(const std::filesystem::path& tracker, const 
 
 /// One request to the tracker: whole or not at all, and never taken back.
 Result<std::int64_t> post(const std::filesystem::path& tracker, const std::string& key) {
-  const Descriptor file(::open(tracker.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  const UniqueFd file(::open(tracker.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   const auto line = key + "\n";
   if (!file || ::write(file.get(), line.data(), line.size()) < 0) {
     return fail(ErrorCode::internal, "the toy tracker does not work");

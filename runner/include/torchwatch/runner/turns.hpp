@@ -1,7 +1,7 @@
 #pragma once
 
 #include "torchwatch/protocol/request.hpp"
-#include "torchwatch/runner/descriptor.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::runner {
 
@@ -29,8 +29,8 @@ class Turns {
   void hear();
   void say(char message);
 
-  Descriptor own_;
-  Descriptor other_;
+  UniqueFd own_;
+  UniqueFd other_;
   bool has_partner_ = false;  ///< that still measures
   bool has_turn_ = true;
   int taken_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::builds {
 
@@ -14,18 +15,9 @@ class FolderLock {
   /// Makes the folder where there is none. Errors: conflict (somebody holds it), unavailable.
   static Result<FolderLock> acquire(const std::filesystem::path& folder);
 
-  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FolderLock& operator=(FolderLock&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock();
-
  private:
-  explicit FolderLock(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  explicit FolderLock(UniqueFd file) : file_(std::move(file)) {}
+  UniqueFd file_;
 };
 
 }  // namespace torchwatch::builds

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::executor {
 
@@ -13,15 +14,10 @@ class MachineLock {
  public:
   /// Errors: conflict, naming the holder ("process 4711 (torchwatch serve ...) is measuring").
   static Result<MachineLock> acquire(const std::string& name);
-  MachineLock(MachineLock&&) noexcept;
-  MachineLock& operator=(MachineLock&&) noexcept;
-  MachineLock(const MachineLock&) = delete;
-  MachineLock& operator=(const MachineLock&) = delete;
-  ~MachineLock();
 
  private:
-  explicit MachineLock(int socket) : socket_(socket) {}
-  int socket_ = -1;
+  explicit MachineLock(UniqueFd socket) : socket_(std::move(socket)) {}
+  UniqueFd socket_;
 };
 
 }  // namespace torchwatch::executor

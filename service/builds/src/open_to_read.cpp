@@ -1,4 +1,4 @@
-#include "file_descriptor.hpp"
+#include "open_to_read.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,10 +24,10 @@ tl::unexpected<Error> cannot_open(const fs::path& path, int error) {
 
 }  // namespace
 
-Result<FileDescriptor> FileDescriptor::open_to_read(const fs::path& path) {
+Result<UniqueFd> open_to_read(const fs::path& path) {
   // Non-blocking, so that a pipe put in the file's place cannot hold the reader.
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return cannot_open(path, errno);
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return cannot_open(path, errno);
   struct stat about{};
   if (fstat(file.get(), &about) != 0) return cannot_open(path, errno);
   if (!S_ISREG(about.st_mode)) {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace torchwatch::doors {
+namespace torchwatch {
 
 /// Owner of one file descriptor.
 class UniqueFd {
@@ -31,4 +31,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace torchwatch::doors
+}  // namespace torchwatch
