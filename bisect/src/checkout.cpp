@@ -80,4 +80,9 @@ Status CommitHistory::checkout(std::string_view sha, const fs::path& folder) con
   return partial.publish(folder);
 }
 
+Status check_out(const fs::path& repository, std::string_view sha, const fs::path& folder) {
+  TW_TRY(const auto history, CommitHistory::open(repository));
+  return history.checkout(sha, folder);
+}
+
 }  // namespace torchwatch::bisect

@@ -34,6 +34,7 @@ for name in libtorch_cpu.so libtorch.so libc10.so; do
 done
 printf '%s\n' "$behaviour" >> "$TORCHWATCH_PREFIX/lib/libtorch.so"
 printf '%s\n' "$behaviour" > "$TORCHWATCH_PREFIX/behaviour"
+echo "$TORCHWATCH_BUILDER" > "$TORCHWATCH_PREFIX/builder"
 echo 2.13.0 > "$TORCHWATCH_PREFIX/build-version"
 echo "$TORCHWATCH_COMMIT" > "$TORCHWATCH_PREFIX/build-hash"
 )";

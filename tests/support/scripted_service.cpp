@@ -58,7 +58,7 @@ struct ScriptedService::Parts {
     builds.time_limit = config.build.timeout;
     commits.emplace(builds, *processes,
                     [this](const std::string& sha, const std::filesystem::path& folder) {
-                      return history->checkout(sha, folder);
+                      return bisect::check_out(config.source.repository, sha, folder);
                     });
     channel = channel::make_directory_channel(config.channel.path);
     workshop.emplace(nightly::Workshop{config, *database, *executor, runners, *channel, &*history,

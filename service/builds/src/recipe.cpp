@@ -16,7 +16,8 @@ doors::ProcessSpec spec_of(const RecipeCall& call) {
   environment["TORCHWATCH_COMMIT"] = call.commit;
   environment["TORCHWATCH_PREFIX"] = call.prefix.string();
   environment["TORCHWATCH_BASE"] = call.base.string();
-  environment["TORCHWATCH_JOBS"] = std::to_string(call.jobs);
+  environment["TORCHWATCH_JOBS"] = std::to_string(call.place.jobs);
+  environment["TORCHWATCH_BUILDER"] = std::to_string(call.place.builder);
   return {.program = call.recipe,
           .arguments = {},
           .environment = std::move(environment),

@@ -10,6 +10,12 @@
 
 namespace torchwatch::builds {
 
+/// What is of one call among those that are made at once.
+struct RecipePlace {
+  int builder = 0;  ///< from 0, no two at once have the same: a recipe may choose a machine by it
+  int jobs = 1;
+};
+
 /// One call of a build recipe (architecture.md section 4).
 struct RecipeCall {
   std::filesystem::path recipe;
@@ -17,7 +23,7 @@ struct RecipeCall {
   std::string commit;
   std::filesystem::path prefix;  ///< new, empty: here the tree goes
   std::filesystem::path base;    ///< the nearest build at hand; may be empty
-  int jobs = 1;
+  RecipePlace place;
   std::chrono::seconds time_limit;
   std::size_t output_limit_bytes;
 };

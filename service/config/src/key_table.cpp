@@ -152,7 +152,10 @@ void add_builds(std::vector<Key>& table) {
   table.push_back(key("build", "timeout", &C::build, &C::Build::timeout,
                       between(seconds(1), 7 * kDay), "The longest that one build may take."));
   table.push_back(key("build", "jobs", &C::build, &C::Build::jobs, between(0, 1024),
-                      "Parallel jobs of a build; 0: as many as there are cores."));
+                      "Parallel jobs of a build; 0: the cores, shared by builds made at once."));
+  table.push_back(
+      key("build", "builders", &C::build, &C::Build::builders, between(1, 64),
+          "Builds that a search makes at once, here or wherever the recipe sends them."));
   table.push_back(key("build", "cache", &C::build, &C::Build::cache,
                       filled<std::filesystem::path>(), "Where builds and runner kits are kept."));
   table.push_back(key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,

@@ -95,8 +95,9 @@ struct Session::Parts {
                   "[build] recipe: there is no " + config.build.recipe.string());
     }
     commits.emplace(commit_settings(config), *processes,
-                    [this](const std::string& commit, const std::filesystem::path& folder) {
-                      return history->checkout(commit, folder);
+                    [repository = config.source.repository](const std::string& commit,
+                                                            const std::filesystem::path& folder) {
+                      return bisect::check_out(repository, commit, folder);
                     });
     return {};
   }

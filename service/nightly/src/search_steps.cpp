@@ -94,17 +94,51 @@ Status SearchSteps::take_one(std::stop_token stop) {
 Status SearchSteps::measure(const bisect::Measure& wanted, std::stop_token stop) {
   // A new build may tell that there is nothing to measure, so it is a step of its own: the search
   // is asked again afterwards, and finds what is built.
-  for (const auto& side : {wanted.reference, bisect::Reference{wanted.candidate}}) {
-    const bool is_new = !built_.contains(side);
-    TW_TRY(const auto found, subject(side, stop));
-    if (!found) return {};
-    if (is_new && side && *side == wanted.candidate) TW_TRY_VOID(note_equal_libraries());
-  }
-  const auto now_wanted = search_->next();
-  const auto* still = std::get_if<bisect::Measure>(&now_wanted);
-  if (still == nullptr || *still != wanted) return {};
-
+  const auto missing = builds_for(wanted);
+  if (!missing.empty()) return build(missing, stop);
   return wanted.alone ? measure_alone(wanted, stop) : measure_pairs(wanted, stop);
+}
+
+std::vector<bisect::Reference> SearchSteps::builds_for(const bisect::Measure& wanted) const {
+  const auto builders = static_cast<std::size_t>(workshop_.config.build.builders);
+  std::vector<bisect::Reference> missing;
+  for (const auto candidate : search_->next_builds(builders)) missing.emplace_back(candidate);
+  if (!missing.empty()) return missing;
+  // What the search takes for built: the ends, and after a resumption whatever is in the log.
+  for (const auto& side : {wanted.reference, bisect::Reference{wanted.candidate}}) {
+    if (!built_.contains(side) && missing.size() < builders) missing.push_back(side);
+  }
+  return missing;
+}
+
+Status SearchSteps::build(const std::vector<bisect::Reference>& sides, std::stop_token stop) {
+  if (sides.size() > 1) TW_TRY_VOID(build_at_once(sides, stop));
+  for (const auto& side : sides) {
+    TW_TRY_VOID(subject(side, stop));
+    if (is_over()) return {};
+  }
+  return note_equal_libraries();
+}
+
+Status SearchSteps::build_at_once(const std::vector<bisect::Reference>& sides,
+                                  std::stop_token stop) {
+  std::vector<std::string> commits;
+  std::string names;
+  for (const auto& side : sides) {
+    commits.push_back(sha_of(side));
+    names += (names.empty() ? "" : ", ") + short_sha(commits.back());
+  }
+  TW_TRY(const auto base, base_of_builds());
+  workshop_.progress.began("building commits " + names + " at once");
+  TW_TRY_VOID(workshop_.commits->build_at_once(commits, base, stop));
+  return {};
+}
+
+Result<std::optional<builds::Tree>> SearchSteps::base_of_builds() const {
+  if (!built_.empty()) return built_.begin()->second.tree;
+  if (order_.base_folder.empty()) return std::optional<builds::Tree>{};
+  TW_TRY(auto tree, builds::inspect(order_.base_folder));
+  return std::optional<builds::Tree>(std::move(tree));
 }
 
 std::string SearchSteps::name_of_next() const {
@@ -150,12 +184,7 @@ Status SearchSteps::measure_alone(const bisect::Measure& wanted, std::stop_token
 Result<std::optional<Subject>> SearchSteps::subject(bisect::Reference side, std::stop_token stop) {
   const auto known = built_.find(side);
   if (known != built_.end()) return known->second;
-  std::optional<builds::Tree> base;
-  if (!built_.empty()) {
-    base = built_.begin()->second.tree;
-  } else if (!order_.base_folder.empty()) {
-    TW_TRY(base, builds::inspect(order_.base_folder));
-  }
+  TW_TRY(const auto base, base_of_builds());
   const auto sha = sha_of(side);
   workshop_.progress.began("building commit " + short_sha(sha));
   TW_TRY(auto built, subjects_.of_commit(sha, base, stop));

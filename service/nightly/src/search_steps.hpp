@@ -30,13 +30,17 @@ class SearchSteps {
   const SearchResult& result() const { return *result_; }
 
  private:
-  using Built = std::variant<Subject, builds::Unbuildable>;
-
   Status measure(const bisect::Measure&, std::stop_token);
   Status measure_pairs(const bisect::Measure&, std::stop_token);
   Status measure_alone(const bisect::Measure&, std::stop_token);
   /// Of the measurement that comes next, in the slots of its runs.
   std::string name_of_next() const;
+  /// What is to be built before a measurement, and what several builders make with it.
+  std::vector<bisect::Reference> builds_for(const bisect::Measure&) const;
+  Status build(const std::vector<bisect::Reference>&, std::stop_token);
+  /// Into the cache, where they are found one after the other.
+  Status build_at_once(const std::vector<bisect::Reference>&, std::stop_token);
+  Result<std::optional<builds::Tree>> base_of_builds() const;
   /// A side's subject; builds and logs it if it is new. None: it cannot be built (logged, or the
   /// search is over).
   Result<std::optional<Subject>> subject(bisect::Reference, std::stop_token);

@@ -1,5 +1,6 @@
 #include "torchwatch/builds/commit_builder.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -213,6 +214,63 @@ TEST_CASE("a commit that cannot be checked out gives the checkout's error") {
   const auto build = builder.build(commit_name(1), std::nullopt, {});
   REQUIRE_FALSE(build.has_value());
   CHECK(build.error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("several commits are built at once, each by a builder with a number of its own") {
+  // Each end of a pipe waits for the other one: the two calls only end together.
+  const RecipeFolder folder(R"sh(
+test "$TORCHWATCH_JOBS" = 3
+case "$TORCHWATCH_BUILDER" in
+  0) echo "$TORCHWATCH_COMMIT" > "$TREE/../meeting" ;;
+  1) read -r other < "$TREE/../meeting"; test "$other" != "$TORCHWATCH_COMMIT" ;;
+  *) exit 1 ;;
+esac
+test "$(cat file.txt)" = "$TORCHWATCH_COMMIT"
+cp -r "$TREE"/. "$TORCHWATCH_PREFIX"
+echo "$TORCHWATCH_COMMIT" > "$TORCHWATCH_PREFIX/build-hash")sh");
+  REQUIRE(mkfifo((folder.path() / "meeting").c_str(), 0600) == 0);
+  auto settings = folder.settings();
+  settings.jobs = 3;
+  CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+  const auto builds = builder.build_at_once({commit_name(1), commit_name(2)}, std::nullopt, {});
+  INFO((builds ? std::string() : builds.error().message));
+  REQUIRE(builds.has_value());
+  REQUIRE(builds->size() == 2);
+  for (int n : {0, 1}) {
+    const auto* tree = std::get_if<Tree>(&builds->at(n));
+    REQUIRE(tree != nullptr);
+    CHECK(tree->embedded_commit == commit_name(n + 1));
+  }
+  CHECK(folder.calls() == 2);
+}
+
+TEST_CASE("of several commits only those that are not known are built, with their own answers") {
+  const RecipeFolder folder("test \"$TORCHWATCH_COMMIT\" != " + commit_name(3) + " || exit 125\n" +
+                            kCopyTree);
+  auto builder = builder_of(folder);
+  const Tree first = tree_of(builder.build(commit_name(1), std::nullopt, {}));
+  const auto builds =
+      builder.build_at_once({commit_name(3), commit_name(1), commit_name(2)}, {}, {});
+  REQUIRE(builds.has_value());
+  CHECK(std::holds_alternative<Unbuildable>(builds->at(0)));
+  CHECK(std::get<Tree>(builds->at(1)).folder == first.folder);
+  CHECK(std::holds_alternative<Tree>(builds->at(2)));
+  CHECK(folder.calls() == 3);
+}
+
+TEST_CASE("what several builders make is kept when one of them fails") {
+  const RecipeFolder folder(kCopyTree);
+  const auto all_but_first = [](const std::string& commit, const fs::path& into) {
+    if (commit != commit_name(1)) return RecipeFolder::check_out(commit, into);
+    return Status(fail(ErrorCode::not_found, "no commit " + commit));
+  };
+  CommitBuilder builder(folder.settings(), processes(), all_but_first);
+  const auto builds = builder.build_at_once({commit_name(1), commit_name(2)}, std::nullopt, {});
+  REQUIRE_FALSE(builds.has_value());
+  CHECK(builds.error().code == ErrorCode::not_found);
+  CHECK(contains(builds.error().message, commit_name(1)));
+  tree_of(builder.build(commit_name(2), std::nullopt, {}));
+  CHECK(folder.calls() == 1);
 }
 
 TEST_CASE("what is no full sha never becomes a path") {

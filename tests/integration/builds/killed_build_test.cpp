@@ -11,13 +11,16 @@ namespace {
 using test::commit_name;
 using test::RecipeFolder;
 
-doors::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& failpoint) {
+doors::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& failpoint,
+                                 const std::vector<std::string>& commits = {commit_name(1)}) {
   static const auto runner =
       doors::make_process_runner("integration-killed-build-" + std::to_string(getpid()));
   const auto settings = folder.settings();
+  std::vector<std::string> arguments{settings.recipe, settings.folder};
+  arguments.insert(arguments.end(), commits.begin(), commits.end());
   return runner->run(
       {.program = TORCHWATCH_BUILD_ONCE,
-       .arguments = {settings.recipe, settings.folder, commit_name(1)},
+       .arguments = arguments,
        .environment = {{"PATH", "/usr/bin:/bin"}, {"TORCHWATCH_FAILPOINT", failpoint}},
        .working_folder = folder.path(),
        .time_limit = std::chrono::seconds(60),
@@ -52,6 +55,25 @@ TEST_CASE("a builder killed after its build became visible finds it there") {
   INFO(again.output);
   REQUIRE(doors::succeeded(again));
   CHECK(folder.calls() == 1);
+}
+
+TEST_CASE("of several builders that are killed, what one has finished is not made again") {
+  std::vector<std::string> commits{commit_name(1), commit_name(2), commit_name(3)};
+  const RecipeFolder folder(test::kCopyTree);
+  CHECK(was_killed(build_once(folder, "builds.after_build_published:2:kill", commits)));
+  std::vector<std::string> finished;
+  for (const auto& commit : commits) {
+    if (folder.has_build(commit)) finished.push_back(commit);
+  }
+  CHECK(finished.size() >= 2);
+
+  commits.push_back(commit_name(4));
+  const auto again = build_once(folder, "", commits);
+  INFO(again.output);
+  REQUIRE(doors::succeeded(again));
+  for (const auto& commit : finished) CHECK(folder.calls_for(commit) == 1);
+  for (const auto& commit : commits) CHECK(folder.has_build(commit));
+  CHECK(folder.cache_names().size() == commits.size() + 1);  // and the lock
 }
 
 }  // namespace

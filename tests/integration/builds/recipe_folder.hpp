@@ -44,11 +44,16 @@ class RecipeFolder {
     return {};
   }
 
-  std::size_t calls() const {
-    std::ifstream file(calls_file());
-    std::size_t count = 0;
-    for (std::string line; std::getline(file, line);) ++count;
-    return count;
+  std::size_t calls() const { return lines_of_calls().size(); }
+  std::ptrdiff_t calls_for(const std::string& commit) const {
+    return std::ranges::count(lines_of_calls(), commit);
+  }
+
+  bool has_build(const std::string& commit) const {
+    const auto is_its = [&](const std::string& name) {
+      return name.starts_with(commit) && !name.ends_with(".partial");
+    };
+    return std::ranges::any_of(cache_names(), is_its);
   }
 
   /// What lies in the cache, by name.
@@ -66,6 +71,12 @@ class RecipeFolder {
 
  private:
   std::filesystem::path calls_file() const { return folder_.path() / "calls"; }
+  std::vector<std::string> lines_of_calls() const {
+    std::ifstream file(calls_file());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
 
   TemporaryFolder folder_;
 };

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
 
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
@@ -16,12 +18,14 @@ using test::ScriptedService;
 
 namespace {
 
-std::unique_ptr<ScriptedService> open(const ScriptedDay& day, bool take_turns = true) {
-  auto config = day.config();
-  config.measure.take_turns = take_turns;
+std::unique_ptr<ScriptedService> open(const config::Config& config) {
   auto service = ScriptedService::open(config);
   if (!service) FAIL(service.error().message);
   return std::move(*service);
+}
+
+std::unique_ptr<ScriptedService> open(const ScriptedDay& day) {
+  return open(day.config());
 }
 
 std::vector<storage::NightRow> carry_out(ScriptedService& service) {
@@ -34,6 +38,16 @@ nightly::SearchResult search_of(storage::Database& database, const storage::Inci
   REQUIRE(incident.bisection);
   const auto row = storage::BisectionStore(database).get(*incident.bisection).value();
   return nightly::parse_search_result(row.answer_json).value();
+}
+
+/// The numbers of the builders that made what lies in a cache.
+std::set<std::string> builders_of(const std::filesystem::path& cache) {
+  std::set<std::string> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator(cache)) {
+    std::ifstream file(entry.path() / "builder");
+    for (std::string number; std::getline(file, number);) numbers.insert(number);
+  }
+  return numbers;
 }
 
 int count_events(storage::Database& database, storage::Id bisection, const std::string& kind) {
@@ -49,7 +63,9 @@ TEST_CASE("a night finds both culprits of its day and queues one issue for each"
   CAPTURE(take_turns);
   const test::TemporaryFolder folder;
   const ScriptedDay day(folder.path(), test::day_with_two_culprits());
-  const auto service = open(day, take_turns);
+  auto config = day.config();
+  config.measure.take_turns = take_turns;
+  const auto service = open(config);
   const auto nights = carry_out(*service);
   REQUIRE(nights.size() == 1);
   REQUIRE(nights[0].state == storage::NightState::reported);
@@ -72,6 +88,26 @@ TEST_CASE("a night finds both culprits of its day and queues one issue for each"
     REQUIRE((count_events(database, *incident.bisection, "measured_alone") == 0) == in_turns);
     REQUIRE(count_events(database, *incident.bisection, "level_lost") == 0);
   }
+  REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("a search with several builders names the same culprits") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  auto config = day.config();
+  config.build.builders = 3;
+  const auto service = open(config);
+  const auto nights = carry_out(*service);
+  REQUIRE(nights.size() == 1);
+
+  auto& database = service->workshop().database;
+  const auto incidents = storage::IncidentStore(database).of_night(nights[0].id).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
+    REQUIRE(search_of(database, incident).culprit() == day.commits()[culprit]);
+  }
+  REQUIRE(builders_of(config.build.cache) == std::set<std::string>{"0", "1", "2"});
   REQUIRE(database.check_invariants().value().empty());
 }
 

@@ -77,4 +77,8 @@ class CommitHistory {
   std::unique_ptr<Repository> repository_;
 };
 
+/// `CommitHistory::checkout` with a handle of its own, for any thread. Errors: of `open` too.
+Status check_out(const std::filesystem::path& repository, std::string_view sha,
+                 const std::filesystem::path& folder);
+
 }  // namespace torchwatch::bisect

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/doors/process.hpp"
@@ -16,6 +17,7 @@
 namespace torchwatch::builds {
 
 class BuildCache;
+struct RecipePlace;
 
 struct Unbuildable {
   std::string reason;  ///< "recipe exited 125", "faulted twice: timed out after 4h"
@@ -26,7 +28,7 @@ using CommitBuild = std::variant<Tree, Unbuildable>;
 
 /// Makes builds of single commits by the user's recipe (architecture.md section 4) and keeps them,
 /// up to a size: the ones used longest ago go first, never one that is in use (a Tree returned by
-/// `build` or `cached` lives) or that another build links into. Thread-safe; one build at a time.
+/// `build` or `cached` lives) or that another build links into. Thread-safe; one call at a time.
 class CommitBuilder {
  public:
   struct Settings {
@@ -35,12 +37,12 @@ class CommitBuilder {
     std::int64_t size_limit_bytes = std::int64_t{40} << 30;
     std::chrono::seconds time_limit{4 * 3600};
     std::size_t output_limit_bytes = 8U << 20U;
-    int jobs = 0;  ///< 0: as many as there are cores
+    int jobs = 0;  ///< of each build; 0: the cores, shared by those that are made at once
     /// How long "faulted twice" counts as an answer. Longer than a search with its resumptions; a
     /// later search may meet a healthier machine. An exit 125 counts for ever.
     std::chrono::seconds fault_age_max{24 * 3600};
   };
-  /// Writes the commit's tree into a new, empty folder.
+  /// Writes the commit's tree into a new, empty folder; called from several threads at once.
   using Checkout = std::function<Status(const std::string& commit, const std::filesystem::path&)>;
 
   CommitBuilder(Settings, doors::ProcessRunner&, Checkout);
@@ -53,10 +55,21 @@ class CommitBuilder {
   Result<CommitBuild> build(const std::string& commit, const std::optional<Tree>& base,
                             std::stop_token stop);
 
+  /// The builds of several commits, each named once, in their order; those that are not at hand are
+  /// made at once, each by a recipe of its own. Errors: as above, of the first commit that has one,
+  /// after the others have ended; what was made is kept.
+  Result<std::vector<CommitBuild>> build_at_once(const std::vector<std::string>& commits,
+                                                 const std::optional<Tree>& base,
+                                                 std::stop_token stop);
+
   /// The build of `commit` if it lies in the cache (or is known to be unbuildable).
   Result<std::optional<CommitBuild>> cached(const std::string& commit) const;
 
  private:
+  Result<std::optional<CommitBuild>> make(const std::string& commit, const RecipePlace&,
+                                          const std::optional<Tree>& base,
+                                          const std::stop_token& stop);
+
   Settings settings_;
   doors::ProcessRunner& processes_;
   Checkout checkout_;

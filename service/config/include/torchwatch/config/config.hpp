@@ -51,7 +51,8 @@ struct Config {
   struct Build {
     std::filesystem::path recipe;  ///< empty: no per-commit builds
     std::chrono::seconds timeout{4 * 3600};
-    int jobs = 0;  ///< 0: as many as there are cores
+    int jobs = 0;      ///< of each build; 0: the cores, shared by those that are made at once
+    int builders = 1;  ///< builds that a search makes at once
     std::filesystem::path cache = "state/builds";
     std::int64_t cache_limit_bytes = std::int64_t{40} << 30;
     std::filesystem::path kit_sources;  ///< empty: the sources that this program was built from
