@@ -14,7 +14,7 @@ std::string conflicting_files(git_index* index) {
   if (!conflicts) return "unknown files";
   std::string files;
   std::array<const git_index_entry*, 3> sides{};
-  while (git_index_conflict_next(&sides[0], &sides[1], &sides[2], conflicts.get()) == 0) {
+  while (git_index_conflict_next(sides.data(), &sides[1], &sides[2], conflicts.get()) == 0) {
     for (const auto* side : sides) {
       if (side == nullptr) continue;
       files += (files.empty() ? "" : ", ") + std::string(side->path);

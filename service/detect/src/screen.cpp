@@ -28,7 +28,7 @@ struct Centre {
 
 /// Robust centre; spread from all pairs, wild ones too, so that they make it measure more.
 Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
-  const double n = static_cast<double>(log_ratios.size());
+  const auto n = static_cast<double>(log_ratios.size());
   double mean = 0;
   for (const double value : log_ratios) mean += value / n;
   double squares = kPriorPairs * settings.prior_pair_sd * settings.prior_pair_sd;

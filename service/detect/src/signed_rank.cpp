@@ -60,7 +60,7 @@ std::vector<double> walsh_averages(std::span<const double> differences) {
 
 std::optional<int> signed_rank_cut(int pairs, double tail) {
   if (pairs <= 0 || !(tail > 0)) return std::nullopt;
-  if (tail > 0.5) tail = 0.5;  // beyond it the bounds would change places
+  tail = std::min(tail, 0.5);  // beyond it the bounds would change places
   return pairs <= kExactPairs ? exact_cut(pairs, tail) : normal_cut(pairs, tail);
 }
 

@@ -36,8 +36,8 @@ TrimmedMean trimmed_mean(std::span<const double> differences, double least_sd) {
   result.degrees_of_freedom = static_cast<double>(kept - 1);
   std::fill_n(sorted.begin(), cut, sorted[cut]);
   std::fill_n(sorted.rbegin(), cut, sorted[cut + kept - 1]);
-  const double h = static_cast<double>(kept);
-  const double n = static_cast<double>(sorted.size());
+  const auto h = static_cast<double>(kept);
+  const auto n = static_cast<double>(sorted.size());
   result.error =
       std::max(std::sqrt(squares_about_mean(sorted) / (h * (h - 1))), least_sd / std::sqrt(n));
   return result;

@@ -12,7 +12,7 @@ std::string decimal(double value, int decimals) {
   std::array<char, 400> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                  std::chars_format::fixed, decimals);
-  return std::string(buffer.data(), end.ptr);
+  return {buffer.data(), end.ptr};
 }
 
 std::string change(double ratio) {
@@ -52,7 +52,8 @@ std::string grouped(std::int64_t number, bool with_sign) {
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
     digits.insert(static_cast<std::size_t>(at), ",");
   }
-  return (is_negative ? "-" : with_sign ? "+" : "") + digits;
+  if (is_negative) return "-" + digits;
+  return (with_sign ? "+" : "") + digits;
 }
 
 }  // namespace torchwatch::detect

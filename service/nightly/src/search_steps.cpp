@@ -262,7 +262,9 @@ Status SearchSteps::answer(const bisect::Answer& found, std::stop_token stop) {
   if (order_.verify_by_revert) {
     for (const auto& culprit : found.culprits) {
       const bool is_last = culprit.classes.back() + 1 == folded_.classes.size();
-      if (culprit.classes.size() != 1 || is_last || revert_of(culprit.classes.front())) continue;
+      if (culprit.classes.size() != 1 || is_last || revert_of(culprit.classes.front()) != nullptr) {
+        continue;
+      }
       TW_TRY_VOID(check_revert(culprit.classes.front(), culprit, stop));
     }
   }

@@ -88,6 +88,6 @@ inline std::string commit_name(int n) {
 }
 
 /// A recipe that makes a whole tree.
-inline constexpr const char* kCopyTree = "cp -r \"$TREE\"/. \"$TORCHWATCH_PREFIX\"";
+inline constexpr const char* kCopyTree = R"sh(cp -r "$TREE"/. "$TORCHWATCH_PREFIX")sh";
 
 }  // namespace torchwatch::test
