@@ -68,7 +68,9 @@ void compare_by_paper(Outcomes& outcomes, double before, double now) {
 Series series_of(const CellBlocks& cell) {
   test::RecordedNight night;
   for (const double value : cell.of(way_of_service(cell)).values) night.push_back({value});
-  return {{cell.workload, {night}}, 0};
+  Series series({cell.workload, {night}}, 0);
+  if (way_of_service(cell) == Way::turns) series.alive_at_once = 2;
+  return series;
 }
 
 /// Gives one process after the other; once there are none left, says so and repeats the last.
@@ -148,6 +150,14 @@ Outcomes paper_against_all(const CellBlocks& cell) {
     for (std::size_t j = 0; j < values.size(); ++j) {
       if (i != j) compare_by_paper(outcomes, values[i], values[j]);
     }
+  }
+  return outcomes;
+}
+
+Outcomes pairs_directly(const CellBlocks& cell, double threshold) {
+  Outcomes outcomes;
+  for (const double log_ratio : log_ratios(cell, way_of_service(cell))) {
+    count(outcomes, std::exp(log_ratio), Verdict::unchanged, 2, threshold);
   }
   return outcomes;
 }

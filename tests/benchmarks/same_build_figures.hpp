@@ -60,6 +60,9 @@ Outcomes paper_directly(const CellBlocks& cell);
 /// Every process against every other.
 Outcomes paper_against_all(const CellBlocks& cell);
 
+/// Every single pair of the service's way, as the paper's way compares two processes.
+Outcomes pairs_directly(const CellBlocks& cell, double threshold);
+
 /// The processes in their order, night after night as far as they reach: screened and, where that
 /// is called for, confirmed. A last night that they do not suffice for is left out.
 Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& settings);

@@ -66,7 +66,8 @@ RunsElsewhere::RunsElsewhere(const Series& series, std::set<std::size_t> without
 }
 
 void RunsElsewhere::start_anew() {
-  next_ = any_below(series_.runs.size(), random_);
+  const auto starts = series_.runs.size() / series_.alive_at_once;
+  next_ = any_below(starts, random_) * series_.alive_at_once;
   passed_ = 0;
 }
 

@@ -23,6 +23,7 @@ struct Series {
   std::vector<double> night_values;                 ///< the median of each night's processes
   std::vector<double> runs;                         ///< all processes in recorded order
   std::vector<std::size_t> night_of_run;
+  std::size_t alive_at_once = 1;  ///< runs that belong together: draws begin at its multiples
 };
 
 inline constexpr std::size_t kNightsBefore = 31;  ///< what the longest history asks for

@@ -140,3 +140,21 @@ TEST_CASE("a group of pairs has the p-value of Student's t, and an unfinished gr
 TEST_CASE("pairs that never differ speak for nothing") {
   CHECK(p_values(cell_with(Way::apart, {5, 5, 5, 5}), Way::apart, 2).at(0) == 1);
 }
+
+TEST_CASE("each pair of the service's way is a comparison of its own") {
+  const auto outcomes = pairs_directly(cell_with(Way::turns, {100, 108, 94, 100}), 0.07);
+  CHECK(outcomes.comparisons == 2);
+  CHECK(outcomes.beyond == 1);
+  CHECK(outcomes.runs == 4);
+}
+
+TEST_CASE("nights that are drawn keep the processes together that took turns") {
+  // Pairs agree to the last digit, and differ from one another by tens of percent.
+  std::vector<double> values;
+  for (int pair = 0; pair < 40; ++pair) values.insert(values.end(), 2, 1000 + 37 * (pair * 7 % 40));
+  Random random(1);
+  const auto outcomes = protocol_resampled(cell_with(Way::turns, values), 1, 200, {}, random);
+  CHECK(outcomes.comparisons == 200);
+  CHECK(outcomes.beyond == 0);
+  CHECK(outcomes.runs == 200 * 4);
+}
