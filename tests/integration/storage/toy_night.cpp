@@ -29,7 +29,7 @@ std::optional<std::int64_t> look_up(const std::filesystem::path& tracker, const 
 Result<std::int64_t> post(const std::filesystem::path& tracker, const std::string& key) {
   const UniqueFd file(::open(tracker.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   const auto line = key + "\n";
-  if (!file || ::write(file.get(), line.data(), line.size()) < 0) {
+  if (!file.is_open() || ::write(file.get(), line.data(), line.size()) < 0) {
     return fail(ErrorCode::internal, "the toy tracker does not work");
   }
   return look_up(tracker, key).value_or(0);
