@@ -6,7 +6,7 @@
 Makes the day (deploy/demonstration), lets `torchwatch nightly` judge and search it, and prints what came
 out: the right commit or not, builds, runs, minutes. Without --day: all seven. A finished night is kept
 in FOLDER and shown again; one that was interrupted goes on. --clean: the same days with the change made
-harmless. --table: only the nights that are kept, as Markdown.
+harmless. --table: only a line for each day whose nights are kept, as Markdown.
 """
 
 import argparse

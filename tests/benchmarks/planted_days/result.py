@@ -93,18 +93,46 @@ def lines(kept):
     return text
 
 
-HEAD = "|day|upstream|commits, native|found|largest effect|builds|runs|min|inconclusive|"
+HEAD = "|day|upstream|commits, native|as planted|otherwise|largest effect, night by night|builds|runs|min|inconclusive|"
 
 
 def _largest(kept):
-    effects = [effect for incident in kept["incidents"] for effect in incident["effects"]]
-    return effect_text(max(effects, key=lambda effect: effect["ratio"] or 0)) if effects else "-"
+    return max((effect for incident in kept["incidents"] for effect in incident["effects"]),
+               key=lambda effect: effect["ratio"] or 0, default=None)
+
+
+def _range(values, form="{:.0f}"):
+    """"2" or "2 to 7"."""
+    low, high = (form.format(end) for end in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _largest_of(nights):
+    """Of the nights that found something: what moved most in the first, and by how much in all."""
+    found = [effect for effect in map(_largest, nights) if effect]
+    if not found:
+        return "-"
+    if any(effect["ratio"] is None for effect in found):
+        return effect_text(found[0])
+    series = f"{found[0]['workload']} {found[0]['configuration']}"
+    metric = "" if found[0]["metric"] == "time" else f" {found[0]['metric']}"
+    return f"{series}{metric} x {_range([effect['ratio'] for effect in found], '{:.3f}')}"
+
+
+def _day_line(nights):
+    first = nights[0]
+    right = [kept for kept in nights if kept["is_right"]]
+    others = ", ".join(kept["outcome"] for kept in nights if not kept["is_right"]) or "-"
+    inconclusive = sum(kept["inconclusive"] for kept in nights)
+    return (f"|{name_of(first)}|{TABLE_4[first['pr']].upstream}|{first['commits']}, {first['native']}|"
+            f"{len(right)} of {len(nights)}|{others}|{_largest_of(nights)}|"
+            f"{_range([kept['builds'] for kept in nights])}|{_range([kept['runs'] for kept in nights])}|"
+            f"{_range([kept['minutes'] for kept in nights])}|{inconclusive} of {sum(kept['series'] for kept in nights)}|")
 
 
 def table(rows):
-    """Markdown, a line for each night."""
-    text = [HEAD, "|" + "-|" * (HEAD.count("|") - 1)]
-    for kept in rows:
-        text.append(f"|{name_of(kept)}|{TABLE_4[kept['pr']].upstream}|{kept['commits']}, {kept['native']}|{kept['outcome']}|"
-                    f"{_largest(kept)}|{kept['builds']}|{kept['runs']}|{kept['minutes']:.0f}|{kept['inconclusive']} of {kept['series']}|")
-    return text
+    """Markdown, a line for each day with all its nights; clean days after the planted ones."""
+    days = {}
+    for kept in sorted(rows, key=lambda kept: (not kept["is_planted"], kept["pr"], kept["number"])):
+        days.setdefault((kept["is_planted"], kept["pr"]), []).append(kept)
+    return [HEAD, "|" + "-|" * (HEAD.count("|") - 1), *map(_day_line, days.values())]

@@ -184,6 +184,24 @@ class Outcome(unittest.TestCase):
         self.assertEqual(result.outcome(None, [incident(OTHER_SHA)]), "wrong")
 
 
+def kept_night(number, ratio, is_planted=True, **more):
+    incidents = [incident(PLANTED_SHA)] if ratio else []
+    for found in incidents:
+        found["effects"][0]["ratio"] = ratio
+    return {"pr": 71904, "number": number, "is_planted": is_planted, "commits": 34, "native": 18, "is_right": True,
+            "outcome": "right", "builds": 5, "runs": 100 + number, "minutes": 2.4, "inconclusive": 1, "series": 36,
+            "incidents": incidents, **more}
+
+
+class Table(unittest.TestCase):
+    def test_a_day_is_one_line_with_all_its_nights(self):
+        lines = result.table([kept_night(1, None, is_planted=False), kept_night(2, 1.2),
+                              kept_night(1, 1.1, outcome="wrong", is_right=False)])
+        self.assertEqual(lines[2], "|71904|redundant bound checks|34, 18|1 of 2|wrong|dlrm cpu-infer x 1.100 to 1.200|5|101 to 102|2|2 of 72|")
+        self.assertEqual(lines[3], "|71904, clean|redundant bound checks|34, 18|1 of 1|-|-|5|101|2|1 of 36|")
+        self.assertEqual(len(lines), 4)
+
+
 # Answers as torchwatch does: a night's status from a file, then the night itself.
 SERVICE = """#!{python}
 import json, os, sys
