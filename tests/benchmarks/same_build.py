@@ -84,10 +84,12 @@ class Machine:
         shutil.rmtree(self._folder / name)
 
     def environment(self, libraries, threads):
+        spin = self._options.spin_count
         return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C",
                 "HOME": str(self._folder), "TMPDIR": str(self._folder),
                 "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads),
-                "LD_LIBRARY_PATH": str(libraries)}
+                "LD_LIBRARY_PATH": str(libraries),
+                **({"GOMP_SPINCOUNT": str(spin)} if spin is not None else {})}
 
     def begin(self, cell, threads, settings, libraries, name="run"):
         """Starts a runner's process; its files are called `name`."""
@@ -235,6 +237,8 @@ def parse_arguments():
     parser.add_argument("--preset", choices=["small", "paper"], default="small")
     parser.add_argument("--blocks", type=int, default=10, help="of four runs, each way (10)")
     parser.add_argument("--threads", type=int, action="append", help="repeatable (1)")
+    parser.add_argument("--spin-count", type=int, metavar="N",
+                        help="GOMP_SPINCOUNT of the runs (libgomp's default); use a FOLDER of its own")
     parser.add_argument("--way", choices=WAYS, action="append", help="repeatable (all)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of blocks (1)")
     return parser.parse_intermixed_args()
