@@ -28,6 +28,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -66,10 +67,19 @@ class Machine:
     def side(self, side):
         return self._folder / side
 
-    def placed(self, side, name="placed"):
-        """A folder with fresh copies of the files that matter."""
+    @contextmanager
+    def libraries(self, side, copies):
+        """The folder of a side's libraries; with `copies` one with fresh copies of the files that matter."""
+        if not copies:
+            yield self.side(side)
+            return
+        folder = self._folder / f"placed-{side}"
+        self._place(side, folder)
+        yield folder
+        shutil.rmtree(folder)
+
+    def _place(self, side, folder):
         begin = time.monotonic()
-        folder = self._folder / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         for file in self.side(side).iterdir():
@@ -78,10 +88,6 @@ class Machine:
             else:
                 (folder / file.name).symlink_to(file)
         self.placing_seconds += time.monotonic() - begin
-        return folder
-
-    def remove_placed(self, name="placed"):
-        shutil.rmtree(self._folder / name)
 
     def environment(self, libraries, threads):
         spin = self._options.spin_count
@@ -150,41 +156,29 @@ def pair_in_turns(machine, cell, threads, sides, folders):
     return values
 
 
-def turns_block(machine, cell, threads):
+def turns_block(machine, cell, threads, copies):
     values = []
     for sides in (SIDES[:2], SIDES[2:]):
-        folders = [machine.placed(side, f"placed-{side}") for side in sides]
-        values += pair_in_turns(machine, cell, threads, sides, folders)
-        for side in sides:
-            machine.remove_placed(f"placed-{side}")
+        with machine.libraries(sides[0], copies) as first, machine.libraries(sides[1], copies) as second:
+            values += pair_in_turns(machine, cell, threads, sides, (first, second))
     return values
 
 
-def turns_fixed_block(machine, cell, threads):
-    values = []
-    for sides in (SIDES[:2], SIDES[2:]):
-        folders = [machine.side(side) for side in sides]
-        values += pair_in_turns(machine, cell, threads, sides, folders)
-    return values
-
-
-def apart_block(machine, cell, threads):
+def apart_block(machine, cell, threads, copies):
     values = []
     for side in SIDES:
-        values.append(machine.measure(cell, threads, {}, machine.placed(side)))
-        machine.remove_placed()
+        with machine.libraries(side, copies) as libraries:
+            values.append(machine.measure(cell, threads, {}, libraries))
     return values
-
-
-def fixed_block(machine, cell, threads):
-    return [machine.measure(cell, threads, {}, machine.side(side)) for side in SIDES]
 
 
 def paper_block(machine, cell, threads):
     return [machine.measure(cell, threads, PAPER, machine.side("a")) for _ in SIDES]
 
 
-WAYS = {"turns": turns_block, "turns_fixed": turns_fixed_block, "apart": apart_block, "fixed": fixed_block, "paper": paper_block}
+WAYS = {"turns": partial(turns_block, copies=True), "turns_fixed": partial(turns_block, copies=False),
+        "apart": partial(apart_block, copies=True), "fixed": partial(apart_block, copies=False),
+        "paper": paper_block}
 
 
 class Blocks(KeptRows):
