@@ -38,7 +38,7 @@ Status write_result(const std::filesystem::path& path, std::string_view content)
   const auto partial = partial_path(path);
   {
     const UniqueFd file(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) return system_error(partial, "create");
+    if (!file.is_open()) return system_error(partial, "create");
     if (!write_whole(file.get(), content)) return system_error(partial, "write");
     if (fsync(file.get()) != 0) return system_error(partial, "sync");
   }

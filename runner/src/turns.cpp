@@ -16,7 +16,7 @@ using Message = protocol::Turns;
 Result<UniqueFd> open_pipe(const std::string& path) {
   UniqueFd pipe(open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat facts{};
-  if (pipe.get() < 0 || fstat(pipe.get(), &facts) != 0) {
+  if (!pipe.is_open() || fstat(pipe.get(), &facts) != 0) {
     return fail(ErrorCode::unavailable, "turns: cannot open " + path + ": " + std::strerror(errno));
   }
   if (!S_ISFIFO(facts.st_mode)) {
@@ -48,7 +48,7 @@ void Turns::pass() {
 }
 
 void Turns::finish() {
-  if (own_.get() < 0) return;
+  if (!own_.is_open()) return;
   say(Message::kDone);
   while (has_partner_) hear();
 }
