@@ -55,7 +55,9 @@ void run_timing(const models::Definition& definition, const Request& request, Tu
   result.samples_ns = std::move(timings.samples_ns);
   result.device_samples_ns = std::move(timings.device_samples_ns);
   result.iterations_per_sample = timings.iterations_per_sample;
-  if (request.turns) result.environment.volatile_facts["turns_taken"] = timings.turns_taken;
+  if (!request.turns) return;
+  result.environment.volatile_facts["turns_taken"] = timings.turns_taken;
+  result.environment.volatile_facts["turns_restless"] = timings.turns_restless;
 }
 
 void run_memory(const models::Definition& definition, const Request& request, RunResult& result) {

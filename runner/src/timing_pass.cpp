@@ -73,6 +73,7 @@ Timings time_iterations(models::Workload& workload, models::Device device,
   }
   turns.finish();
   timings.turns_taken = turns.taken();
+  timings.turns_restless = turns.passed_restless();
   return timings;
 }
 

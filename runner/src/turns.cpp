@@ -6,10 +6,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "resting_threads.hpp"
+
 namespace torchwatch::runner {
 namespace {
 
 using Message = protocol::Turns;
+
+/// Longer than any OpenMP runtime's threads wait actively unless told to (LLVM's: 200 ms).
+constexpr std::chrono::milliseconds kRestLimit{250};
 
 /// For reading and writing, whatever it is used for: so a pipe opens without waiting for somebody
 /// at its other end, and has no end itself.
@@ -43,6 +48,7 @@ void Turns::take() {
 
 void Turns::pass() {
   if (!has_partner_) return;
+  if (!wait_until_others_rest(kRestLimit)) ++passed_restless_;
   has_turn_ = false;
   say(Message::kYours);
 }

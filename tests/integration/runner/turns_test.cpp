@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <mutex>
@@ -101,6 +102,22 @@ TEST_CASE("a partner that has ended is waited for no more") {
   second.take();
   second.finish();
   REQUIRE(second.taken() == 0);
+}
+
+TEST_CASE("a turn that is handed over while a thread still runs is counted") {
+  const Pipes pipes;
+  auto first = pipes.first();
+  std::atomic<bool> is_begun = false;
+  std::atomic<bool> is_over = false;
+  const std::jthread active([&] {
+    is_begun = true;
+    while (!is_over) {
+    }
+  });
+  while (!is_begun) std::this_thread::yield();
+  first.pass();
+  is_over = true;
+  REQUIRE(first.passed_restless() == 1);
 }
 
 TEST_CASE("a pipe that is missing, or none, is named") {

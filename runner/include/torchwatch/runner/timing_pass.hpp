@@ -13,7 +13,8 @@ struct Timings {
   std::vector<std::int64_t> samples_ns;         ///< per iteration, the device waited for
   std::vector<std::int64_t> device_samples_ns;  ///< per iteration, by the device's events
   std::int64_t iterations_per_sample = 1;
-  int turns_taken = 0;  ///< while a partner measured too
+  int turns_taken = 0;     ///< while a partner measured too
+  int turns_restless = 0;  ///< handed over while a thread of this process still ran
 };
 
 /// Times iterations by the request: warm-up, then samples until there are `iterations` of them, or
