@@ -46,8 +46,9 @@ void add_settings(std::map<std::string, std::string>& facts) {
     const std::string_view text(*variable);
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
-    for (const auto* prefix : {"OMP_", "MKL_", "KMP_", "MALLOC_", "GLIBC_TUNABLES", "CUBLAS_",
-                               "CUDA_", "TORCH_", "PYTORCH_", "LD_BIND_NOW", "DNNL_", "ATEN_"}) {
+    for (const auto* prefix :
+         {"OMP_", "GOMP_", "MKL_", "KMP_", "MALLOC_", "GLIBC_TUNABLES", "CUBLAS_", "CUDA_",
+          "TORCH_", "PYTORCH_", "LD_BIND_NOW", "DNNL_", "ATEN_"}) {
       if (!name.starts_with(prefix)) continue;
       facts["env." + std::string(name)] = text.substr(equals + 1);
     }

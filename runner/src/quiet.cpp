@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <fstream>
 
 #include "resident_memory.hpp"
@@ -77,11 +78,18 @@ std::string pin_to_one_core() {
   return "core " + std::to_string(core) + " of " + std::to_string(count);
 }
 
+/// Several threads are bound from outside, before OpenMP is loaded.
+std::string placement_of_threads() {
+  const char* const binding = std::getenv("OMP_PROC_BIND");
+  return binding == nullptr ? "not pinned: several threads"
+                            : std::string("threads bound by OpenMP: ") + binding;
+}
+
 /// At plain priority neighbours land on the core one is pinned to and double the times, so pinning
 /// goes with a raised priority or not at all (measurement.md 4.4).
 std::string place(const protocol::Request& request, bool has_priority) {
   if (!request.pin_to_core) return "not pinned: not asked for";
-  if (request.cell.variant.threads > 1) return "not pinned: several threads";
+  if (request.cell.variant.threads > 1) return placement_of_threads();
   if (!has_priority) return "not pinned: no raised priority";
   return pin_to_one_core();
 }

@@ -125,6 +125,7 @@ Result<std::unique_ptr<Session>> Session::open(config::Config config, nightly::P
   parts->processes = doors::make_process_runner(parts->config.storage.path.string());
   executor::LocalExecutor::Settings settings;
   settings.threads = parts->config.measure.threads;
+  settings.bind_threads = doors::may_raise_priority();
   settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
   parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
   parts->kits.emplace(kit_settings(parts->config), *parts->processes);

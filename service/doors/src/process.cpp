@@ -1,6 +1,9 @@
 #include "torchwatch/doors/process.hpp"
 
+#include <sys/resource.h>
+
 #include <cstring>
+#include <thread>
 
 #include "leftovers_posix.hpp"
 #include "supervisor_posix.hpp"
@@ -55,6 +58,14 @@ std::string describe(const ProcessEnd& end) {
 std::unique_ptr<ProcessRunner> make_process_runner(std::string owner) {
   sweep_leftovers(owner);
   return std::make_unique<SupervisedRunner>(owner);
+}
+
+// Linux gives each thread a priority of its own: one that tries and ends leaves ours as it is.
+bool may_raise_priority() {
+  constexpr int kHighest = -20;
+  bool may = false;
+  std::jthread([&] { may = setpriority(PRIO_PROCESS, 0, kHighest) == 0; }).join();
+  return may;
 }
 
 }  // namespace torchwatch::doors

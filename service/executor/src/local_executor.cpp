@@ -157,15 +157,19 @@ Status LocalExecutor::cancel(RunId id) {
 doors::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
                                             const fs::path& folder) const {
   const int asked = request.cell.variant.threads;
-  const std::string threads = std::to_string(asked > 0 ? asked : settings_.threads);
+  const int threads = asked > 0 ? asked : settings_.threads;
   doors::ProcessSpec spec{};
   spec.environment = settings_.environment;
   spec.environment.insert({{"LC_ALL", "C"},
                            {"HOME", folder.string()},
                            {"TMPDIR", folder.string()},
-                           {"OMP_NUM_THREADS", threads},
-                           {"MKL_NUM_THREADS", threads},
+                           {"OMP_NUM_THREADS", std::to_string(threads)},
+                           {"MKL_NUM_THREADS", std::to_string(threads)},
                            {"CUBLAS_WORKSPACE_CONFIG", ":4096:8"}});
+  const bool on_cpu = request.cell.configuration.device == Device::cpu;
+  if (settings_.bind_threads && threads > 1 && on_cpu) {
+    spec.environment.insert({{"OMP_PROC_BIND", "close"}, {"OMP_PLACES", "cores"}});
+  }
   spec.working_folder = folder;
   spec.time_limit = std::chrono::milliseconds(request.limits.time_ms) + settings_.grace;
   spec.output_limit_bytes = settings_.output_limit_bytes;

@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -6,6 +7,7 @@
 #include <thread>
 
 #include "bad_child_spec.hpp"
+#include "forked_child.hpp"
 #include "temporary_folder.hpp"
 
 using namespace torchwatch;
@@ -204,4 +206,12 @@ TEST_CASE("a runner that goes away takes its children along") {
   runner.reset();
   CHECK(is<doors::Cancelled>(outcome.get()));
   CHECK(test::is_gone(pid));
+}
+
+TEST_CASE("whether a priority may be raised is known without raising one") {
+  const int before = getpriority(PRIO_PROCESS, 0);
+  const bool may = doors::may_raise_priority();
+  CHECK(getpriority(PRIO_PROCESS, 0) == before);
+  test::ForkedChild trying([](int) { return setpriority(PRIO_PROCESS, 0, -20); });
+  CHECK(may == (trying.wait().exit_status == 0));
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -106,15 +107,33 @@ TEST_CASE("a timing pass writes a valid result with its environment") {
   REQUIRE(result.environment.volatile_facts.contains("minor_faults"));
 }
 
+TEST_CASE("the facts of a run say what its threads were told") {
+  auto wish = request();
+  wish["threads"] = 2;
+  const auto untold = measure(wish).environment.facts;
+  const std::map<std::string, std::string> told{{"GOMP_SPINCOUNT", "10000"},
+                                                {"OMP_PROC_BIND", "close"}};
+  for (const auto& [name, value] : told) REQUIRE(setenv(name.c_str(), value.c_str(), 1) == 0);
+  const auto facts = measure(wish).environment.facts;
+  for (const auto& [name, value] : told) REQUIRE(unsetenv(name.c_str()) == 0);
+  REQUIRE(facts.at("env.GOMP_SPINCOUNT") == "10000");
+  REQUIRE(facts.at("placement") == "threads bound by OpenMP: close");
+  REQUIRE_FALSE(untold.contains("env.GOMP_SPINCOUNT"));
+  REQUIRE(untold.at("placement") == "not pinned: several threads");
+}
+
 TEST_CASE("two real runs take turns, and state the facts of a run alone") {
+  const int threads = GENERATE(1, 2);
   const Folder folder;
   const auto own = (folder / "own").string();
   const auto other = (folder / "other").string();
   REQUIRE(mkfifo(own.c_str(), 0600) == 0);
   REQUIRE(mkfifo(other.c_str(), 0600) == 0);
   const int held[] = {open(own.c_str(), O_RDWR), open(other.c_str(), O_RDWR)};
+  auto alone = request();
+  alone["threads"] = threads;
   const auto in_turns = [&](const std::string& mine, const std::string& theirs, bool begins) {
-    auto wish = request();
+    auto wish = alone;
     wish["turns"] = {{"own", mine}, {"other", theirs}, {"begins", begins}};
     return measure(wish);
   };
@@ -124,7 +143,8 @@ TEST_CASE("two real runs take turns, and state the facts of a run alone") {
     REQUIRE(result.status == RunStatus::ok);
     REQUIRE(result.samples_ns.size() == 5);
     REQUIRE(result.environment.volatile_facts.at("turns_taken") >= 5);
-    REQUIRE(result.environment.facts == measure(request()).environment.facts);
+    REQUIRE(result.environment.volatile_facts.contains("turns_restless"));
+    REQUIRE(result.environment.facts == measure(alone).environment.facts);
   }
   for (const int pipe : held) close(pipe);
 }

@@ -70,6 +70,32 @@ TEST_CASE("the variant's number of threads comes before the settings'") {
   CHECK(processes.specs().at(0).environment.at("OMP_NUM_THREADS") == "5");
 }
 
+TEST_CASE("several threads on a CPU are bound to cores, where that is wished") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor::Settings settings;
+  settings.bind_threads = true;
+  settings.threads = 2;
+  LocalExecutor executor(processes, fixture.scratch, settings);
+  auto one_thread = fixture.order("t1");
+  one_thread.request.cell.variant.threads = 1;
+  auto on_device = fixture.order("t2");
+  on_device.request.cell.configuration.device = Device::cuda;
+  for (const auto& order : {fixture.order("t0"), one_thread, on_device}) {
+    REQUIRE(executor.wait(*executor.submit(order), {}));
+  }
+  settings.bind_threads = false;
+  LocalExecutor unbound(processes, fixture.scratch, settings);
+  REQUIRE(unbound.wait(*unbound.submit(fixture.order("t3")), {}));
+  const auto specs = processes.specs();
+  CHECK(specs.at(0).environment.at("OMP_PROC_BIND") == "close");
+  CHECK(specs.at(0).environment.at("OMP_PLACES") == "cores");
+  for (std::size_t i = 1; i < specs.size(); ++i) {
+    CHECK_FALSE(specs[i].environment.contains("OMP_PROC_BIND"));
+    CHECK_FALSE(specs[i].environment.contains("OMP_PLACES"));
+  }
+}
+
 TEST_CASE("an attempt id that could name another folder is refused") {
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;

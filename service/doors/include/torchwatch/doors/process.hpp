@@ -79,4 +79,7 @@ class ProcessRunner {
 /// anything is measured. Makes this process the subreaper of its descendants.
 std::unique_ptr<ProcessRunner> make_process_runner(std::string owner);
 
+/// Whether this process, and so its children, may take the highest priority. Thread-safe.
+bool may_raise_priority();
+
 }  // namespace torchwatch::doors

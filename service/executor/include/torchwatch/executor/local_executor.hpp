@@ -25,6 +25,9 @@ class LocalExecutor final : public Executor {
     std::map<std::string, std::string> environment;
     int threads = 1;        ///< for a variant that names no number
     std::vector<int> cpus;  ///< runs are pinned to these; empty: the runner places itself
+    /// The threads of a run on a CPU that has several are each bound to a core. For runs of raised
+    /// priority: at a plain one neighbours land on cores that one cannot leave.
+    bool bind_threads = false;
     /// On top of the time limit in the request, which the runner keeps by itself where it can.
     std::chrono::milliseconds grace{10'000};
     std::size_t output_limit_bytes = 1U << 20U;
