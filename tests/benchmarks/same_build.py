@@ -9,9 +9,9 @@ order. Ended at any point, it goes on where it was. The ways:
 
   turns        pairs (A B, then B A) of processes that are alive at once and take turns sample by
                sample, by the runner's own settings, each with a copy of the library files that was
-               made for it: as the service does it with one thread
+               made for it, and of several threads each bound to a core: as the service does it on a CPU
   turns_fixed  the same without those copies: the files of A and B where they lie
-  apart        the runs of `turns` one after the other, A B B A: as the service does it with several
+  apart        the runs of `turns` one after the other, A B B A: as the service does it on a GPU
   fixed        the same without those copies
   paper        four processes of A, each 3 iterations to warm up and the median of 10; nothing pinned,
                the heap as it comes
@@ -89,12 +89,13 @@ class Machine:
                 (folder / file.name).symlink_to(file)
         self.placing_seconds += time.monotonic() - begin
 
-    def environment(self, libraries, threads):
+    def environment(self, libraries, threads, is_bound):
         spin = self._options.spin_count
         return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C",
                 "HOME": str(self._folder), "TMPDIR": str(self._folder),
                 "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads),
                 "LD_LIBRARY_PATH": str(libraries),
+                **({"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if is_bound else {}),
                 **({"GOMP_SPINCOUNT": str(spin)} if spin is not None else {})}
 
     def begin(self, cell, threads, settings, libraries, name="run"):
@@ -107,8 +108,8 @@ class Machine:
         result = self._folder / f"{name}-result.json"
         result.unlink(missing_ok=True)
         command = [self._options.runner.resolve(), "measure", request, result]
-        process = subprocess.Popen(command, env=self.environment(libraries, threads),
-                                   start_new_session=True, stdout=subprocess.PIPE,
+        environment = self.environment(libraries, threads, threads > 1 and settings != PAPER)
+        process = subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True)
         return cell, process, result
 

@@ -67,9 +67,9 @@ void compare_by_paper(Outcomes& outcomes, double before, double now) {
 /// The processes as one recorded night, for those who draw from it.
 Series series_of(const CellBlocks& cell) {
   test::RecordedNight night;
-  for (const double value : cell.of(way_of_service(cell)).values) night.push_back({value});
+  for (const double value : cell.of(kWayOfService).values) night.push_back({value});
   Series series({cell.workload, {night}}, 0);
-  if (way_of_service(cell) == Way::turns) series.alive_at_once = 2;
+  series.alive_at_once = 2;
   return series;
 }
 
@@ -106,10 +106,6 @@ double p_value(std::span<const double> values) {
 }
 
 }  // namespace
-
-Way way_of_service(const CellBlocks& cell) {
-  return cell.threads == 1 ? Way::turns : Way::apart;
-}
 
 Result<std::vector<CellBlocks>> read_blocks(std::istream& lines) {
   std::vector<CellBlocks> cells;
@@ -156,7 +152,7 @@ Outcomes paper_against_all(const CellBlocks& cell) {
 
 Outcomes pairs_directly(const CellBlocks& cell, double threshold) {
   Outcomes outcomes;
-  for (const double log_ratio : log_ratios(cell, way_of_service(cell))) {
+  for (const double log_ratio : log_ratios(cell, kWayOfService)) {
     count(outcomes, std::exp(log_ratio), Verdict::unchanged, 2, threshold);
   }
   return outcomes;
@@ -164,8 +160,8 @@ Outcomes pairs_directly(const CellBlocks& cell, double threshold) {
 
 Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& settings) {
   Outcomes outcomes;
-  if (cell.of(way_of_service(cell)).values.empty()) return outcomes;
-  InTurn next(cell.of(way_of_service(cell)).values);
+  if (cell.of(kWayOfService).values.empty()) return outcomes;
+  InTurn next(cell.of(kWayOfService).values);
   while (true) {
     const auto night = detect::judge_one_series(std::ref(next), std::ref(next), 1, settings);
     if (next.ran_out()) return outcomes;
@@ -176,7 +172,7 @@ Outcomes protocol_directly(const CellBlocks& cell, const detect::Settings& setti
 Outcomes protocol_resampled(const CellBlocks& cell, double slowdown, long nights,
                             const detect::Settings& settings, Random& random) {
   Outcomes outcomes;
-  if (cell.of(way_of_service(cell)).values.empty()) return outcomes;
+  if (cell.of(kWayOfService).values.empty()) return outcomes;
   const Series series = series_of(cell);
   for (long i = 0; i < nights; ++i) {
     RunsElsewhere screening(series, {}, random);

@@ -37,8 +37,8 @@ struct CellBlocks {
   [[nodiscard]] const BlocksOfWay& of(Way way) const { return ways[static_cast<std::size_t>(way)]; }
 };
 
-/// What the service does: with one thread its processes take turns.
-Way way_of_service(const CellBlocks& cell);
+/// What the service does on a CPU.
+inline constexpr Way kWayOfService = Way::turns;
 
 /// Reads the lines that same_build.py writes, cells in the order of their first block. Errors name
 /// the line.

@@ -210,7 +210,7 @@ void add_measuring(std::vector<Key>& table) {
   table.push_back(key("measure", "take_turns", &C::measure, &C::Measure::take_turns,
                       Allowed<bool>{},
                       "Keep the processes of two builds alive at once and let them measure in "
-                      "turns, with one thread on a CPU: what disturbs the machine hits both."));
+                      "turns, on a CPU: what disturbs the machine hits both."));
   table.push_back(key("measure", "place_libraries", &C::measure, &C::Measure::place_libraries,
                       Allowed<bool>{},
                       "Give runs fresh copies of the library files, so that a file's place in "

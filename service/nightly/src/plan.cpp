@@ -46,9 +46,7 @@ protocol::Request request_for(const Plan& plan, const Cell& cell, Pass pass) {
 }
 
 bool takes_turns(const Plan& plan, const Cell& cell, Pass pass) {
-  const bool one_thread = request_for(plan, cell, pass).cell.variant.threads <= 1;
-  return plan.take_turns && pass == Pass::timing && one_thread &&
-         cell.configuration.device == Device::cpu;
+  return plan.take_turns && pass == Pass::timing && cell.configuration.device == Device::cpu;
 }
 
 std::vector<std::string> workloads_of(const Plan& plan) {

@@ -42,9 +42,8 @@ Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
 /// What one process of the plan is asked; the attempt is filled in by who starts it.
 protocol::Request request_for(const Plan&, const Cell&, Pass);
 
-/// Whether runs of `cell` that are compared take turns, sample by sample: with one thread on a CPU.
-/// Threads of a process that waits its turn would go on spinning beside the other, and a device
-/// would have to hold both workloads.
+/// Whether runs of `cell` that are compared take turns, sample by sample: on a CPU. A device would
+/// have to hold both workloads.
 bool takes_turns(const Plan&, const Cell&, Pass);
 
 /// Names of the workloads of the plan's cells, each once, in order.
