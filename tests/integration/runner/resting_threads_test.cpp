@@ -1,10 +1,12 @@
 #include "resting_threads.hpp"
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <latch>
 #include <thread>
 
+#include "active_thread.hpp"
+
+using namespace torchwatch;
 using namespace torchwatch::runner;
 using namespace std::chrono_literals;
 
@@ -13,16 +15,9 @@ TEST_CASE("a process with one thread is at rest") {
 }
 
 TEST_CASE("a thread that waits actively is waited for, as long as is allowed") {
-  std::atomic<bool> is_begun = false;
-  std::atomic<bool> is_over = false;
-  const std::jthread active([&] {
-    is_begun = true;
-    while (!is_over) {
-    }
-  });
-  while (!is_begun) std::this_thread::yield();
+  test::ActiveThread active;
   REQUIRE_FALSE(wait_until_others_rest(5ms));
-  is_over = true;
+  active.end();
   REQUIRE(wait_until_others_rest(60s));
 }
 

@@ -3,12 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
+#include "active_thread.hpp"
 #include "fake_workload.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
@@ -107,16 +107,8 @@ TEST_CASE("a partner that has ended is waited for no more") {
 TEST_CASE("a turn that is handed over while a thread still runs is counted") {
   const Pipes pipes;
   auto first = pipes.first();
-  std::atomic<bool> is_begun = false;
-  std::atomic<bool> is_over = false;
-  const std::jthread active([&] {
-    is_begun = true;
-    while (!is_over) {
-    }
-  });
-  while (!is_begun) std::this_thread::yield();
+  const test::ActiveThread active;
   first.pass();
-  is_over = true;
   REQUIRE(first.passed_restless() == 1);
 }
 
