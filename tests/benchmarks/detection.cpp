@@ -11,6 +11,7 @@
 #include "command_line.hpp"
 #include "detection_report.hpp"
 #include "recorded_noise.hpp"
+#include "suite_series.hpp"
 
 namespace {
 
@@ -18,7 +19,6 @@ using namespace torchwatch;
 using namespace torchwatch::benchmarks;
 
 constexpr std::size_t kNightsMin = 10;
-constexpr int kSeriesOfSuite = 84 * 4 * 5;  ///< models, configurations, metrics
 
 struct Options {
   std::string file;

@@ -1,5 +1,5 @@
-// Linked into a runner, it leaves the products undone: convolutions and matrix products give zeros of
-// the right shape. What a workload asks of LibTorch's allocator stays the same, in a fraction of
+// Linked into a runner, it leaves the products undone: convolutions and matrix products give zeros
+// of the right shape. What a workload asks of LibTorch's allocator stays the same, in a fraction of
 // the time; its times and values mean nothing. For memory_estimates.py, see README.md.
 
 #include <torch/library.h>
@@ -53,10 +53,9 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const std::optiona
   const auto dilation = spread(dilations, dimensions);
   const bool is_batched = input.dim() == weight.dim();
   const auto batch = is_batched ? input : input.unsqueeze(0);
-  const auto shape =
-      transposed ? transposed_shape(batch, weight, stride, padding, dilation,
-                                    spread(besides, dimensions), groups.expect_int())
-                 : forward_shape(batch, weight, stride, padding, dilation);
+  const auto shape = transposed ? transposed_shape(batch, weight, stride, padding, dilation,
+                                                   spread(besides, dimensions), groups.expect_int())
+                                : forward_shape(batch, weight, stride, padding, dilation);
   const auto output = at::zeros(shape, input.options());
   return is_batched ? output : output.squeeze(0);
 }

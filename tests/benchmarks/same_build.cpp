@@ -12,6 +12,7 @@
 
 #include "command_line.hpp"
 #include "same_build_figures.hpp"
+#include "suite_series.hpp"
 #include "torchwatch/detect/binomial_share.hpp"
 
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using namespace torchwatch;
 using namespace torchwatch::benchmarks;
 using nlohmann::json;
-
-constexpr int kSeriesOfSuite = 84 * 4 * 5;  // models, configurations, metrics
 
 constexpr int kPairsOfTest = 4;
 constexpr std::array kLevels{0.01, 0.05, 0.2, 0.5};
