@@ -64,6 +64,7 @@ CommitHistory& CommitHistory::operator=(CommitHistory&&) noexcept = default;
 CommitHistory::~CommitHistory() = default;
 
 Result<CommitHistory> CommitHistory::open(const fs::path& path) {
+  start_libgit2();
   auto repository = std::make_unique<Repository>();
   repository->path = path.string();
   std::error_code ignored;

@@ -24,16 +24,16 @@ Status check(const SearchSettings& settings) {
   return {};
 }
 
-Status check(const SearchTarget& target) {
+Status check(const SearchSeries& series) {
   const auto refuse = [](const char* what) { return fail(ErrorCode::invalid, what); };
-  if (!(target.noise_sd >= 0) || std::isinf(target.noise_sd)) {
-    return refuse("search target: noise_sd must be a number from 0 on");
+  if (!(series.noise_sd >= 0) || std::isinf(series.noise_sd)) {
+    return refuse("search series: noise_sd must be a number from 0 on");
   }
-  if (!(target.build_sd >= 0) || std::isinf(target.build_sd)) {
-    return refuse("search target: build_sd must be a number from 0 on");
+  if (!(series.build_sd >= 0) || std::isinf(series.build_sd)) {
+    return refuse("search series: build_sd must be a number from 0 on");
   }
-  if (!(target.noise_weight >= 1)) return refuse("search target: noise_weight must be at least 1");
-  if (!(target.minimum_effect > 0)) return refuse("search target: minimum_effect must be positive");
+  if (!(series.noise_weight >= 1)) return refuse("search series: noise_weight must be at least 1");
+  if (!(series.minimum_effect > 0)) return refuse("search series: minimum_effect must be positive");
   return {};
 }
 
@@ -106,11 +106,11 @@ CulpritSearch& CulpritSearch::operator=(CulpritSearch&&) noexcept = default;
 CulpritSearch::~CulpritSearch() = default;
 
 Result<CulpritSearch> CulpritSearch::create(SearchSettings settings,
-                                            std::vector<SearchTarget> targets, std::size_t classes,
-                                            std::vector<double> prior) {
+                                            std::vector<SearchSeries> all_series,
+                                            std::size_t classes, std::vector<double> prior) {
   TW_TRY_VOID(check(settings));
-  for (const auto& target : targets) TW_TRY_VOID(check(target));
-  if (targets.empty()) return fail(ErrorCode::invalid, "a search needs at least one target");
+  for (const auto& series : all_series) TW_TRY_VOID(check(series));
+  if (all_series.empty()) return fail(ErrorCode::invalid, "a search needs at least one series");
   if (prior.empty()) prior.assign(classes, 1.0);
   if (prior.size() != classes) {
     return fail(ErrorCode::invalid, "a search needs one prior weight a class");
@@ -120,7 +120,7 @@ Result<CulpritSearch> CulpritSearch::create(SearchSettings settings,
       return fail(ErrorCode::invalid, "prior weights of a search must be positive numbers");
     }
   }
-  SearchRecord record(settings, targets, std::move(prior));
+  SearchRecord record(settings, all_series, std::move(prior));
   return CulpritSearch(std::make_unique<State>(std::move(record)));
 }
 

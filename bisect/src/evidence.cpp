@@ -10,10 +10,10 @@ constexpr double kKnownSpread = 1e6;  // degrees of freedom of a spread that is 
 
 }  // namespace
 
-Evidence::Evidence(const SearchTarget& target)
-    : target_(target),
-      scale_(scale_of_sd(target.noise_sd)),
-      freedom_(target.noise_weight),
+Evidence::Evidence(const SearchSeries& series)
+    : series_(series),
+      scale_(scale_of_sd(series.noise_sd)),
+      freedom_(series.noise_weight),
       alone_scale_(scale_ / std::numbers::sqrt2) {}
 
 void Evidence::add(Span span, const std::vector<double>& effects) {
@@ -23,7 +23,7 @@ void Evidence::add(Span span, const std::vector<double>& effects) {
 
   std::vector<const std::vector<double>*> groups;
   for (const auto& [at, samples] : samples_) groups.push_back(&samples);
-  scale_ = pooled_scale(groups, scale_of_sd(target_.noise_sd), target_.noise_weight, freedom_);
+  scale_ = pooled_scale(groups, scale_of_sd(series_.noise_sd), series_.noise_weight, freedom_);
 }
 
 void Evidence::add_level(const std::vector<double>& good, const std::vector<double>& effects) {
@@ -44,8 +44,8 @@ void Evidence::learn_level() {
   std::vector<const std::vector<double>*> groups{&good_, &bad_};
   for (const auto& [at, readings] : alone_) groups.push_back(&readings);
   double freedom = 0;
-  alone_scale_ = pooled_scale(groups, scale_of_sd(target_.noise_sd) / std::numbers::sqrt2,
-                              target_.noise_weight, freedom);
+  alone_scale_ = pooled_scale(groups, scale_of_sd(series_.noise_sd) / std::numbers::sqrt2,
+                              series_.noise_weight, freedom);
   // A disturbance outlasts a pair, so the two runs of one count as one reading of the level.
   std::vector<double> between;
   std::vector<double> change;
@@ -86,7 +86,7 @@ double Evidence::half_width(const Estimate& estimate) const {
 }
 
 double Evidence::build_spread() const {
-  return std::numbers::sqrt2 * target_.build_sd;
+  return std::numbers::sqrt2 * series_.build_sd;
 }
 
 }  // namespace torchwatch::bisect

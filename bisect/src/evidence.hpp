@@ -28,10 +28,10 @@ struct Span {
   bool holds(Place place) const { return from < place && place <= to; }
 };
 
-/// All effects measured of one target, and how noisy they are.
+/// All effects measured of one series, and how noisy they are.
 class Evidence {
  public:
-  explicit Evidence(const SearchTarget&);
+  explicit Evidence(const SearchSeries&);
 
   /// The pairs of `to` against `from`; the other way round their signs are turned.
   void add(Span, const std::vector<double>& effects);
@@ -48,7 +48,7 @@ class Evidence {
   std::map<Place, std::vector<double>> alone() const;
   /// Spread of one run alone, as far as runs of one build scatter about their centre.
   double alone_scale() const { return alone_scale_; }
-  /// How well the ends' level is known, which all runs alone are held against.
+  /// How well the ends' level is known, with which all runs alone are compared.
   double level_error() const { return level_.error; }
 
   /// The change over the span by its own direct pairs; count 0 if there are none.
@@ -60,12 +60,12 @@ class Evidence {
 
   const std::map<Span, std::vector<double>>& samples() const { return samples_; }
   double scale() const { return scale_; }
-  const SearchTarget& target() const { return target_; }
+  const SearchSeries& series() const { return series_; }
 
  private:
   void learn_level();
 
-  SearchTarget target_;
+  SearchSeries series_;
   std::map<Span, std::vector<double>> samples_;
   double scale_;
   double freedom_;

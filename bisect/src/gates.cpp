@@ -13,6 +13,24 @@ constexpr int kExactPairs = 2;
 constexpr int kBatchMin = 2;
 constexpr int kBatchMax = 4;
 
+// Pairs after which a gate is left: the more rests on the answer, the more may be spent on it.
+constexpr int kEndsPairsMax = 120;
+constexpr int kCulpritPairsMax = 80;
+constexpr int kRestPairsMax = 48;
+
+/// Standard errors that show a change. A gate is looked at after every batch of pairs, so they are
+/// more than one look at a fixed number of pairs would need.
+constexpr double kErrorsToShow = 4;
+
+// Standard errors below the floor that rule a change out. A rest is left sooner: it may be noise
+// beside a culprit that is found, and every rest that is searched costs builds.
+constexpr double kErrorsToRuleOut = 2.5;
+constexpr double kErrorsToLeaveRest = 1;
+
+// A culprit counts from these parts of the series's smallest effect and of the searched change on.
+constexpr double kCulpritPartOfMinimum = 1.0 / 3;
+constexpr double kCulpritPartOfChange = 1.0 / 4;
+
 /// A change of this many spreads is seen in a single pair.
 constexpr double kExactRatio = 20;
 
@@ -21,31 +39,43 @@ constexpr double kBuildSpreads = 3;
 
 }  // namespace
 
-Gate ends_gate(const SearchTarget& target) {
-  const int pairs_min = target.noise_sd > 0 ? kFirstPairs : kExactPairs;
-  return {target.minimum_effect, 4, 2.5, pairs_min, 120};
+Gate ends_gate(const SearchSeries& series) {
+  const int pairs_min = series.noise_sd > 0 ? kFirstPairs : kExactPairs;
+  return {.floor = series.minimum_effect,
+          .errors_over = kErrorsToShow,
+          .errors_under = kErrorsToRuleOut,
+          .pairs_min = pairs_min,
+          .pairs_max = kEndsPairsMax};
 }
 
 Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
   const bool is_exact = kExactRatio * likelihood_scale(evidence, change) < change;
-  const double floor = std::max(
-      {evidence.target().minimum_effect / 3, change / 4, kBuildSpreads * evidence.build_spread()});
-  return {floor, 4, 2.5, is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs, 80};
+  return {
+      .floor = std::max({kCulpritPartOfMinimum * evidence.series().minimum_effect,
+                         kCulpritPartOfChange * change, kBuildSpreads * evidence.build_spread()}),
+      .errors_over = kErrorsToShow,
+      .errors_under = kErrorsToRuleOut,
+      .pairs_min = is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs,
+      .pairs_max = kCulpritPairsMax};
 }
 
 Gate rest_gate(const Evidence& evidence) {
-  const SearchTarget& target = evidence.target();
-  const int pairs_min = target.noise_sd > 0 ? kFirstPairs : 1;
-  const double floor = std::max(target.minimum_effect, kBuildSpreads * evidence.build_spread());
-  return {floor, 4, 1, pairs_min, 48};
+  const SearchSeries& series = evidence.series();
+  const int pairs_min = series.noise_sd > 0 ? kFirstPairs : 1;
+  return {.floor = std::max(series.minimum_effect, kBuildSpreads * evidence.build_spread()),
+          .errors_over = kErrorsToShow,
+          .errors_under = kErrorsToLeaveRest,
+          .pairs_min = pairs_min,
+          .pairs_max = kRestPairsMax};
 }
 
-Finding judge(const Estimate& estimate, const Gate& gate) {
-  if (estimate.count < gate.pairs_min) return Finding::open;
+EffectState judge(const Estimate& estimate, const Gate& gate) {
+  if (estimate.count < gate.pairs_min) return EffectState::open;
   const bool is_clear = estimate.centre > gate.errors_over * estimate.error;
-  if (is_clear && estimate.centre >= gate.floor) return Finding::shows;
-  if (estimate.centre + gate.errors_under * estimate.error < gate.floor) return Finding::nothing;
-  return estimate.count < gate.pairs_max ? Finding::open : Finding::nothing;
+  if (is_clear && estimate.centre >= gate.floor) return EffectState::shows;
+  if (estimate.centre + gate.errors_under * estimate.error < gate.floor)
+    return EffectState::nothing;
+  return estimate.count < gate.pairs_max ? EffectState::open : EffectState::nothing;
 }
 
 int next_pairs(const Estimate& estimate, const Gate& gate) {

@@ -15,7 +15,7 @@ struct Gate {
 };
 
 /// The ends differ: a whole search rests on it.
-Gate ends_gate(const SearchTarget&);
+Gate ends_gate(const SearchSeries&);
 
 /// The culprit differs from its parent by a good part of the change that is searched.
 Gate culprit_gate(const Evidence&, double change, int verify_pairs);
@@ -23,10 +23,11 @@ Gate culprit_gate(const Evidence&, double change, int verify_pairs);
 /// A span beside a found culprit holds a change that is worth a name as well.
 Gate rest_gate(const Evidence&);
 
-enum class Finding { open, shows, nothing };
-Finding judge(const Estimate&, const Gate&);
+/// What the pairs measured so far say of an effect: more are needed, it shows, or it is nothing.
+enum class EffectState { open, shows, nothing };
+EffectState judge(const Estimate&, const Gate&);
 
-/// Pairs to measure next while the finding is open.
+/// Returns the number of pairs to measure next while the effect is open.
 int next_pairs(const Estimate&, const Gate&);
 
 }  // namespace torchwatch::bisect

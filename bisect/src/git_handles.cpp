@@ -20,7 +20,20 @@ ErrorCode code_of(int git_code) {
   }
 }
 
+/// libgit2 counts its users.
+class GitLibrary {
+ public:
+  GitLibrary() { git_libgit2_init(); }
+  ~GitLibrary() { git_libgit2_shutdown(); }
+  GitLibrary(const GitLibrary&) = delete;
+  GitLibrary& operator=(const GitLibrary&) = delete;
+};
+
 }  // namespace
+
+void start_libgit2() {
+  static const GitLibrary library;
+}
 
 Error git_failure(std::string_view what, int code) {
   const git_error* last = git_error_last();

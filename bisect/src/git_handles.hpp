@@ -29,14 +29,10 @@ using ConflictsHandle =
     std::unique_ptr<git_index_conflict_iterator, GitDeleter<git_index_conflict_iterator_free>>;
 using SignatureHandle = std::unique_ptr<git_signature, GitDeleter<git_signature_free>>;
 
-/// libgit2 wants to be started before its first use and counts its users.
-class GitLibrary {
- public:
-  GitLibrary() { git_libgit2_init(); }
-  ~GitLibrary() { git_libgit2_shutdown(); }
-  GitLibrary(const GitLibrary&) = delete;
-  GitLibrary& operator=(const GitLibrary&) = delete;
-};
+/// Starts libgit2, which must be done before its first use; thread-safe. It is shut down at the end
+/// of the process and not with each repository: a shutdown while other threads live loses what
+/// libgit2 keeps for them.
+void start_libgit2();
 
 /// Calls `call(T**)` and returns what it made as a handle; null if it failed (then the code is in
 /// `code` and the text in libgit2's last error of this thread).

@@ -20,10 +20,10 @@ struct Weighted {
 constexpr std::array<Weighted, 5> kShares{
     {{0.6, 0.1}, {0.8, 0.2}, {1.0, 0.4}, {1.2, 0.2}, {1.4, 0.1}}};
 
-/// How often a target of an incident has a culprit of its own after all.
+/// How often a series of an incident has a culprit of its own after all.
 constexpr double kOwnCulprit = 0.1;
 
-/// Readings of an exact target still differ a little from the model's levels.
+/// Readings of an exact series still differ a little from the model's levels.
 constexpr double kExactShare = 0.01;
 
 double log_sum(const std::vector<double>& logs) {
@@ -66,10 +66,10 @@ double log_likelihood(const std::vector<double>& samples, double expected, Sprea
 }
 
 /// What the found culprits explain of a reading over the span.
-Estimate explained(const std::vector<Step>& steps, std::size_t target, Span span) {
+Estimate explained(const std::vector<ExplainedStep>& steps, std::size_t series, Span span) {
   Estimate sum;
   for (const auto& step : steps) {
-    const auto size = step.sizes.find(target);
+    const auto size = step.sizes.find(series);
     if (!span.holds(step.at) || size == step.sizes.end()) continue;
     sum.centre += size->second.centre;
     sum.error = std::hypot(sum.error, size->second.error);
@@ -97,7 +97,7 @@ class ByClass {
   }
 
  private:
-  /// Of the first class behind the place.
+  /// The element of the first class behind the place.
   std::size_t index(Place place) const {
     return static_cast<std::size_t>(std::clamp(place, span_.from, span_.to) - span_.from);
   }
@@ -107,11 +107,11 @@ class ByClass {
   std::vector<double> changes_;  ///< from one class to the next
 };
 
-/// log P(readings of one target | its culprit is class k), for each class of the span.
+/// log P(readings of one series | its culprit is class k), for each class of the span.
 class ClassLikelihoods {
  public:
   ClassLikelihoods(const Evidence& evidence, const Change& change, Span span,
-                   const std::vector<Step>& steps)
+                   const std::vector<ExplainedStep>& steps)
       : evidence_(evidence), change_(change), span_(span), steps_(steps) {}
 
   std::vector<double> of_pairs() const {
@@ -153,7 +153,7 @@ class ClassLikelihoods {
   void add(ByClass& sum, Span read, const std::vector<double>& samples, double level,
            Spread spread) const {
     if (read.to > span_.to || read.to <= span_.from) return;  // other changes may lie beyond
-    const Estimate before = explained(steps_, change_.target, read);
+    const Estimate before = explained(steps_, change_.series, read);
     spread.build = std::hypot(spread.build, before.error);
     const double outside = log_likelihood(samples, level + before.centre, spread);
     std::vector<double> by_share;
@@ -167,14 +167,14 @@ class ClassLikelihoods {
   const Evidence& evidence_;
   const Change& change_;
   Span span_;
-  const std::vector<Step>& steps_;
+  const std::vector<ExplainedStep>& steps_;
 };
 
 void add(std::vector<double>& sum, const std::vector<double>& logs) {
   std::transform(sum.begin(), sum.end(), logs.begin(), sum.begin(), std::plus<>());
 }
 
-/// A supporting target speaks for the lead's culprit or, now and then, for one of its own.
+/// A supporting series speaks for the lead's culprit or, now and then, for one of its own.
 void add_support(std::vector<double>& sum, const std::vector<double>& logs) {
   const double anywhere = log_sum(logs) - std::log(static_cast<double>(logs.size()));
   for (std::size_t i = 0; i < sum.size(); ++i) {
@@ -193,7 +193,8 @@ double alone_scale(const Evidence& evidence, double size) {
 }
 
 std::vector<double> posterior_of(const Problem& problem, const SearchRecord& record,
-                                 const std::vector<Step>& steps, const Penalties& penalties) {
+                                 const std::vector<ExplainedStep>& steps,
+                                 const Penalties& penalties) {
   std::vector<double> sum;
   for (Place place = problem.span.from + 1; place <= problem.span.to; ++place) {
     const auto penalty = penalties.find(place);
@@ -202,7 +203,7 @@ std::vector<double> posterior_of(const Problem& problem, const SearchRecord& rec
     if (penalty != penalties.end()) sum.back() += penalty->second;
   }
   for (const auto& change : problem.changes) {
-    const ClassLikelihoods likelihoods(record.evidence(change.target), change, problem.span, steps);
+    const ClassLikelihoods likelihoods(record.evidence(change.series), change, problem.span, steps);
     auto support = likelihoods.of_pairs();
     if (problem.trusts_alone) add(support, likelihoods.of_runs_alone());
     if (&change != &problem.changes.front()) {
@@ -219,13 +220,13 @@ std::vector<double> posterior_of(const Problem& problem, const SearchRecord& rec
 std::vector<Group> groups_of(Span span, const SearchRecord& record,
                              const std::vector<double>& posterior) {
   std::vector<Group> groups;
-  Group group{span.from + 1, span.from + 1, span.from, 0};
+  Group group{.first = span.from + 1, .last = span.from + 1, .parent = span.from};
   for (Place place = span.from + 1; place <= span.to; ++place) {
     group.last = place;
     group.mass += posterior[static_cast<std::size_t>(place - span.from - 1)];
     if (record.is_broken(place)) continue;
     groups.push_back(group);
-    group = {place + 1, place + 1, place, 0};
+    group = {.first = place + 1, .last = place + 1, .parent = place};
   }
   return groups;
 }

@@ -9,14 +9,14 @@
 namespace torchwatch::bisect {
 
 /// A culprit that is already found: what it explains is taken out of the readings that span it.
-struct Step {
+struct ExplainedStep {
   Place at = 0;
-  std::map<std::size_t, Estimate> sizes;  ///< by target
+  std::map<std::size_t, Estimate> sizes;  ///< by series
 };
 
 /// A change that is known to lie in a span and whose culprit is looked for.
 struct Change {
-  std::size_t target = 0;
+  std::size_t series = 0;
   double size = 0;
 };
 struct Problem {
@@ -31,7 +31,7 @@ struct Group {
   Place last = 0;
   Place parent = kGoodEnd;  ///< the nearest earlier build
   double mass = 0;
-  std::optional<std::size_t> proven_by = {};  ///< once found: the target that verified it
+  std::optional<std::size_t> proven_by = {};  ///< once found: the series that verified it
 };
 
 /// Logarithms of weights that are added to those of the prior, by class.
@@ -39,15 +39,15 @@ using Penalties = std::map<Place, double>;
 
 /// The probability of each class of the problem's span to be its culprit, given everything
 /// measured; element 0 is class span.from + 1. All zero if no class is possible.
-std::vector<double> posterior_of(const Problem&, const SearchRecord&, const std::vector<Step>&,
-                                 const Penalties&);
+std::vector<double> posterior_of(const Problem&, const SearchRecord&,
+                                 const std::vector<ExplainedStep>&, const Penalties&);
 
 /// The span's classes as groups, oldest first.
 std::vector<Group> groups_of(Span, const SearchRecord&, const std::vector<double>& posterior);
 
-/// Spread of one pair of the target in terms of a change, for the likelihood of exact targets too.
+/// Spread of one pair of the series in terms of a change, for the likelihood of exact series too.
 double likelihood_scale(const Evidence&, double size);
-/// Of one run alone.
+/// Spread of one run without a partner, in the same terms.
 double alone_scale(const Evidence&, double size);
 
 }  // namespace torchwatch::bisect

@@ -9,7 +9,7 @@
 namespace torchwatch::bisect {
 namespace {
 
-/// A class is valued by what so many readings of it would tell, but read once at a time: after
+/// A class is valued by what n readings of it would tell, but read once at a time: after
 /// each, another class may have become the better one.
 constexpr std::array kReadings{1, 2, 4, 8};
 
@@ -20,18 +20,21 @@ Span span_of(const Measure& measure) {
   return {place_of(measure.reference), static_cast<Place>(measure.candidate)};
 }
 
-/// Commits that do not build come in stretches: a class next to one is likely to be another
-/// (figures of the design's simulation).
+/// Commits that do not build come in stretches. A class next to one fails with this probability;
+/// it falls by e with every kStretch classes of distance (figures of a simulation).
+constexpr double kNeighbourFails = 0.66;
+constexpr double kStretch = 3;
+
 double chance_to_build(Place place, const SearchRecord& record) {
   if (record.is_built(place)) return 1;
   double distance = 1e9;
   for (const Place broken : record.broken()) {
     distance = std::min(distance, std::abs(static_cast<double>(place) - broken));
   }
-  return 1 - 0.66 * std::exp(-(distance - 1) / 3);
+  return 1 - kNeighbourFails * std::exp(-(distance - 1) / kStretch);
 }
 
-/// Separation of good and bad in the mean of so many readings of one class, in standard deviations.
+/// Separation of good and bad in the mean of n readings of one class, in standard deviations.
 double separation(const Evidence& evidence, const Change& change, bool alone, int readings) {
   if (readings == 0) return 0;
   const double scale =
@@ -62,20 +65,20 @@ struct Choice {
   std::optional<Measure> measure;
 };
 
-/// Tries every number of targets and readings for one class.
+/// Tries every number of series and readings for one class.
 void consider(Choice& best, Measure measure, double probability, const Problem& problem,
               const SearchRecord& record) {
   const auto place = static_cast<Place>(measure.candidate);
   const double chance = chance_to_build(place, record);
-  std::array<double, kReadings.size()> squares{};  // of the separations, added up over the targets
-  measure.targets.clear();
+  std::array<double, kReadings.size()> squares{};  // of the separations, added up over the series
+  measure.series.clear();
   for (const auto& change : problem.changes) {
-    if (measure.alone && !record.has_level(change.target)) continue;
-    measure.targets.push_back(change.target);
+    if (measure.alone && !record.has_level(change.series)) continue;
+    measure.series.push_back(change.series);
     if (!is_affordable(measure, record)) break;
     for (std::size_t i = 0; i < kReadings.size(); ++i) {
       const int readings = kReadings[i];
-      squares[i] += separation_gained(record.evidence(change.target), change, measure, readings);
+      squares[i] += separation_gained(record.evidence(change.series), change, measure, readings);
       const double bits = information(probability, std::sqrt(squares[i]));
       const double builds = record.settings().build_cost * builds_needed(measure, record);
       const double cost = builds + readings * runs_needed(measure);
@@ -89,7 +92,7 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
 }  // namespace
 
 int runs_needed(const Measure& measure) {
-  return (measure.alone ? 1 : 2) * measure.pairs * static_cast<int>(measure.targets.size());
+  return (measure.alone ? 1 : 2) * measure.pairs * static_cast<int>(measure.series.size());
 }
 
 int builds_needed(const Measure& measure, const SearchRecord& record) {
@@ -112,7 +115,7 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
   for (const auto& group : groups) {
     bad += group.mass;
     if (group.last == problem.span.to) break;
-    const double bits = entropy(bad);  // as if a single reading of one target told everything
+    const double bits = entropy(bad);  // as if a single reading of one series told everything
     if (bits < kLeastInformation) continue;
     Measure measure;
     measure.candidate = static_cast<std::size_t>(group.last);

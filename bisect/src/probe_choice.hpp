@@ -8,7 +8,7 @@
 namespace torchwatch::bisect {
 
 /// The measurement that tells most about the problem's culprit per cost: which class, how many
-/// targets (the clearest first), how many pairs. A class that is built already costs only its runs.
+/// series (the clearest first), how many pairs. A class that is built already costs only its runs.
 /// None if nothing is left to learn within the budgets.
 std::optional<Measure> choose_probe(const Problem&, const SearchRecord&,
                                     const std::vector<Group>& groups);

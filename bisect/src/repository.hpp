@@ -7,7 +7,6 @@ namespace torchwatch::bisect {
 
 /// What the files behind CommitHistory share: the open repository and look-ups in it.
 struct CommitHistory::Repository {
-  GitLibrary library;  // declared first: it must outlive the handle
   RepositoryHandle handle;
   std::string path;  ///< as the caller named it, for messages
 

@@ -4,6 +4,8 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "torchwatch/records/statistics.hpp"
+
 namespace torchwatch::bisect {
 namespace {
 
@@ -15,13 +17,6 @@ constexpr int kIterations = 12;
 double weight_of(double deviation, double scale) {
   const double z = deviation / scale;
   return (kFreedom + 1) / (kFreedom + z * z);
-}
-
-double median(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(samples.begin(), middle)) / 2;
 }
 
 }  // namespace

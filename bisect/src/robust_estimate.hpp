@@ -23,7 +23,7 @@ double log_density(double deviation, double scale);
 /// The centre of samples whose scale is known (0: they are exact, the median is returned).
 Estimate centre_of(const std::vector<double>& samples, double scale);
 
-/// Standard error of the centre of so many samples.
+/// Standard error of the centre of `count` samples.
 double error_of(double scale, int count);
 
 /// One scale for several groups of samples, each with a centre of its own. `expected` counts as

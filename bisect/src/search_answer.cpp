@@ -8,39 +8,40 @@
 namespace torchwatch::bisect {
 namespace {
 
-Effect effect_of(const Evidence& evidence, std::size_t target, Span span, const Gate& gate) {
+Effect effect_of(const Evidence& evidence, std::size_t series, Span span, const Gate& gate) {
   const Estimate estimate = evidence.direct(span);
   const double half = evidence.half_width(estimate);
-  return {target,
-          estimate.centre,
-          estimate.centre - half,
-          estimate.centre + half,
-          estimate.count,
-          judge(estimate, gate) == Finding::shows};
+  return {.series = series,
+          .effect = estimate.centre,
+          .low = estimate.centre - half,
+          .high = estimate.centre + half,
+          .pairs = estimate.count,
+          .shows = judge(estimate, gate) == EffectState::shows};
 }
 
 Culprit culprit_of(const SearchRecord& record, const Group& group) {
-  Culprit culprit{{}, reference_of(group.parent), group.mass, {}};
+  Culprit culprit{
+      .classes = {}, .parent = reference_of(group.parent), .confidence = group.mass, .effects = {}};
   for (Place place = group.first; place <= group.last; ++place) {
     if (record.prior(place) > 0) culprit.classes.push_back(static_cast<std::size_t>(place));
   }
   const Span span{group.parent, group.last};
   for (const auto& change : reproduced(record)) {
-    const Evidence& evidence = record.evidence(change.target);
+    const Evidence& evidence = record.evidence(change.series);
     if (evidence.direct(span).count == 0) continue;
     const Gate gate = culprit_gate(evidence, change.size, 1);
-    culprit.effects.push_back(effect_of(evidence, change.target, span, gate));
+    culprit.effects.push_back(effect_of(evidence, change.series, span, gate));
     // What was measured since may have raised the noise; it does not take back what was decided.
-    if (group.proven_by == change.target) culprit.effects.back().shows = true;
+    if (group.proven_by == change.series) culprit.effects.back().shows = true;
   }
   return culprit;
 }
 
-/// The largest part that the culprit has in the change of any target.
+/// The largest part that the culprit has in the change of any series.
 double share_of(const Culprit& culprit, const SearchRecord& record) {
   double share = 0;
   for (const auto& effect : culprit.effects) {
-    const double whole = record.evidence(effect.target).direct(record.whole()).centre;
+    const double whole = record.evidence(effect.series).direct(record.whole()).centre;
     share = std::max(share, effect.effect / whole);
   }
   return share;
@@ -50,7 +51,7 @@ double share_of(const Culprit& culprit, const SearchRecord& record) {
 bool is_unexplained(const Change& change, const std::vector<Culprit>& culprits) {
   return std::none_of(culprits.begin(), culprits.end(), [&](const Culprit& culprit) {
     return std::any_of(culprit.effects.begin(), culprit.effects.end(), [&](const Effect& effect) {
-      return effect.target == change.target && effect.shows;
+      return effect.series == change.series && effect.shows;
     });
   });
 }
@@ -86,27 +87,27 @@ std::string reason_of(const Answer& answer, const std::string& limit) {
 
 std::vector<Change> reproduced(const SearchRecord& record) {
   std::vector<Change> changes;
-  for (std::size_t target = 0; target < record.targets(); ++target) {
-    const Evidence& evidence = record.evidence(target);
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
     const Estimate whole = evidence.direct(record.whole());
-    if (record.lost(target)) continue;
-    if (judge(whole, ends_gate(evidence.target())) == Finding::shows) {
-      changes.push_back({target, whole.centre});
+    if (record.lost(series)) continue;
+    if (judge(whole, ends_gate(evidence.series())) == EffectState::shows) {
+      changes.push_back({series, whole.centre});
     }
   }
   return changes;
 }
 
-std::vector<Step> steps_of(const std::vector<Group>& found, const SearchRecord& record) {
+std::vector<ExplainedStep> steps_of(const std::vector<Group>& found, const SearchRecord& record) {
   constexpr double kClear = 2.5;
-  std::vector<Step> steps;
+  std::vector<ExplainedStep> steps;
   for (const auto& group : found) {
-    Step step{group.last, {}};
-    for (std::size_t target = 0; target < record.targets(); ++target) {
-      Estimate size = record.evidence(target).direct({group.parent, group.last});
+    ExplainedStep step{group.last, {}};
+    for (std::size_t series = 0; series < record.series_count(); ++series) {
+      Estimate size = record.evidence(series).direct({group.parent, group.last});
       if (size.count == 0) continue;
       if (std::abs(size.centre) < kClear * size.error) size.centre = 0;
-      step.sizes.emplace(target, size);
+      step.sizes.emplace(series, size);
     }
     steps.push_back(std::move(step));
   }
@@ -128,11 +129,11 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
     answer.suspects_confidence = given_up.front().confidence;
     if (limit.empty()) limit = given_up.front().reason;
   }
-  for (std::size_t target = 0; target < record.targets(); ++target) {
-    const Evidence& evidence = record.evidence(target);
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
     if (record.last() < 0 || evidence.direct(record.whole()).count == 0) continue;
     answer.ends.push_back(
-        effect_of(evidence, target, record.whole(), ends_gate(evidence.target())));
+        effect_of(evidence, series, record.whole(), ends_gate(evidence.series())));
   }
   answer.builds = record.builds();
   answer.runs = record.runs();

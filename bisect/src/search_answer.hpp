@@ -7,11 +7,11 @@
 
 namespace torchwatch::bisect {
 
-/// The targets whose ends differ, each with its change over the whole range.
+/// The series whose ends differ, each with its change over the whole range.
 std::vector<Change> reproduced(const SearchRecord&);
 
 /// The culprits as steps; an effect that is not clear of nothing counts as none.
-std::vector<Step> steps_of(const std::vector<Group>& found, const SearchRecord&);
+std::vector<ExplainedStep> steps_of(const std::vector<Group>& found, const SearchRecord&);
 
 /// The result, from what is found and what was given up; `limit` says which budget ended it.
 Answer answer_of(const SearchRecord&, const std::vector<Group>& found, const std::vector<GivenUp>&,

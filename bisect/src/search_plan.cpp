@@ -12,10 +12,11 @@ namespace {
 /// A class that its verification has rejected gets this much less likely (e^-8), once each time it
 /// comes up again; the third time the evidence contradicts itself.
 constexpr double kRejection = -8;
-constexpr double kContradiction = 3 * kRejection;
+constexpr int kRejectionsMax = 3;
+constexpr double kContradiction = kRejectionsMax * kRejection;
 
-/// Of a group's probability. Pairs of the culprit against its parent are then the readings that
-/// tell most, and mostly the last ones that are needed.
+/// The probability of a group from which on it is measured against its parent: those pairs are then
+/// the readings that tell most, and mostly the last ones that are needed.
 constexpr double kWorthVerifying = 0.9;
 
 /// Standard errors by which a rest must stay below what is worth a name to be left alone.
@@ -23,48 +24,51 @@ constexpr double kRestErrors = 1;
 
 std::optional<Measure> verify_ends(const SearchRecord& record) {
   const Span whole = record.whole();
-  Measure measure{static_cast<std::size_t>(record.last()), {}, {}, 0, false, Purpose::verify_ends};
-  for (std::size_t target = 0; target < record.targets(); ++target) {
-    const Evidence& evidence = record.evidence(target);
-    const Gate gate = ends_gate(evidence.target());
-    if (record.lost(target) || judge(evidence.direct(whole), gate) != Finding::open) continue;
+  Measure measure{.candidate = static_cast<std::size_t>(record.last()),
+                  .reference = {},
+                  .series = {},
+                  .pairs = 0,
+                  .purpose = Purpose::verify_ends};
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
+    const Gate gate = ends_gate(evidence.series());
+    if (record.lost(series) || judge(evidence.direct(whole), gate) != EffectState::open) continue;
     const int pairs = next_pairs(evidence.direct(whole), gate);
-    if (measure.targets.empty()) measure.pairs = pairs;
-    if (measure.pairs == pairs) measure.targets.push_back(target);
+    if (measure.series.empty()) measure.pairs = pairs;
+    if (measure.pairs == pairs) measure.series.push_back(series);
   }
-  return measure.targets.empty() ? std::nullopt : std::optional(measure);
+  return measure.series.empty() ? std::nullopt : std::optional(measure);
 }
 
-/// The lead until it is decided; every other target often enough to state its effect.
+/// The lead until it is decided; every other series often enough to state its effect.
 std::optional<Measure> verify_culprit(const SearchRecord& record, const Problem& problem,
                                       const Group& group) {
   const Span span{group.parent, group.last};
-  Measure measure{static_cast<std::size_t>(group.last),
-                  reference_of(group.parent),
-                  {},
-                  0,
-                  false,
-                  Purpose::verify_culprit};
+  Measure measure{.candidate = static_cast<std::size_t>(group.last),
+                  .reference = reference_of(group.parent),
+                  .series = {},
+                  .pairs = 0,
+                  .purpose = Purpose::verify_culprit};
   const auto want = [&](const Change& change, bool until_decided) {
-    const Evidence& evidence = record.evidence(change.target);
+    const Evidence& evidence = record.evidence(change.series);
     const Estimate known = evidence.direct(span);
     const Gate gate = culprit_gate(evidence, change.size, record.settings().verify_pairs);
     const bool enough = known.count >= gate.pairs_min;
-    if (enough && (!until_decided || judge(known, gate) != Finding::open)) return;
+    if (enough && (!until_decided || judge(known, gate) != EffectState::open)) return;
     const int pairs = next_pairs(known, gate);
-    if (measure.targets.empty()) measure.pairs = pairs;
-    if (measure.pairs == pairs) measure.targets.push_back(change.target);
+    if (measure.series.empty()) measure.pairs = pairs;
+    if (measure.pairs == pairs) measure.series.push_back(change.series);
   };
   const Change& lead = problem.changes.front();
   want(lead, true);
-  const Evidence& evidence = record.evidence(lead.target);
+  const Evidence& evidence = record.evidence(lead.series);
   const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
-  if (judge(evidence.direct(span), gate) != Finding::nothing) {
+  if (judge(evidence.direct(span), gate) != EffectState::nothing) {
     for (const auto& change : reproduced(record)) {
-      if (change.target != lead.target) want(change, false);
+      if (change.series != lead.series) want(change, false);
     }
   }
-  return measure.targets.empty() ? std::nullopt : std::optional(measure);
+  return measure.series.empty() ? std::nullopt : std::optional(measure);
 }
 
 const Group& likeliest(const std::vector<Group>& groups) {
@@ -124,29 +128,28 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
   for (const Span span : segments(record)) {
     Problem problem{span, {}};
     for (const auto& change : reproduced(record)) {
-      if (closed_.contains({change.target, span})) continue;
+      if (closed_.contains({change.series, span})) continue;
       if (span == record.whole()) {
         problem.changes.push_back(change);
         continue;
       }
-      if (!has_rest(record, change.target)) continue;
-      const Evidence& evidence = record.evidence(change.target);
+      if (!has_rest(record, change.series)) continue;
+      const Evidence& evidence = record.evidence(change.series);
       const Estimate rest = evidence.direct(span);
       const Gate gate = rest_gate(evidence);
-      const Finding finding = judge(rest, gate);
-      if (finding == Finding::shows) problem.changes.push_back({change.target, rest.centre});
-      if (finding == Finding::open) {
-        return Measure{static_cast<std::size_t>(span.to),
-                       reference_of(span.from),
-                       {change.target},
-                       next_pairs(rest, gate),
-                       false,
-                       Purpose::look_for_more};
+      const EffectState state = judge(rest, gate);
+      if (state == EffectState::shows) problem.changes.push_back({change.series, rest.centre});
+      if (state == EffectState::open) {
+        return Measure{.candidate = static_cast<std::size_t>(span.to),
+                       .reference = reference_of(span.from),
+                       .series = {change.series},
+                       .pairs = next_pairs(rest, gate),
+                       .purpose = Purpose::look_for_more};
       }
     }
     if (problem.changes.empty()) continue;
     const auto clarity = [&](const Change& change) {
-      return change.size / likelihood_scale(record.evidence(change.target), change.size);
+      return change.size / likelihood_scale(record.evidence(change.series), change.size);
     };
     std::stable_sort(problem.changes.begin(), problem.changes.end(),
                      [&](const Change& a, const Change& b) { return clarity(a) > clarity(b); });
@@ -172,7 +175,7 @@ std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
     give_up(record, out_of_budget(record));
     return {};
   }
-  if (!is_sure && verified(record, top) == Finding::shows) return probe(record, groups);
+  if (!is_sure && verified(record, top) == EffectState::shows) return probe(record, groups);
   conclude(record, top);
   return {};
 }
@@ -184,15 +187,15 @@ std::optional<Measure> SearchPlan::probe(const SearchRecord& record,
   return measure;
 }
 
-Finding SearchPlan::verified(const SearchRecord& record, const Group& group) const {
+EffectState SearchPlan::verified(const SearchRecord& record, const Group& group) const {
   const Change& lead = problem_->changes.front();
-  const Evidence& evidence = record.evidence(lead.target);
+  const Evidence& evidence = record.evidence(lead.series);
   const Gate gate = culprit_gate(evidence, lead.size, record.settings().verify_pairs);
   return judge(evidence.direct({group.parent, group.last}), gate);
 }
 
 void SearchPlan::learn_trust(const SearchRecord& record) {
-  if (verifying_ && verified(record, *verifying_) == Finding::nothing) {
+  if (verifying_ && verified(record, *verifying_) == EffectState::nothing) {
     chance_of_rejections_ *= 1 - verifying_->mass;
     verifying_.reset();
   }
@@ -202,13 +205,13 @@ void SearchPlan::learn_trust(const SearchRecord& record) {
 
 void SearchPlan::conclude(const SearchRecord& record, const Group& group) {
   const Change& lead = problem_->changes.front();
-  if (verified(record, group) == Finding::shows) {
+  if (verified(record, group) == EffectState::shows) {
     found_.push_back(group);
-    found_.back().proven_by = lead.target;
+    found_.back().proven_by = lead.series;
     verifying_.reset();
     return;
   }
-  Penalties& penalties = penalties_[{lead.target, problem_->span}];
+  Penalties& penalties = penalties_[{lead.series, problem_->span}];
   for (Place place = group.first; place <= group.last; ++place) penalties[place] += kRejection;
   if (penalties[group.last] <= kContradiction) {
     give_up(record,
@@ -221,7 +224,7 @@ void SearchPlan::give_up(const SearchRecord& record, std::string reason) {
   const auto groups = groups_of(problem_->span, record, posterior);
   given_up_.push_back(suspects_of(groups, problem_->span, posterior, record.settings().confidence));
   given_up_.back().reason = std::move(reason);
-  for (const auto& change : problem_->changes) closed_.insert({change.target, problem_->span});
+  for (const auto& change : problem_->changes) closed_.insert({change.series, problem_->span});
 }
 
 std::vector<Span> SearchPlan::segments(const SearchRecord& record) const {
@@ -245,23 +248,23 @@ std::vector<Span> SearchPlan::segments(const SearchRecord& record) const {
   return spans;
 }
 
-bool SearchPlan::has_rest(const SearchRecord& record, std::size_t target) const {
-  const Evidence& evidence = record.evidence(target);
+bool SearchPlan::has_rest(const SearchRecord& record, std::size_t series) const {
+  const Evidence& evidence = record.evidence(series);
   Estimate rest = evidence.direct(record.whole());
   for (const auto& step : steps_of(found_, record)) {
-    const auto size = step.sizes.find(target);
+    const auto size = step.sizes.find(series);
     if (size == step.sizes.end()) continue;
     rest.centre -= size->second.centre;
     rest.error = std::hypot(rest.error, size->second.error);
   }
   for (const auto& [closed, span] : closed_) {
-    if (closed == target) rest.centre -= evidence.direct(span).centre;
+    if (closed == series) rest.centre -= evidence.direct(span).centre;
   }
-  return rest.centre + kRestErrors * rest.error >= evidence.target().minimum_effect;
+  return rest.centre + kRestErrors * rest.error >= evidence.series().minimum_effect;
 }
 
 std::vector<double> SearchPlan::problem_posterior(const SearchRecord& record) const {
-  const auto known = penalties_.find({problem_->changes.front().target, problem_->span});
+  const auto known = penalties_.find({problem_->changes.front().series, problem_->span});
   return posterior_of(*problem_, record, steps_of(found_, record),
                       known == penalties_.end() ? Penalties() : known->second);
 }

@@ -27,11 +27,11 @@ class SearchPlan {
   /// Draws the conclusions that the record allows now. To be called once after every event.
   Action decide(const SearchRecord&);
 
-  /// Of the culprit now looked for, by class; zeros if none is.
+  /// Returns the probability of each class to be the culprit now looked for; zeros without one.
   std::vector<double> posterior(const SearchRecord&) const;
 
  private:
-  using Key = std::pair<std::size_t, Span>;  ///< a target's change in a span
+  using Key = std::pair<std::size_t, Span>;  ///< a series's change in a span
 
   /// Measures the rest beside found culprits, or sets `problem_` to the next change to search.
   std::optional<Measure> choose_problem(const SearchRecord&);
@@ -42,13 +42,13 @@ class SearchPlan {
   /// The next reading; gives up if none is left to make.
   std::optional<Measure> probe(const SearchRecord&, const std::vector<Group>&);
   /// Whether the group differs from its parent, by the problem's lead.
-  Finding verified(const SearchRecord&, const Group&) const;
+  EffectState verified(const SearchRecord&, const Group&) const;
   /// Runs alone that lead to a group which then does not differ have misled the search.
   void learn_trust(const SearchRecord&);
   void give_up(const SearchRecord&, std::string reason);
 
   std::vector<Span> segments(const SearchRecord&) const;
-  bool has_rest(const SearchRecord&, std::size_t target) const;
+  bool has_rest(const SearchRecord&, std::size_t series) const;
   std::vector<double> problem_posterior(const SearchRecord&) const;
 
   std::optional<Problem> problem_;

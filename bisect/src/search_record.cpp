@@ -17,10 +17,10 @@ struct Overloaded : Visitors... {
 
 }  // namespace
 
-SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchTarget>& targets,
+SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchSeries>& all_series,
                            std::vector<double> prior)
     : settings_(settings), prior_(std::move(prior)) {
-  for (const auto& target : targets) evidence_.emplace_back(target);
+  for (const auto& series : all_series) evidence_.emplace_back(series);
   if (!prior_.empty()) built_.insert(last());  // the bad end is there before the search
 }
 
@@ -37,12 +37,12 @@ Status SearchRecord::take(const SearchEvent& event) {
                           return take_broken(static_cast<Place>(broken.candidate));
                         },
                         [&](const SameLibrary& same) { return take_same(same); },
-                        [&](const TargetLost& gone) -> Status {
-                          if (gone.target >= targets()) {
+                        [&](const SeriesLost& gone) -> Status {
+                          if (gone.series >= series_count()) {
                             return fail(ErrorCode::invalid,
-                                        "search has no target " + std::to_string(gone.target));
+                                        "search has no series " + std::to_string(gone.series));
                           }
-                          lost_.insert(gone.target);
+                          lost_.insert(gone.series);
                           return {};
                         },
                         [&](const LevelLost&) -> Status {
@@ -67,23 +67,23 @@ Status SearchRecord::take_measured(const Measured& measured) {
     return fail(ErrorCode::invalid, name(span.to) + " was measured against itself");
   }
   for (const Place place : {span.from, span.to}) TW_TRY_VOID(check_measurable(place));
-  for (const auto& [target, effects] : measured.effects) {
-    TW_TRY_VOID(check_values(span.to, target, effects));
+  for (const auto& [series, effects] : measured.effects) {
+    TW_TRY_VOID(check_values(span.to, series, effects));
   }
-  for (const auto& [target, readings] : measured.references) {
-    TW_TRY_VOID(check_values(span.from, target, readings));
-    const auto effects = measured.effects.find(target);
+  for (const auto& [series, readings] : measured.references) {
+    TW_TRY_VOID(check_values(span.from, series, readings));
+    const auto effects = measured.effects.find(series);
     if (effects == measured.effects.end() || effects->second.size() != readings.size()) {
       return fail(ErrorCode::invalid, "one reading of " + name(span.from) + " a pair is needed");
     }
   }
   for (const Place place : {span.from, span.to}) TW_TRY_VOID(note_measured(place));
-  for (const auto& [target, effects] : measured.effects) {
-    evidence_[target].add(span, effects);
+  for (const auto& [series, effects] : measured.effects) {
+    evidence_[series].add(span, effects);
     runs_ += 2 * static_cast<int>(effects.size());
-    const auto readings = measured.references.find(target);
+    const auto readings = measured.references.find(series);
     if (span == whole() && readings != measured.references.end()) {
-      evidence_[target].add_level(readings->second, effects);
+      evidence_[series].add_level(readings->second, effects);
     }
   }
   return {};
@@ -93,16 +93,16 @@ Status SearchRecord::take_alone(const MeasuredAlone& measured) {
   TW_TRY_VOID(check_place(measured.candidate));
   const auto place = static_cast<Place>(measured.candidate);
   TW_TRY_VOID(check_measurable(place));
-  for (const auto& [target, readings] : measured.readings) {
-    TW_TRY_VOID(check_values(place, target, readings));
-    if (!has_level(target)) {
+  for (const auto& [series, readings] : measured.readings) {
+    TW_TRY_VOID(check_values(place, series, readings));
+    if (!has_level(series)) {
       return fail(ErrorCode::conflict,
                   name(place) + " was measured alone, but what the ends read is not known");
     }
   }
   TW_TRY_VOID(note_measured(place));
-  for (const auto& [target, readings] : measured.readings) {
-    evidence_[target].add_alone(place, readings);
+  for (const auto& [series, readings] : measured.readings) {
+    evidence_[series].add_alone(place, readings);
     runs_ += static_cast<int>(readings.size());
   }
   return {};
@@ -113,14 +113,15 @@ Status SearchRecord::check_measurable(Place place) const {
   return fail(ErrorCode::conflict, name(place) + " was measured but could not be built");
 }
 
-Status SearchRecord::check_values(Place place, std::size_t target,
+Status SearchRecord::check_values(Place place, std::size_t series,
                                   const std::vector<double>& values) const {
-  if (target >= targets()) {
-    return fail(ErrorCode::invalid, "search has no target " + std::to_string(target));
+  if (series >= series_count()) {
+    return fail(ErrorCode::invalid, "search has no series " + std::to_string(series));
   }
   for (const double value : values) {
     if (!std::isfinite(value)) {
-      return fail(ErrorCode::invalid, "what was measured at " + name(place) + " is no number");
+      return fail(ErrorCode::invalid,
+                  "invalid reading of " + name(place) + ": must be a finite number");
     }
   }
   return {};

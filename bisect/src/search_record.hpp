@@ -11,7 +11,7 @@ namespace torchwatch::bisect {
 /// What has happened in a search, checked and added up. It knows nothing of what to do next.
 class SearchRecord {
  public:
-  SearchRecord(SearchSettings, const std::vector<SearchTarget>&, std::vector<double> prior);
+  SearchRecord(SearchSettings, const std::vector<SearchSeries>&, std::vector<double> prior);
 
   Status take(const SearchEvent&);
 
@@ -19,9 +19,9 @@ class SearchRecord {
   Place last() const { return static_cast<Place>(prior_.size()) - 1; }
   Span whole() const { return {kGoodEnd, last()}; }
 
-  std::size_t targets() const { return evidence_.size(); }
-  const Evidence& evidence(std::size_t target) const { return evidence_[target]; }
-  bool lost(std::size_t target) const { return lost_.contains(target); }
+  std::size_t series_count() const { return evidence_.size(); }
+  const Evidence& evidence(std::size_t series) const { return evidence_[series]; }
+  bool lost(std::size_t series) const { return lost_.contains(series); }
 
   /// Before anything is measured; 0 for a class that has the library of an earlier build.
   double prior(Place place) const { return prior_[static_cast<std::size_t>(place)]; }
@@ -29,8 +29,8 @@ class SearchRecord {
   bool is_broken(Place place) const { return broken_.contains(place); }
   const std::set<Place>& broken() const { return broken_; }
 
-  /// Whether a run alone can be held against what the ends read.
-  bool has_level(std::size_t target) const { return !level_lost_ && evidence_[target].has_level(); }
+  /// Whether a run alone can be compared with what the ends read.
+  bool has_level(std::size_t series) const { return !level_lost_ && evidence_[series].has_level(); }
 
   int runs() const { return runs_; }
   /// Classes that were built, or found not to build, since the first measurement.
@@ -41,7 +41,7 @@ class SearchRecord {
   Status take_measured(const Measured&);
   Status take_alone(const MeasuredAlone&);
   Status check_measurable(Place) const;
-  Status check_values(Place, std::size_t target, const std::vector<double>& values) const;
+  Status check_values(Place, std::size_t series, const std::vector<double>& values) const;
   Status note_measured(Place);
   Status take_built(Place);
   Status take_broken(Place);

@@ -4,7 +4,7 @@
     configuration.py FOLDER --libtorch TREE --workload NAME...
 
 FOLDER is one that planted_day.py made. FOLDER/torchwatch.toml gets the least that a small set-up
-needs, FOLDER/recipe.sh calls the recipe of planted days and tells it where LibTorch lies.
+needs, FOLDER/recipe.sh calls the recipe of planted days with the place of LibTorch.
 """
 
 import argparse
@@ -12,11 +12,12 @@ import json
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 from nightlies import RECIPE
 
 # By table. Every key has a default; torchwatch.example.toml lists them all.
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "storage": {"path": "state/torchwatch.sqlite"},
     "channel": {"kind": "directory", "path": "nightlies"},
     "source": {"repository": "pytorch.git", "branch": "main"},
@@ -26,13 +27,13 @@ SETTINGS = {
 
 RECIPE_TEXT = """\
 #!/bin/sh
-# The build recipe of planted days, told where LibTorch lies.
+# The build recipe of planted days, with the place of LibTorch.
 export {variables}
 exec {recipe}
 """
 
 
-def write_recipe(file, libtorch):
+def write_recipe(file: Path, libtorch: Path) -> None:
     """The compiler cache is the one of this process, where it has one."""
     variables = {"TORCHWATCH_OVERLAY_BASE": str(libtorch)}
     if os.environ.get("CCACHE_DIR"):
@@ -42,7 +43,7 @@ def write_recipe(file, libtorch):
     file.chmod(0o755)
 
 
-def text(settings):
+def text(settings: dict[str, dict[str, Any]]) -> str:
     """As TOML, in which strings, numbers and lists are written as in JSON."""
     lines = ["# Every key has a default; torchwatch.example.toml lists them all."]
     for table, keys in settings.items():
@@ -51,7 +52,12 @@ def text(settings):
     return "\n".join(lines) + "\n"
 
 
-def write(folder, libtorch, workloads, more=None):
+def write(
+    folder: Path,
+    libtorch: Path,
+    workloads: list[str],
+    more: dict[str, dict[str, Any]] | None = None,
+) -> Path:
     """Recipe and configuration into folder; more: settings beyond SETTINGS, by table. Returns the
     configuration's file."""
     write_recipe(folder / "recipe.sh", libtorch)
@@ -64,11 +70,15 @@ def write(folder, libtorch, workloads, more=None):
     return file
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--libtorch", type=Path, required=True, help="LibTorch tree that builds link to")
-    parser.add_argument("--workload", action="append", required=True, help="repeatable: what is measured")
+    parser.add_argument(
+        "--libtorch", type=Path, required=True, help="LibTorch tree that builds link to"
+    )
+    parser.add_argument(
+        "--workload", action="append", required=True, help="repeatable: what is measured"
+    )
     options = parser.parse_args()
     write(options.folder, options.libtorch.absolute(), options.workload)
 

@@ -17,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "overlay"
 
@@ -25,26 +26,34 @@ class BuildFailed(Exception):
     pass
 
 
-def checkout(bare, commit, folder):
+def checkout(bare: Path, commit: str, folder: Path) -> None:
     """The commit's files in a new folder, without any git data."""
-    archive = subprocess.run(["git", "--git-dir", str(bare), "archive", "--format=tar", commit],
-                             capture_output=True, check=True).stdout
+    archive = subprocess.run(
+        ["git", "--git-dir", str(bare), "archive", "--format=tar", commit],
+        capture_output=True,
+        check=True,
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder)
+        files.extractall(folder)  # noqa: S202 made by git from a repository of ours
 
 
-def build_commit(bare, commit, tree, base):
+def build_commit(bare: Path, commit: str, tree: Path, base: Path) -> int:
     """Runs the recipe for a commit into tree, which must not exist. Returns the recipe's status."""
     tree.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=tree.parent, prefix=".source-") as source:
-        checkout(bare, commit, source)
-        environment = dict(os.environ, TORCHWATCH_SOURCE=source, TORCHWATCH_COMMIT=commit,
-                           TORCHWATCH_PREFIX=str(tree), TORCHWATCH_BASE=str(base),
-                           TORCHWATCH_JOBS=str(os.cpu_count() or 1))
-        return subprocess.run([str(RECIPE)], env=environment).returncode
+        checkout(bare, commit, Path(source))
+        environment = dict(
+            os.environ,
+            TORCHWATCH_SOURCE=source,
+            TORCHWATCH_COMMIT=commit,
+            TORCHWATCH_PREFIX=str(tree),
+            TORCHWATCH_BASE=str(base),
+            TORCHWATCH_JOBS=str(os.cpu_count() or 1),
+        )
+        return subprocess.run([str(RECIPE)], env=environment, check=False).returncode
 
 
-def build(folder, libtorch, truth):
+def build(folder: Path, libtorch: Path, truth: dict[str, Any]) -> None:
     for nightly in truth["nightlies"]:
         tree = folder / "nightlies" / nightly["date"]
         if (tree / "build-hash").exists():
@@ -54,18 +63,24 @@ def build(folder, libtorch, truth):
         shutil.rmtree(partial, ignore_errors=True)
         status = build_commit(folder / "pytorch.git", nightly["commit"], partial, libtorch)
         if status != 0:
-            raise BuildFailed(f"the nightly of {nightly['date']} was not built (recipe's status {status})")
+            raise BuildFailed(
+                f"the nightly of {nightly['date']} was not built (recipe's status {status})"
+            )
         version = (libtorch / "build-version").read_text().strip()
         release, _, flavour = version.partition("+")
-        dated = f"{release}.dev{nightly['date'].replace('-', '')}" + (f"+{flavour}" if flavour else "")
+        dated = f"{release}.dev{nightly['date'].replace('-', '')}" + (
+            f"+{flavour}" if flavour else ""
+        )
         (partial / "build-version").write_text(dated + "\n")
         partial.rename(tree)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--libtorch", type=Path, required=True, help="LibTorch tree that the builds link to")
+    parser.add_argument(
+        "--libtorch", type=Path, required=True, help="LibTorch tree that the builds link to"
+    )
     options = parser.parse_args()
     try:
         truth = json.loads((options.folder / "truth.json").read_text())

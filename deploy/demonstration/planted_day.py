@@ -12,6 +12,7 @@ FOLDER/truth.json   what was planted where. A service under test must never be s
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import changes
 import day
@@ -22,9 +23,12 @@ import repository
 HERE = Path(__file__).resolve().parent
 
 
-def culprits(known, bare, slow_rows):
+def culprits(known: dict[str, Any], bare: Path, slow_rows: int) -> dict[str, Any]:
     """Everything about the two that a judge has to know."""
-    memory, slow = day_folder.planted(known, bare, "memory"), day_folder.planted(known, bare, "time")
+    memory, slow = (
+        day_folder.planted(known, bare, "memory"),
+        day_folder.planted(known, bare, "time"),
+    )
     if memory:
         memory.update(operator="aten::nll_loss_forward", bytes_per_call=changes.KEPT_BYTES_PER_CALL)
     if slow:
@@ -32,32 +36,45 @@ def culprits(known, bare, slow_rows):
     return {"time": slow, "memory": memory}
 
 
-def make(folder, seed, with_culprits, slow_rows):
-    """Writes repository and truth into folder. Returns the truth; instant if it is that day already."""
+def make(folder: Path, seed: int, with_culprits: bool, slow_rows: int) -> dict[str, Any]:
+    """Writes repository and truth into folder. Returns the truth; instant if it is that day
+    already."""
     # A nightly is cut at 07:30 UTC and bears that day's date; the day's last commit is in the next.
     cut = day.DAY_START + 7 * 3600 + 1800
     cuts = [(0, cut - day.DAY_SECONDS), (1, cut), (-1, cut + day.DAY_SECONDS)]
 
-    def write(bare):
+    def write(bare: Path) -> dict[str, Any]:
         planned = day.plan(seed, with_culprits, slow_rows)
         known = day_folder.write(bare, repository.base_tree(HERE / "tree"), planned, cuts)
         known["culprits"] = culprits(known, bare, slow_rows)
         known["nightlies"] = known["nightlies"][1:]  # what was released before the day is not built
         return known
 
-    return day_folder.make(folder, {"seed": seed, "with_culprits": with_culprits, "slow_rows": slow_rows}, write)
+    return day_folder.make(
+        folder, {"seed": seed, "with_culprits": with_culprits, "slow_rows": slow_rows}, write
+    )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=1, help="which day (default 1)")
-    parser.add_argument("--without-culprits", action="store_true",
-                        help="the same day with the two planted changes made harmless")
-    parser.add_argument("--slow-rows", type=int, default=changes.WARM_UP_PERCENT, choices=range(1, 101),
-                        metavar="PERCENT",
-                        help="share of its rows that the slow commit's mm computes twice (default %(default)s)")
-    parser.add_argument("--libtorch", type=Path, help="also build the two nightlies, based on this tree")
+    parser.add_argument(
+        "--without-culprits",
+        action="store_true",
+        help="the same day with the two planted changes made harmless",
+    )
+    parser.add_argument(
+        "--slow-rows",
+        type=int,
+        default=changes.WARM_UP_PERCENT,
+        choices=range(1, 101),
+        metavar="PERCENT",
+        help="share of its rows that the slow commit's mm computes twice (default %(default)s)",
+    )
+    parser.add_argument(
+        "--libtorch", type=Path, help="also build the two nightlies, based on this tree"
+    )
     options = parser.parse_args()
     try:
         known = make(options.folder, options.seed, not options.without_culprits, options.slow_rows)

@@ -1,6 +1,6 @@
 #include <numbers>
 
-#include "residual_translation.hpp"
+#include "parts/residual_translation.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -49,7 +49,7 @@ void push_doubling(nn::Sequential& layers, int from, int to) {
   push_norm_relu<nn::BatchNorm2d>(layers, to);
 }
 
-/// What the network sees of a person before a known background.
+/// The network's inputs for a person before a known background.
 struct Scene {
   torch::Tensor image, background, segmentation, frames;
 };
@@ -198,8 +198,8 @@ torch::Tensor turned(const torch::Tensor& image, std::int64_t by) {
   return torch::cat({image.narrow(2, width - moved, moved), image.narrow(2, 0, width - moved)}, 2);
 }
 
-/// How far an image may move before its person, found on the host, comes within ten columns of the
-/// border: the first distance and, excluded, the last.
+/// The distances by which an image may move before its person, found on the host, comes within ten
+/// columns of the border: the first and, excluded, the last.
 std::pair<std::int64_t, std::int64_t> room(const torch::Tensor& segmentation) {
   const auto shown = ((segmentation.to(torch::kCPU) + 1) / 2).clamp(0, 1);
   const auto columns = (shown > 0.1).nonzero().select(1, 2);
@@ -266,7 +266,7 @@ class BackgroundMattingWorkload final : public NetworkWorkload {
   }
 
  private:
-  /// Where the persons are put: another background, and columns to the right.
+  /// Another background for the persons, and the columns by which they move to the right.
   struct Placement {
     torch::Tensor background;
     std::vector<std::int64_t> shifts;
@@ -293,7 +293,7 @@ class BackgroundMattingWorkload final : public NetworkWorkload {
     other_background_ = place(image_of(3));
   }
 
-  /// As often as not before the image of another person in the batch.
+  /// Draws a placement; half of them use the image of another person in the batch as background.
   Placement choose() const {
     Placement placement;
     const auto order = torch::randperm(batch_).to(device());

@@ -1,7 +1,7 @@
 #include <optional>
 #include <random>
 
-#include "residual_translation.hpp"
+#include "parts/residual_translation.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -76,9 +76,9 @@ struct NLayerDiscriminatorImpl : nn::Module {
 };
 TORCH_MODULE(NLayerDiscriminator);
 
-/// Translations of the past, so that a discriminator does not see the newest only. Full, it gives
-/// every other image on average an old one in exchange. Its room is taken at once, so that an
-/// iteration needs no more memory than the one before.
+/// Past translations, so that a discriminator does not see the newest only. Once full, it exchanges
+/// half of the images, on average, for old ones. Its memory is allocated at the start, so that no
+/// iteration needs more memory than the one before.
 class ImagePool {
  public:
   ImagePool(std::uint64_t seed, const torch::Tensor& like)
@@ -154,7 +154,7 @@ class CycleGanWorkload final : public NetworkWorkload {
     return generator_loss(translations);
   }
 
-  /// Both generators first, while the discriminators have no gradients, then the discriminators.
+  /// Updates both generators, while the discriminators have no gradients, then the discriminators.
   void train_step() override {
     const auto translations = translate();
     freeze_discriminators(true);

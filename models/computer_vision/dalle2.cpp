@@ -13,7 +13,7 @@ struct Size {
   ClipSize clip;
   std::int64_t image = 256;
   std::int64_t text = 256;  ///< tokens, of which CLIP takes the first
-  int depth = 6;            ///< of the prior's transformer
+  int depth = 6;            ///< for the prior's transformer
   std::int64_t small_width = 128;
   std::int64_t large_width = 16;
   std::int64_t condition_width = 128;
@@ -32,7 +32,7 @@ constexpr Size kSmall{.clip = {.embedding = 64,
                       .large_width = 8,
                       .condition_width = 32};
 
-/// From a text to an image: the prior, then the decoder (arXiv 2204.06125), with one step of each
+/// Makes an image of a text: the prior, then the decoder (arXiv 2204.06125), with one step of each
 /// diffusion.
 struct DALLE2Impl : nn::Module {
   explicit DALLE2Impl(const Size& size) {

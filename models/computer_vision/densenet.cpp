@@ -1,8 +1,5 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "image_classifier.hpp"
-#include "in_place_relu.hpp"
-#include "nested_sequential.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -3,7 +3,7 @@
 #include "detection/anchors.hpp"
 #include "detection/detection_outputs.hpp"
 #include "detection/feature_pyramid.hpp"
-#include "nms.hpp"
+#include "parts/nms.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -22,7 +22,7 @@ constexpr Size kSmall{.image = kSmallImage, .width = 16, .pyramid = 64};
 constexpr int kLevels = 5;
 constexpr int kClasses = 80;
 
-/// A batch normalisation for each level, in turns, and one scale and shift for all of them.
+/// A batch normalisation for each level, used one after the other, and one scale and shift for all.
 struct CycleBatchNormListImpl : nn::Module {
   explicit CycleBatchNormListImpl(int channels) {
     for (int i = 0; i < kLevels; ++i) {
@@ -62,7 +62,7 @@ nn::Sequential tower(int channels) {
   return layers;
 }
 
-/// Of one level: classes, distances to the four sides, and how central a cell is.
+/// Predictions of one level: classes, distances to the four sides, and centrality of each cell.
 struct LevelPredictions {
   torch::Tensor logits, distances, centrality;
 };
@@ -114,7 +114,7 @@ torch::Tensor boxes_around(const torch::Tensor& anchors, const torch::Tensor& di
   return torch::cat({centre - away.slice(1, 0, 2), centre + away.slice(1, 2, 4)}, 1);
 }
 
-/// Finds objects without proposals: each cell of each level says what is around it.
+/// Finds objects without proposals: each cell of each level predicts the object around it.
 struct FCOSImpl : nn::Module {
   explicit FCOSImpl(const Size& size)
       : backbone(register_module("backbone",

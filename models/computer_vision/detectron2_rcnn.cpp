@@ -26,8 +26,8 @@ struct Size {
   int fc = 1024;
   int mask = 256;
   std::int64_t sampled = 512;     ///< regions of an image that are trained
-  std::int64_t proposals = 1000;  ///< of an image; the network's other limits are multiples of it
-  int batches = 100;              ///< of a whole set
+  std::int64_t proposals = 1000;  ///< per image; the network's other limits are multiples of it
+  int batches = 100;              ///< per set
 };
 constexpr Size kPaper{.image = kPaperImage};
 constexpr Size kSmall{.image = kSmallImage,
@@ -143,7 +143,7 @@ class RegionCnnWorkload final : public NetworkWorkload {
     return batch;
   }
 
-  /// What is true stays on the host and is moved in each call.
+  /// The targets stay on the host and are moved in each call.
   torch::Tensor loss_of(const TrainingImages& batch) {
     auto moved = batch;
     for (auto& truth : moved.truths) {

@@ -1,10 +1,8 @@
 #include <vector>
 
-#include "convolution.hpp"
-#include "in_place_relu.hpp"
-#include "initialisation.hpp"
-#include "resnet.hpp"
-#include "text_boxes.hpp"
+#include "parts/layers.hpp"
+#include "parts/resnet.hpp"
+#include "parts/text_boxes.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -44,7 +42,7 @@ struct BackboneImpl : nn::Module {
     }
   }
 
-  /// The output of each stage.
+  /// Returns the output of each stage.
   std::vector<torch::Tensor> forward(const torch::Tensor& images) {
     auto x = torch::max_pool2d(bn1(conv1(images)).relu_(), 3, 2, 1);
     std::vector<torch::Tensor> outputs;
@@ -105,7 +103,7 @@ struct FeaturePyramidNetworkImpl : nn::Module {
 };
 TORCH_MODULE(FeaturePyramidNetwork);
 
-/// From a quarter of the image's size to a map of it.
+/// Scales features of a quarter of the image's size to a map of the full size.
 nn::Sequential head_of(const Size& size) {
   const int from = kHead / size.narrower;
   const int width = from / 4;

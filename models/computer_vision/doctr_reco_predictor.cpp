@@ -1,7 +1,6 @@
 #include <vector>
 
-#include "in_place_relu.hpp"
-#include "initialisation.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -18,7 +17,7 @@ constexpr Size kSmall{.narrower = 2};
 
 constexpr int kSymbols = 123;
 constexpr std::int64_t kBlank = kSymbols;
-constexpr int kUnits = 128;  ///< of the recurrent layers, in each direction
+constexpr int kUnits = 128;  ///< for the recurrent layers, in each direction
 
 struct Stage {
   int width;
@@ -78,7 +77,7 @@ struct Word {
   float confidence = 0;
 };
 
-/// The best symbol of each column, repetitions and then blanks left out.
+/// The best symbol of each column, without repetitions and then without blanks.
 std::vector<std::int64_t> collapse(const torch::Tensor& best) {
   const auto columns = best.to(torch::kCPU);
   const auto* column = columns.data_ptr<std::int64_t>();

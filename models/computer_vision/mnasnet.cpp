@@ -1,9 +1,5 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "image_classifier.hpp"
-#include "in_place_relu.hpp"
-#include "initialisation.hpp"
-#include "nested_sequential.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -16,13 +12,13 @@ constexpr int kSmallImage = 64;
 constexpr int kStem = 32;
 constexpr int kFirst = 16;  ///< channels that the first, separable convolution leaves
 constexpr int kHead = 1280;
-constexpr double kMomentum = 1 - 0.9997;  ///< of the running statistics
+constexpr double kMomentum = 1 - 0.9997;  ///< for the running statistics
 
 /// Inverted residual blocks of one resolution.
 struct Stack {
   int channels;
   int kernel;
-  int stride;  ///< of its first block
+  int stride;  ///< for its first block
   int expansion;
   int blocks;
 };

@@ -1,9 +1,6 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "image_classifier.hpp"
-#include "initialisation.hpp"
-#include "mobilenet_v2_shape.hpp"
-#include "nested_sequential.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/mobilenet_v2_shape.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,7 +1,7 @@
-#include "build_classifier.hpp"
-#include "initialisation.hpp"
-#include "mobilenet_v2_shape.hpp"
-#include "quantized_classifier.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/mobilenet_v2_shape.hpp"
+#include "parts/quantized_classifier.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -49,7 +49,7 @@ struct InvertedResidualImpl : nn::Module {
     return is_residual ? sum_observer(qat::add(x, y)) : y;
   }
 
-  /// For the network to register, in the order of their use.
+  /// The observers in the order of their use, for the network to register.
   std::vector<qat::FakeQuantize> observers() const {
     std::vector<qat::FakeQuantize> all;
     for (const auto& unit : units) all.push_back(unit->observer);

@@ -1,9 +1,5 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "image_classifier.hpp"
-#include "in_place_relu.hpp"
-#include "initialisation.hpp"
-#include "nested_sequential.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -15,7 +11,7 @@ constexpr int kPaperImage = 224;
 constexpr int kSmallImage = 64;
 constexpr int kStem = 16;
 constexpr int kHead = 960;
-constexpr int kHidden = 1280;  ///< of the classifier
+constexpr int kHidden = 1280;  ///< for the classifier
 
 enum class Activation { none, relu, hardswish };
 

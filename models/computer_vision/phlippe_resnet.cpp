@@ -1,5 +1,5 @@
-#include "convolution.hpp"
-#include "image_classifier.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,4 +1,4 @@
-#include "in_place_relu.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 

@@ -1,6 +1,6 @@
-#include "resnet.hpp"
+#include "parts/resnet.hpp"
 
-#include "image_classifier.hpp"
+#include "parts/classifier.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,5 +1,5 @@
-#include "build_classifier.hpp"
-#include "quantized_classifier.hpp"
+#include "parts/classifier.hpp"
+#include "parts/quantized_classifier.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -36,7 +36,7 @@ struct BottleneckImpl : nn::Module {
     return sum_observer(qat::add_relu(y, shortcut));
   }
 
-  /// For the network to register, in the order of their use.
+  /// The observers in the order of their use, for the network to register.
   std::vector<qat::FakeQuantize> observers() const {
     std::vector<qat::FakeQuantize> all{observer1, observer2, observer3};
     if (downsample) all.push_back(shortcut_observer);

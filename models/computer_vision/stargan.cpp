@@ -1,4 +1,4 @@
-#include "in_place_relu.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -15,7 +15,7 @@ constexpr Size kPaper{};
 constexpr Size kSmall{.width = 16, .image = 64};
 constexpr int kAttributes = 5;
 constexpr int kBlocks = 6;
-constexpr int kHalvings = 6;  ///< of the image, by the discriminator
+constexpr int kHalvings = 6;  ///< by the discriminator
 constexpr double kPenaltyWeight = 10;
 
 nn::Conv2d convolution(int from, int to, int kernel, int stride) {
@@ -83,7 +83,7 @@ struct GeneratorImpl : nn::Module {
 TORCH_MODULE(Generator);
 
 struct Verdict {
-  torch::Tensor realness;    ///< of each patch
+  torch::Tensor realness;    ///< per patch
   torch::Tensor attributes;  ///< logits
 };
 
@@ -117,7 +117,7 @@ struct DiscriminatorImpl : nn::Module {
 };
 TORCH_MODULE(Discriminator);
 
-/// How far the gradients of `verdict` by `images` are from unit length.
+/// The mean squared distance of the gradients of `verdict` by `images` from unit length.
 torch::Tensor gradient_penalty(const torch::Tensor& verdict, const torch::Tensor& images) {
   const auto slope = torch::autograd::grad({verdict}, {images}, {torch::ones_like(verdict)},
                                            /*retain_graph=*/true, /*create_graph=*/true)[0];
@@ -152,7 +152,7 @@ class StarGanWorkload final : public NetworkWorkload {
     generator_->forward(images_.narrow(0, 0, 1), attributes_.narrow(0, 0, 1));
   }
 
-  /// For comparing values: the target attributes are the images' own.
+  /// Used to compare values: the target attributes are the images' own.
   torch::Tensor loss() override {
     return discriminator_loss(attributes_, draw().uniform({batch_, 1, 1, 1})).total;
   }

@@ -1,4 +1,4 @@
-#include "in_place_relu.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -14,7 +14,7 @@ struct Size {
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.width = 8, .vgg_width = 16, .image = 64};
-constexpr int kPlaces = 7;  ///< of a frame between two others
+constexpr int kPlaces = 7;  ///< for a frame between two others
 
 nn::Conv2d convolution(int from, int to, int kernel) {
   return nn::Conv2d(nn::Conv2dOptions(from, to, kernel).padding(kernel / 2));
@@ -125,7 +125,7 @@ class BackWarp {
   }
 
  private:
-  /// In [-1, 1] across the image.
+  /// Positions in [-1, 1] across the image.
   torch::Tensor position(const torch::Tensor& line, const torch::Tensor& shift) const {
     const auto from = line.unsqueeze(0).expand_as(shift).to(shift.scalar_type());
     return 2 * ((from + shift) / side_ - 0.5);
@@ -138,7 +138,7 @@ class BackWarp {
 /// The three images as the original's data comes, first, middle, last: the network takes the middle
 /// one for the end and the last one for the frame it has to find.
 struct Clip {
-  torch::Tensor place;  ///< of the frame, 0 to 6
+  torch::Tensor place;  ///< for the frame, 0 to 6
   torch::Tensor start, end, frame;
 };
 

@@ -1,7 +1,7 @@
 #include "efficientdet/detections.hpp"
 #include "efficientdet/network.hpp"
-#include "efficientnet.hpp"
-#include "timm_optimizer.hpp"
+#include "parts/efficientnet.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -117,7 +117,7 @@ class EfficientDetWorkload final : public NetworkWorkload {
     return efficientdet::loss_of(network_->forward(images_), labels_);
   }
 
-  /// The original reads the loss before it goes on, clears the gradients after the forward, clips
+  /// The original reads the loss before the backward, clears the gradients after the forward, clips
   /// them, and waits for the device at the end.
   void train_step() override {
     constexpr double kLongest = 10.0;

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "build_classifier.hpp"
-#include "efficientnet.hpp"
-#include "timm_classifier.hpp"
+#include "parts/classifier.hpp"
+#include "parts/efficientnet.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

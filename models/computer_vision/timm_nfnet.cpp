@@ -1,10 +1,8 @@
 #include <cmath>
 
-#include "build_classifier.hpp"
-#include "initialisation.hpp"
-#include "same_padding.hpp"
-#include "timm_classifier.hpp"
-#include "timm_layers.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -84,7 +82,7 @@ TORCH_MODULE(DownsampleAvg);
 
 struct Block {
   int from, to, stride, groups;
-  double variance;  ///< of the input, as the design expects it
+  double variance;  ///< for the input, as the design expects it
 };
 
 /// Activations before convolutions, a gate at the end and a gain that begins at zero.
@@ -133,7 +131,11 @@ std::vector<std::vector<Block>> layout_of(const Size& size) {
     const int groups = stage.width / 2 / kGroup;
     for (int i = 0; i < stage.depth; ++i) {
       const int stride = i == 0 && stages.size() > 1 ? 2 : 1;
-      blocks.push_back({channels, width, stride, groups, variance});
+      blocks.push_back({.from = channels,
+                        .to = width,
+                        .stride = stride,
+                        .groups = groups,
+                        .variance = variance});
       variance = (i == 0 ? 1.0 : variance) + kAlpha * kAlpha;
       channels = width;
     }

@@ -1,8 +1,6 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "initialisation.hpp"
-#include "timm_classifier.hpp"
-#include "timm_layers.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,10 +1,8 @@
 #include <algorithm>
 
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "in_place_relu.hpp"
-#include "timm_classifier.hpp"
-#include "timm_layers.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -22,8 +20,8 @@ constexpr Size kSmall{.width = 32, .image = 64};
 constexpr int kRadix = 2;      ///< splits that a block's attention chooses from
 constexpr int kExpansion = 4;  ///< output channels for each inner one
 
-/// A grouped convolution into two splits, and for each channel a softmax of how much of either
-/// goes on.
+/// A grouped convolution into two splits, which are added with weights from a softmax for each
+/// channel.
 struct SplitAttnImpl : nn::Module {
   explicit SplitAttnImpl(int width)
       : conv(register_module("conv", convolution(width, kRadix * width, 3, 1, kRadix))),

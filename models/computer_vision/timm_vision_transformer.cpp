@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "timm_classifier.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

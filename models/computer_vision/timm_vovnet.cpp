@@ -1,8 +1,6 @@
-#include "build_classifier.hpp"
-#include "convolution.hpp"
-#include "initialisation.hpp"
-#include "timm_classifier.hpp"
-#include "timm_layers.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
+#include "parts/timm.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -107,7 +105,7 @@ TORCH_MODULE(VovNet);
 
 }  // namespace
 
-// Filed under detection by the suite, although there is no detection in it.
+// The suite files it under detection, although it detects nothing.
 TORCHWATCH_DEFINE(timm_vovnet) {
   return {.domain = "computer vision",
           .task = "object detection",

@@ -1,7 +1,5 @@
-#include "build_classifier.hpp"
-#include "image_classifier.hpp"
-#include "in_place_relu.hpp"
-#include "initialisation.hpp"
+#include "parts/classifier.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -11,7 +9,7 @@ namespace nn = torch::nn;
 
 struct Size {
   int image = 224;
-  int hidden = 4096;  ///< of the linear layers
+  int hidden = 4096;  ///< for the linear layers
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.image = 32, .hidden = 128};

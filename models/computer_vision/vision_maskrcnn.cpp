@@ -20,7 +20,7 @@ struct Size {
   int width = 64;  ///< channels of the stem
   int channels = 256;
   HeadShape heads;
-  std::int64_t proposals = 1000;  ///< of an image; twice as many in training
+  std::int64_t proposals = 1000;  ///< per image; twice as many in training
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.picture = kSmallImage.shown,

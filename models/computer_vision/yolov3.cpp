@@ -2,7 +2,7 @@
 
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "yolov3_boxes.hpp"
+#include "yolov3/boxes.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -20,7 +20,7 @@ struct Size {
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.width = 8, .image = 96, .rows = 96, .columns = 128};
-constexpr std::int64_t kObjects = 8;  ///< of each training image
+constexpr std::int64_t kObjects = 8;  ///< per training image
 
 /// A slow mean of everything that a network learns or gathers.
 class MovingAverage {
@@ -108,7 +108,7 @@ class Yolov3Workload final : public NetworkWorkload {
             {"stride8", heads[2].map}};
   }
 
-  /// Without the suppression of boxes.
+  /// The forward without the suppression of boxes.
   void counted_forward() override { network_->forward(images_); }
 
   torch::Tensor loss() override { return total_of(losses_of(network_->forward(scaled_pixels()))); }

@@ -18,7 +18,7 @@ std::uint32_t mix(std::uint32_t x) {
   return x;
 }
 
-/// In [-1, 1), exact in double.
+/// Maps the hash to [-1, 1), exact in double.
 double signed_unit(std::uint32_t hash) {
   return hash * 0x1p-31 - 1.0;
 }
@@ -32,7 +32,7 @@ void write(const torch::Tensor& tensor, std::uint32_t stream, Value value) {
   }
 }
 
-/// By way of a contiguous CPU copy, as the tensor may lie elsewhere or be float64.
+/// Fills a contiguous CPU copy first, as the tensor may lie on another device or be float64.
 template <typename Value>
 void fill_floating(const torch::Tensor& tensor, std::uint32_t stream, Value value) {
   const torch::NoGradGuard no_gradients;

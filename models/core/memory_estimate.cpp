@@ -20,7 +20,7 @@ struct Figures {
   Peak resident;
 };
 
-// At the paper's sizes. memory_table.inc is written by tests/benchmarks/memory_estimates.py.
+// At the paper's sizes. memory_table.inc is written by tests/experiments/memory_estimates.py.
 constexpr Figures kMeasured[] = {
 #include "memory_table.inc"
 };

@@ -9,7 +9,7 @@
 namespace torchwatch::models {
 namespace {
 
-/// As Python spells it.
+/// The type's name in Python.
 std::string type_of(const torch::Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -81,7 +81,7 @@ void NetworkWorkload::adopt(std::vector<std::shared_ptr<torch::nn::Module>> modu
   set_training(is_training());
 }
 
-/// Not Module::to, which casts whole numbers as well.
+/// Module::to would cast whole numbers as well.
 void NetworkWorkload::cast(torch::nn::Module& module) const {
   const auto type = storage_type(setup_.precision);
   if (type == torch::kFloat32) return;

@@ -5,11 +5,11 @@
 
 namespace torchwatch::models {
 
-/// Of parameters and inputs.
+/// The type of parameters and inputs.
 torch::ScalarType storage_type(Precision);
 
-/// While it lives, LibTorch's autocast is on for a device in this thread: bf16 on a CPU, fp16 on a
-/// GPU, PyTorch's defaults. Weights that were cast are kept for its life.
+/// Keeps LibTorch's autocast on for a device in this thread while it lives: bf16 on a CPU, fp16 on
+/// a GPU, PyTorch's defaults. Weights that were cast are kept as long as it lives.
 class Autocast {
  public:
   explicit Autocast(torch::Device device);

@@ -51,7 +51,7 @@ std::string_view refusal_of_precision(const Definition& definition, const Setup&
   return {};
 }
 
-/// What a batch of training has to be a multiple of, where `usual` is the preset's.
+/// A training batch must be a multiple of this; `usual` is the preset's batch.
 int training_group(BatchRule rule, int usual) {
   if (rule == BatchRule::train_in_wholes) return usual;
   return rule == BatchRule::train_in_fours ? 4 : 1;

@@ -1,10 +1,7 @@
-#include "attention_masks.hpp"
-#include "bert_attention.hpp"
-#include "bert_embeddings.hpp"
-#include "language_model_workload.hpp"
-#include "new_gelu.hpp"
-#include "normal_weights.hpp"
-#include "tied_linear.hpp"
+#include "parts/bert.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

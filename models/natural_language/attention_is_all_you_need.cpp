@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "parts/warm_up_schedule.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "warm_up_schedule.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -11,7 +11,7 @@ namespace nn = torch::nn;
 
 struct Size {
   std::int64_t vocabulary = 9521;
-  std::int64_t length = 32;  ///< of the source and of the target
+  std::int64_t length = 32;  ///< in the source and in the target
   std::int64_t width = 512;
   std::int64_t hidden = 2048;
   std::int64_t heads = 8;
@@ -287,7 +287,7 @@ class TransformerWorkload final : public NetworkWorkload {
         nn::functional::CrossEntropyFuncOptions().ignore_index(kPadding).reduction(torch::kSum));
   }
 
-  /// As a share of the words that are no padding.
+  /// The fraction of right words among those that are not padding.
   double share_of_right(const torch::Tensor& logits) const {
     const auto guesses = std::get<1>(logits.max(1));
     const auto is_word = gold_.ne(kPadding);

@@ -1,10 +1,9 @@
 #include <cmath>
 #include <limits>
 
-#include "language_model_workload.hpp"
-#include "normal_weights.hpp"
-#include "shifted_labels.hpp"
-#include "tied_linear.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -20,7 +19,7 @@ struct Size {
   std::int64_t width = 768;
   std::int64_t hidden = 3072;
   std::int64_t heads = 12;
-  int layers = 6;  ///< of the encoder, and of the decoder
+  int layers = 6;  ///< in the encoder, and in the decoder
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{
@@ -67,7 +66,8 @@ struct AttentionImpl : nn::Module {
         q_proj(register_module("q_proj", nn::Linear(size.width, size.width))),
         out_proj(register_module("out_proj", nn::Linear(size.width, size.width))) {}
 
-  /// Of x to source, which is x itself or the encoder's state. `mask` may be undefined.
+  /// Attends from `x` to `source`, which is `x` itself or the encoder's state. `mask` may be
+  /// undefined.
   Attended forward(const torch::Tensor& x, const torch::Tensor& source, const torch::Tensor& mask) {
     const auto scaled = q_proj(x) * (1.0 / std::sqrt(static_cast<double>(head_width)));
     const auto key = split_heads(k_proj(source));
@@ -127,7 +127,7 @@ struct EncoderLayerImpl : nn::Module {
 };
 TORCH_MODULE(EncoderLayer);
 
-/// What a decoder's layer returns: its state, and the keys and values of both its attentions.
+/// The result of a decoder's layer: its state, and the keys and values of both its attentions.
 struct Decoded {
   torch::Tensor state;
   std::vector<torch::Tensor> cache;
@@ -162,7 +162,7 @@ struct DecoderLayerImpl : nn::Module {
 };
 TORCH_MODULE(DecoderLayer);
 
-/// What encoder and decoder begin with, and their layers.
+/// The embeddings and layers that encoder and decoder share.
 template <typename Layer>
 struct StackImpl : nn::Module {
   StackImpl(const Size& size, const torch::Tensor& word_weight)

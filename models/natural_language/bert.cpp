@@ -1,8 +1,8 @@
-#include "attention_masks.hpp"
-#include "bert_embeddings.hpp"
-#include "bert_layer.hpp"
-#include "language_model_workload.hpp"
-#include "normal_weights.hpp"
+#include "parts/bert.hpp"
+
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -16,7 +16,7 @@ struct Size {
   std::int64_t eval_length = 512;
   std::int64_t positions = 512;
   std::int64_t width = 768;
-  std::int64_t hidden = 3072;  ///< of the feed-forward part; the large network's as well
+  std::int64_t hidden = 3072;  ///< for the feed-forward part; the large network's as well
   std::int64_t heads = 12;
   int layers = 12;
 };

@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "parts/warm_up_schedule.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "warm_up_schedule.hpp"
 
 namespace torchwatch::models {
 namespace {

@@ -1,9 +1,8 @@
-#include "bert_layer.hpp"
-#include "block_sparse_attention.hpp"
-#include "language_model_workload.hpp"
-#include "new_gelu.hpp"
-#include "normal_weights.hpp"
-#include "random_blocks.hpp"
+#include "parts/bert.hpp"
+#include "parts/block_sparse_attention.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/random_blocks.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tied_linear.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 

@@ -2,8 +2,8 @@
 #include <limits>
 #include <numbers>
 
-#include "bert_layer.hpp"
-#include "normal_weights.hpp"
+#include "parts/bert.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -124,11 +124,11 @@ struct BertModelImpl : nn::Module {
 };
 TORCH_MODULE(BertModel);
 
-/// How many words each text of a batch has, and how many pieces each word.
+/// The number of words of each text of a batch, and the number of pieces of each word.
 struct Lengths {
   torch::Tensor is_word;     ///< batch x words
   torch::Tensor words;       ///< batch
-  torch::Tensor of_words;    ///< batch x words, 0 where there is none
+  torch::Tensor of_words;    ///< batch x words, 0 behind the last word
   torch::Tensor pieces;      ///< batch
   std::int64_t longest = 0;  ///< in pieces
 };
@@ -236,7 +236,7 @@ struct WordEmbeddingImpl : nn::Module {
 };
 TORCH_MODULE(WordEmbedding);
 
-/// Where the answer begins and ends, batch x words each.
+/// The scores of each word as the answer's beginning and end, batch x words each.
 struct Answers {
   torch::Tensor start, end;
 };

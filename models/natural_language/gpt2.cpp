@@ -1,10 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "language_model_workload.hpp"
-#include "new_gelu.hpp"
-#include "normal_weights.hpp"
-#include "tied_linear.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

@@ -1,12 +1,11 @@
 #include <cmath>
 #include <limits>
 
-#include "attention_masks.hpp"
-#include "bert_layer.hpp"
-#include "language_model_workload.hpp"
-#include "normal_weights.hpp"
-#include "padded_positions.hpp"
-#include "sliding_window.hpp"
+#include "parts/bert.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/sliding_window.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -76,7 +75,7 @@ struct Mask {
   torch::Tensor is_hidden;
 };
 
-/// The projections for tokens that see the whole text go unused, as there is none.
+/// The projections for tokens that see the whole text stay unused, as no token does.
 struct SelfAttentionImpl : nn::Module {
   explicit SelfAttentionImpl(const Size& size)
       : heads(size.heads),

@@ -1,9 +1,8 @@
 #include <limits>
 
-#include "language_model_workload.hpp"
-#include "normal_weights.hpp"
-#include "reformer_attention.hpp"
-#include "tied_linear.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/reformer_attention.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -63,7 +62,7 @@ struct AxialPositionEmbeddingsImpl : nn::Module {
   nn::ParameterList weights;
 
  private:
-  /// In training the text fills all positions. Whole columns are dropped out.
+  /// Drops out whole columns; in training the text fills all positions.
   torch::Tensor all_dropped_out(const std::vector<torch::Tensor>& parts) const {
     const auto whole = torch::cat(parts, -1).transpose(2, 1);
     const auto dropped = torch::feature_dropout(whole, kDropout, /*train=*/true);
@@ -238,7 +237,7 @@ struct LayerImpl : nn::Module {
 };
 TORCH_MODULE(Layer);
 
-/// What the way back needs of the way forward.
+/// The state of the forward that the backward needs.
 struct Passage final : torch::CustomClassHolder {
   explicit Passage(nn::ModuleList passed) : layers(std::move(passed)) {}
 

@@ -1,10 +1,9 @@
 #include <cmath>
 
-#include "attention_masks.hpp"
-#include "language_model_workload.hpp"
-#include "shifted_labels.hpp"
-#include "t5_position_buckets.hpp"
-#include "tied_linear.hpp"
+#include "parts/language_model_workload.hpp"
+#include "parts/layers.hpp"
+#include "parts/t5_position_buckets.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -20,7 +19,7 @@ struct Size {
   std::int64_t hidden = 2048;
   std::int64_t heads = 8;
   std::int64_t head_width = 64;
-  int layers = 6;  ///< of the encoder, and of the decoder
+  int layers = 6;  ///< in the encoder, and in the decoder
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.vocabulary = 1000,
@@ -90,7 +89,7 @@ struct T5LayerNormImpl : nn::Module {
 };
 TORCH_MODULE(T5LayerNorm);
 
-/// Whether an attention learns a bias for relative positions, and of which keys.
+/// The keys for which an attention learns a bias by relative position, if for any.
 enum class PositionBias { none, both_ways, backward };
 
 struct Attended {
@@ -113,8 +112,8 @@ struct AttentionImpl : nn::Module {
                                               embedding(kBuckets, heads, inverse_root(size.width)));
   }
 
-  /// Of x to source, which is x itself or the encoder's state. An undefined `bias` is made, with
-  /// `mask` in it.
+  /// Attends from `x` to `source`, which is `x` itself or the encoder's state. An undefined `bias`
+  /// is computed, with `mask` in it.
   Attended forward(const torch::Tensor& x, const torch::Tensor& source, const torch::Tensor& mask,
                    torch::Tensor bias) {
     const auto query = split_heads(q(x));
@@ -202,7 +201,7 @@ struct FeedForwardLayerImpl : nn::Module {
 };
 TORCH_MODULE(FeedForwardLayer);
 
-/// What a stack hands from layer to layer.
+/// The state that a stack passes from layer to layer.
 struct StackState {
   torch::Tensor x;
   torch::Tensor own_mask, own_bias;

@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "normal_weights.hpp"
-#include "padded_positions.hpp"
+#include "parts/layers.hpp"
+#include "parts/tokens.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 

@@ -1,7 +1,6 @@
 #include <array>
 
-#include "ocean.hpp"
-#include "ocean_definition.hpp"
+#include "parts/ocean.hpp"
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {

@@ -1,5 +1,5 @@
-#include "private_classifier.hpp"
-#include "sample_weights.hpp"
+#include "parts/private_classifier.hpp"
+#include "parts/shared_weights.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
@@ -57,7 +57,7 @@ TORCHWATCH_DEFINE(functorch_dp_cifar10) {
           .task = "other",
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
-          .no_autocast = "oneDNN has no 16-bit convolution of so many groups",
+          .no_autocast = "oneDNN has no 16-bit convolution with that number of groups",
           .cut = "first stage 32 channels, batch 4",
           .build = build_as<FunctorchDpCifar10Workload>};
 }

@@ -1,5 +1,5 @@
-#include "omniglot.hpp"
-#include "shared_weights.hpp"
+#include "parts/omniglot.hpp"
+#include "parts/shared_weights.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 using Parameters = std::vector<torch::Tensor>;
 
-/// Whether the tasks' parameters are still those they began with.
+/// `shared` while the tasks' parameters are those they began with.
 enum class Weights { shared, own };
 
 /// All tasks at once: parameters have a leading dimension of tasks, and images stand as
@@ -59,7 +59,7 @@ torch::Tensor answers(const torch::Tensor& images, const Parameters& p, Weights 
   return connect(x, last[0], last[1], kind);
 }
 
-/// Of each task.
+/// The loss of each task.
 torch::Tensor losses(const torch::Tensor& logits, const torch::Tensor& labels) {
   const auto expected = labels.transpose(0, 1);
   const auto each =
@@ -135,7 +135,7 @@ TORCHWATCH_DEFINE(functorch_maml_omniglot) {
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
-          .no_autocast = "oneDNN has no 16-bit convolution of so many groups",
+          .no_autocast = "oneDNN has no 16-bit convolution with that number of groups",
           .cut = "2 tasks, 15 query images each",
           .build = build_as<FunctorchMamlOmniglotWorkload>};
 }

@@ -1,8 +1,7 @@
 #include <array>
 #include <cmath>
 
-#include "ocean.hpp"
-#include "ocean_definition.hpp"
+#include "parts/ocean.hpp"
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {
@@ -55,7 +54,7 @@ struct Gradients {
   torch::Tensor x, y, z;
 };
 
-/// How density depends on temperature and salt, and the gradients of both.
+/// The derivatives of density by temperature and salt, and the gradients of both.
 struct Density {
   torch::Tensor by_temperature;
   torch::Tensor by_salt;
@@ -97,7 +96,7 @@ torch::Tensor taper_of(const torch::Tensor& slope) {
   return 0.5 * (1.0 + torch::tanh((-torch::abs(slope) + kSteepestSlope) / kSlopeWidth));
 }
 
-/// Of a surface of equal density, where it falls with height.
+/// The slope of a surface of equal density, where density falls with height.
 torch::Tensor slope_of(const torch::Tensor& sideways, const torch::Tensor& upwards) {
   const auto zero = constant(0.0F, upwards.device());
   return -sideways / (torch::min(upwards, zero) + kNoDensityGradient);
@@ -124,7 +123,7 @@ Window cells(std::size_t axis, std::int64_t shift) {
   return window;
 }
 
-/// Where the tensor's part at one of the side faces is computed.
+/// The eastern or northern faces: their axis, mask and gradients, and the results computed there.
 struct SideFace {
   std::size_t axis;
   const torch::Tensor& mask;
@@ -150,8 +149,8 @@ torch::Tensor diffusivity_at(const Water& water, std::size_t axis) {
   return mean;
 }
 
-/// Mixing through the eastern or northern faces, and the slopes there: four of each, seen from both
-/// cells, upwards and downwards.
+/// Computes the mixing through the eastern or northern faces, and the slopes there: four for each
+/// face, seen from both cells, upwards and downwards.
 void mix_through(const SideFace& face, const Density& density, const Water& water) {
   const auto depth = water.k_11.size(2);
   const auto here = faces(face.axis, 0);
@@ -188,7 +187,7 @@ struct UpperFace {
   torch::Tensor& slopes;
 };
 
-/// What slopes in one direction add to the vertical mixing, seen upwards or downwards.
+/// The part of the vertical mixing due to slopes in one direction, seen upwards or downwards.
 torch::Tensor vertical_mixing(const UpperFace& face, std::int64_t down, const Density& density,
                               const Water& water) {
   const auto depth = water.k_11.size(2);

@@ -1,4 +1,4 @@
-#include "omniglot.hpp"
+#include "parts/omniglot.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 

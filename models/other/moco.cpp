@@ -1,4 +1,4 @@
-#include "../computer_vision/resnet.hpp"
+#include "../computer_vision/parts/resnet.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -80,7 +80,7 @@ struct MoCoImpl : nn::Module {
     return gathered(normalised(encoder_k(shuffled), 1)).index({back});
   }
 
-  /// What all processes have, which is one.
+  /// The tensors of all processes: there is one.
   static torch::Tensor gathered(const torch::Tensor& tensor) { return tensor.clone(); }
 
   void follow() {
@@ -123,7 +123,7 @@ class MocoWorkload final : public NetworkWorkload {
   }
 
  protected:
-  /// Both batches; the last one's outputs.
+  /// Runs both batches and returns the last one's outputs.
   NamedTensors forward() override {
     Contrast last;
     for (const auto& pair : pairs_) last = network_->forward(pair);
@@ -132,7 +132,7 @@ class MocoWorkload final : public NetworkWorkload {
 
   void counted_forward() override { network_->forward(pairs_.front()); }
 
-  /// Of the first batch, for comparing values.
+  /// The loss of the first batch, used to compare values.
   torch::Tensor loss() override { return loss_of(pairs_.front()); }
 
   /// A step for each of the two batches.

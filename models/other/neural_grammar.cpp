@@ -10,7 +10,7 @@ namespace nn = torch::nn;
 
 struct Size {
   std::int64_t vocabulary = 5000;
-  std::int64_t words = 20;  ///< of each sentence
+  std::int64_t words = 20;  ///< per sentence
 };
 constexpr Size kPaper{};
 constexpr Size kSmall{.words = 8};
@@ -144,7 +144,7 @@ class SpanChart {
     for (std::int64_t width = 1; width < words_; ++width) fill(width);
   }
 
-  /// Of the first `length` words of a sentence.
+  /// The first `length` words of a sentence.
   torch::Tensor sentence(std::int64_t index, std::int64_t length) const {
     return by_start_.select(1, 0)[index][length - 1];
   }

@@ -1,5 +1,5 @@
-#include "private_classifier.hpp"
-#include "sample_hooks.hpp"
+#include "parts/private_classifier.hpp"
+#include "parts/sample_hooks.hpp"
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {

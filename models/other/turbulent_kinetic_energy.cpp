@@ -1,7 +1,6 @@
 #include <array>
 
-#include "ocean.hpp"
-#include "ocean_definition.hpp"
+#include "parts/ocean.hpp"
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {
@@ -10,7 +9,7 @@ namespace {
 using torch::indexing::Slice;
 
 constexpr double kTimeStep = 1.0;
-constexpr double kMixing = 1.0;  ///< of energy, relative to momentum
+constexpr double kMixing = 1.0;  ///< for energy, relative to momentum
 constexpr double kDissipation = 0.7;
 constexpr double kLateralMixing = 2000.0;
 constexpr double kAdamsBashforth = 0.1;  ///< by which the scheme is stabilised
@@ -125,7 +124,8 @@ VerticalSystem vertical_system(const Ocean& ocean, const torch::Tensor& tke,
   auto right = torch::zeros_like(like);
   right.copy_(inner(tke.select(3, kNow)) + kTimeStep * inner(ocean.forcing));
   right.select(2, -1) += kTimeStep * inner(ocean.surface_forcing) / half_top;
-  return {{lower, diagonal, upper, right}, edge};
+  return {.system = {.lower = lower, .diagonal = diagonal, .upper = upper, .right = right},
+          .diagonal_edge = edge};
 }
 
 /// Outside the water a column's equations say nothing; at its bottom nothing comes from below.
@@ -146,7 +146,7 @@ void mix_vertically(const Ocean& ocean, const torch::Tensor& tke) {
   next.copy_(torch::where(columns.water, solution, next));
 }
 
-/// Where the surface took more energy than there was, none is left. Returns what was added.
+/// Sets the energy to 0 where the surface took more than there was. Returns the energy added.
 torch::Tensor correct_surface(const Ocean& ocean, const torch::Tensor& tke) {
   // Single precision, as in the original.
   auto added = torch::zeros({tke.size(0), tke.size(1)}, tke.device());
@@ -166,7 +166,7 @@ struct Fluxes {
   torch::Tensor east, north, top;
 };
 
-/// What flows into each inner cell from the west and from the south, less what flows out.
+/// The flow into each inner cell from the west and from the south, less the flow out.
 struct Inflow {
   Inflow(const Ocean& ocean, const Fluxes& fluxes) {
     const Slice all(2, -2);
@@ -206,14 +206,14 @@ torch::Tensor limiter(const torch::Tensor& ratio) {
                                        torch::minimum(constant(2.0F, device), ratio)));
 }
 
-/// What moves energy along one dimension; all without two points at each side of the others.
+/// The transport of energy along one dimension, without two points at each side of the others.
 struct Current {
   std::int64_t dimension;
   torch::Tensor velocity;
   torch::Tensor energy;
-  torch::Tensor mask;       ///< of the faces between cells
-  torch::Tensor width;      ///< of the cells
-  torch::Tensor narrowing;  ///< of the faces towards a pole; undefined: none
+  torch::Tensor mask;       ///< for the faces between cells
+  torch::Tensor width;      ///< for the cells
+  torch::Tensor narrowing;  ///< for the faces towards a pole; undefined: none
 };
 
 /// Second order where energy is smooth, first order where it is not.
@@ -241,7 +241,7 @@ torch::Tensor open_faces(const torch::Tensor& mask, std::int64_t dimension) {
   return open;
 }
 
-/// With an empty level below and one above.
+/// The field with an empty level below and one above.
 torch::Tensor between_empty_levels(const torch::Tensor& field) {
   auto padded = torch::zeros({field.size(0), field.size(1), field.size(2) + 2}, field.options());
   padded.slice(2, 1, -1).copy_(field);

@@ -10,7 +10,7 @@ namespace {
 namespace nn = torch::nn;
 
 struct Size {
-  std::int64_t rows = 1'000'000;  ///< of each table
+  std::int64_t rows = 1'000'000;  ///< per table
   std::int64_t lookups = 100;     ///< indices drawn for a bag
   std::int64_t hidden = 1024;     ///< width of the upper layers
 };

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <optional>
 
-#include "frame_replay.hpp"
-#include "squashed_normal.hpp"
+#include "parts/frame_replay.hpp"
+#include "parts/squashed_normal.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -68,7 +68,7 @@ nn::Sequential perceptron(std::int64_t from, std::int64_t hidden, std::int64_t t
   return layers;
 }
 
-/// Whether a loss teaches the convolutions.
+/// `learn` if the loss also trains the convolutions.
 enum class Convolutions { learn, rest };
 
 /// Pixels to features.
@@ -213,8 +213,8 @@ class DrqWorkload final : public NetworkWorkload {
   }
 
  private:
-  /// The original's first call, which is never measured, acts at random and learns nothing, as
-  /// there is no memory yet; it is made here.
+  /// Makes the original's first call, which is never measured: it acts at random and learns
+  /// nothing, as the replay memory is still empty.
   void prepare_to_learn() {
     target_ = Critic(convolutions(), size_.hidden);
     target_->to(device());

@@ -1,7 +1,7 @@
 #include <optional>
 
-#include "painting_networks.hpp"
-#include "painting_world.hpp"
+#include "parts/painting_networks.hpp"
+#include "parts/painting_world.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -12,8 +12,8 @@ using namespace painting;
 
 struct Size {
   std::int64_t pictures = 2000;
-  int episodes = 5;  ///< of an evaluation
-  int steps = 40;    ///< of an episode
+  int episodes = 5;  ///< per evaluation
+  int steps = 40;    ///< per episode
   std::size_t memories = 32'000;
 };
 constexpr Size kPaper{};
@@ -23,7 +23,7 @@ constexpr std::int64_t kCoordinates = 2;
 constexpr std::int64_t kSeenByActor = kColour + kColour + 1 + kCoordinates;
 constexpr std::int64_t kSeenByCritic = kSeenByActor + kColour;
 
-/// Where each pixel lies: rows and columns from 0 to 1.
+/// The coordinates of each pixel: rows and columns from 0 to 1.
 torch::Tensor coordinates() {
   const auto line = torch::arange(kCanvas) / static_cast<double>(kCanvas - 1);
   const auto rows = line.unsqueeze(1).expand({kCanvas, kCanvas});
@@ -31,7 +31,7 @@ torch::Tensor coordinates() {
   return torch::stack({rows, columns}).unsqueeze(0);
 }
 
-/// What one painter did in one step, on the CPU.
+/// The record of one painter's step, on the CPU.
 struct Memory {
   torch::Tensor state, action, reward, next_state, is_last;
 };
@@ -134,7 +134,7 @@ class LearningToPaintWorkload final : public NetworkWorkload {
     return coordinates_.expand({state.size(0), kCoordinates, kCanvas, kCanvas});
   }
 
-  /// What the critic thinks of an action, and what the discriminator makes of its strokes.
+  /// The critic's value of an action plus the discriminator's gain from its strokes.
   torch::Tensor worth(const torch::Tensor& state, const torch::Tensor& action) {
     const auto canvas = state.narrow(1, 0, kColour).to(torch::kFloat32) / 255;
     const auto subject = state.narrow(1, kColour, kColour).to(torch::kFloat32) / 255;
@@ -167,7 +167,8 @@ class LearningToPaintWorkload final : public NetworkWorkload {
     }
   }
 
-  /// A target is no part of the network: it begins as the same and would follow slowly.
+  /// A target network is not part of the workload's parameters: it begins as a copy and would
+  /// follow slowly.
   template <typename Network>
   void copy(Network& to, const Network& from) const {
     const torch::NoGradGuard no_gradients;

@@ -1,7 +1,7 @@
 #include <optional>
 
-#include "pendulum.hpp"
-#include "squashed_normal.hpp"
+#include "parts/pendulum.hpp"
+#include "parts/squashed_normal.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 

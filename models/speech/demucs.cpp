@@ -9,7 +9,7 @@ namespace {
 namespace nn = torch::nn;
 
 struct Size {
-  std::int64_t channels = 64;  ///< of the first layer; each further one doubles them
+  std::int64_t channels = 64;  ///< for the first layer; each further one doubles them
   std::int64_t samples = 426'888;
   std::int64_t shift = 44'100;  ///< samples by which a source may be moved
 };

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "beam_search.hpp"
-#include "speech_transformer_network.hpp"
+#include "parts/beam_search.hpp"
+#include "parts/speech_transformer_network.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -83,7 +83,7 @@ class SpeechTransformerWorkload final : public NetworkWorkload {
     return smoothed_loss(network_->forward(utterances_, lengths_, target_));
   }
 
-  /// What the original takes for a validation updates the network as well, without dropout.
+  /// The original's "validation" updates the network as well, without dropout.
   void train_step() override {
     network_->train();
     update();

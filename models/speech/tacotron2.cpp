@@ -11,8 +11,8 @@ namespace {
 namespace nn = torch::nn;
 
 struct Size {
-  std::int64_t width = 512;    ///< of embeddings, encoder and post-net
-  std::int64_t memory = 1024;  ///< of both recurrent cells of the decoder
+  std::int64_t width = 512;    ///< for embeddings, encoder and post-net
+  std::int64_t memory = 1024;  ///< for both recurrent cells of the decoder
   std::int64_t prenet = 256;
   std::int64_t symbols_spoken = 100;
   std::int64_t frames = 400;
@@ -104,7 +104,7 @@ struct EncoderImpl : nn::Module {
 };
 TORCH_MODULE(Encoder);
 
-/// Where the decoder looked before.
+/// Encodes where the decoder looked before.
 struct LocationLayerImpl : nn::Module {
   LocationLayerImpl()
       : location_conv(
@@ -122,7 +122,7 @@ struct LocationLayerImpl : nn::Module {
 };
 TORCH_MODULE(LocationLayer);
 
-/// What is attended to: the encoder's outputs, a projection of them, and where they have ended.
+/// The memory attended to: the encoder's outputs, a projection of them, and a mask of their ends.
 struct Memory {
   torch::Tensor outputs;
   torch::Tensor processed;
@@ -179,7 +179,7 @@ struct Speech {
   torch::Tensor alignments;  ///< utterance, frame, symbol
 };
 
-/// Where the decoder is after a frame.
+/// The decoder's state after a frame.
 struct DecoderState {
   DecoderState(const torch::Tensor& memory, std::int64_t width)
       : attention_hidden(zeros_for(memory, width)),

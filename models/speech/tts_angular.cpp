@@ -1,4 +1,4 @@
-#include "rectified_adam.hpp"
+#include "parts/rectified_adam.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -63,7 +63,7 @@ TORCH_MODULE(SpeakerEncoder);
 
 /// The angular prototypical loss: the similarity of each speaker's first utterance to the mean of
 /// every speaker's others, scaled by two learned numbers. They are not given to the optimiser, and
-/// are no part of the network.
+/// do not belong to the network.
 struct AngularLossImpl : nn::Module {
   AngularLossImpl()
       : w(register_parameter("w", torch::tensor(10.0F))),

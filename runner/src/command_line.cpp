@@ -10,20 +10,21 @@ namespace {
 
 constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
 
-  measure REQUEST.json RESULT.json   measure one workload once and write the result; exit status 0
-                                     also where the workload failed: that is a result
-  list [WORKLOAD...] [--json]        the workloads compiled in, with figures counted from the built
-                                     networks (needs memory for the largest of them);
-                                     --registered: only what is known without building them
+  measure REQUEST.json RESULT.json   measure one workload once and write the result; a workload that
+                                     fails is a result too, with exit status 0
+  list [WORKLOAD...] [--json]        list the workloads compiled in, with figures counted from the
+                                     built networks (needs memory for the largest of them);
+                                     --registered: only the facts known without building them
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
-                                     what the network computes when it is filled by the formula
-  flops REQUEST.json                 floating-point operations of one iteration
-  peak REQUEST.json                  operations a second of this machine's fastest matrix product, with
-                                     the request's device, precision and threads
-  environment [--json]               what this runner runs on
+                                     print what the network computes when filled by the formula
+  flops REQUEST.json                 count the floating-point operations of one iteration
+  peak REQUEST.json                  measure the operations per second of the fastest matrix product
+                                     on the request's device, in its precision and with its threads
+  environment [--json]               print the facts of the environment
 
 A request needs schema (1), attempt, workload, device (cpu, cuda) and mode (train, infer).
-exit status: 0 done, 2 wrong use or bad request, 3 the result could not be written
+exit status: 0 done, 2 wrong use or invalid request, 3 environment error (such as a result that
+could not be written)
 )";
 
 struct Command {
@@ -45,7 +46,7 @@ ExitStatus wrong_use(const Call& call, const std::string& what) {
 
 ExitStatus failed(const Call& call, const Error& error) {
   call.err << "torchwatch-runner: " << error.message << "\n";
-  return error.code == ErrorCode::unavailable ? ExitStatus::surroundings_failed
+  return error.code == ErrorCode::unavailable ? ExitStatus::environment_error
                                               : ExitStatus::wrong_use;
 }
 
@@ -62,7 +63,7 @@ ExitStatus run_command_line(const std::vector<std::string>& arguments, std::ostr
   for (const auto& command : kCommands) {
     if (name == command.name) return command.run(call);
   }
-  return wrong_use(call, "no command \"" + name + "\"");
+  return wrong_use(call, "unknown command \"" + name + "\"");
 }
 
 }  // namespace torchwatch::runner

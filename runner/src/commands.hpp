@@ -9,7 +9,7 @@
 
 namespace torchwatch::runner {
 
-/// One call of a command: its arguments after the name, and where it writes.
+/// One call of a command: the arguments after its name, and its output streams.
 struct Call {
   std::vector<std::string> arguments;
   std::ostream& out;
@@ -23,7 +23,7 @@ ExitStatus environment_command(const Call& call);
 ExitStatus flops_command(const Call& call);
 ExitStatus peak_command(const Call& call);
 
-/// Says what is wrong and how it is meant.
+/// Prints what is wrong, and the usage.
 ExitStatus wrong_use(const Call& call, const std::string& what);
 /// Prints the error; its code decides the exit status.
 ExitStatus failed(const Call& call, const Error& error);

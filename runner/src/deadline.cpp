@@ -7,12 +7,12 @@
 #include <csignal>
 #include <cstdio>
 
-#include "torchwatch/runner/result_file.hpp"
+#include "torchwatch/runner/run_files.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
-/// What the handler needs, ready made: a signal handler may neither allocate nor lock.
+/// The handler's data, prepared in advance: a signal handler may neither allocate nor lock.
 struct Late {
   std::string partial;
   std::string final;

@@ -10,8 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "gpu_facts.hpp"
-#include "loaded_libraries.hpp"
+#include "facts.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
 namespace torchwatch::runner {
@@ -40,7 +39,7 @@ std::string kernel() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-/// Settings that change what is measured, where they are set at all.
+/// Adds the environment variables that change what is measured, if they are set.
 void add_settings(std::map<std::string, std::string>& facts) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -59,7 +58,7 @@ std::int64_t nanoseconds(const timeval& time) {
   return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1'000LL;
 }
 
-/// Eighth number of the first line: time that the host gave to others.
+/// The eighth number of the first line of /proc/stat: time that the host gave to others.
 std::int64_t steal_ticks() {
   std::istringstream line(first_line("/proc/stat"));
   std::string label;

@@ -1,15 +1,13 @@
-#include "gpu_facts.hpp"
-
 #include <array>
 #include <utility>
 
+#include "facts.hpp"
 #include "torchwatch/activity/shared_library.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
-// The few of NVML's functions that are used, as its ABI has them since version 5: no header of it
-// comes with a toolkit.
+// The few functions of NVML in use, by its ABI since version 5; no toolkit brings its header.
 using Device = void*;
 struct Nvml {
   activity::SharedLibrary library;

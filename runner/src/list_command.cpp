@@ -18,7 +18,8 @@ bool has_fixed_batch(const models::Definition& definition) {
   return definition.batch_rule == models::BatchRule::fixed;
 }
 
-/// Inference, or training where the original knows no inference; a batch of 1 where it is free.
+/// The setup to count in: inference, or training if the original has no inference; a batch of 1
+/// where the batch is free.
 models::Setup counted_setup(const models::Definition& definition) {
   const bool infers = definition.refusals.infer.empty();
   return {.mode = infers ? models::Mode::infer : models::Mode::train,
@@ -26,7 +27,8 @@ models::Setup counted_setup(const models::Definition& definition) {
           .batch = has_fixed_batch(definition) ? 0 : 1};
 }
 
-/// "1000:float32" of a 1-d output; where the batch is free, a leading 1 is it: "Bx1000:float32".
+/// "1000:float32" for a 1-d output. Where the batch is free, a leading 1 stands for it:
+/// "Bx1000:float32".
 std::string describe(const models::OutputFigures& output, bool batch_is_free) {
   std::string text = output.name + (output.name.empty() ? "" : ":");
   for (std::size_t i = 0; i < output.shape.size(); ++i) {
@@ -45,12 +47,12 @@ std::string describe(const std::vector<models::OutputFigures>& outputs, bool bat
   return text;
 }
 
-/// Those in which the workload can be measured as `request` asks.
+/// The precisions in which the workload can be measured as `request` asks.
 json precisions_of(const models::Entry& entry, protocol::Request request) {
   json precisions = json::array();
   for (const auto precision :
        {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::amp}) {
-    request.cell.variant.precision = precision;
+    request.benchmark.variant.precision = precision;
     if (unsupported_reason(entry.definition, request).empty()) {
       precisions.push_back(to_string(precision));
     }
@@ -63,9 +65,9 @@ json configurations_of(const models::Entry& entry) {
   for (const auto device : {Device::cpu, Device::cuda}) {
     for (const auto mode : {Mode::train, Mode::infer}) {
       protocol::Request request;
-      request.cell.configuration = {device, mode};
+      request.benchmark.configuration = {device, mode};
       const auto reason = unsupported_reason(entry.definition, request);
-      configurations.push_back({{"configuration", to_string(request.cell.configuration)},
+      configurations.push_back({{"configuration", to_string(request.benchmark.configuration)},
                                 {"supported", reason.empty()},
                                 {"reason", reason},
                                 {"precisions", precisions_of(entry, request)}});
@@ -74,14 +76,14 @@ json configurations_of(const models::Entry& entry) {
   return configurations;
 }
 
-/// Bytes at the paper's sizes and batch, on a CPU; null where nothing was measured.
+/// The bytes needed at the paper's sizes and batch, on a CPU; null if nothing was measured.
 json memory_of(const models::Entry& entry, models::Mode mode) {
   const auto estimate =
       models::estimate_memory(entry, {.mode = mode, .preset = models::Preset::paper});
   return estimate ? json(estimate->resident) : json();
 }
 
-/// What is known without building the network.
+/// The facts known without building the network.
 json registered(const models::Entry& entry) {
   const auto& definition = entry.definition;
   return {{"name", entry.name},
@@ -95,7 +97,7 @@ json registered(const models::Entry& entry) {
           {"configurations", configurations_of(entry)}};
 }
 
-/// The network is built and run once at the paper's sizes.
+/// All facts; builds the network at the paper's sizes and runs it once.
 json counted(const models::Entry& entry) {
   const auto& definition = entry.definition;
   json row = registered(entry);
@@ -135,44 +137,44 @@ void print_registered(const json& rows, std::ostream& out) {
   }
 }
 
-struct Wish {
+struct Options {
   bool json = false;
   bool registered = false;  ///< no network is built
   std::vector<const models::Entry*> entries;
 };
 
-Result<Wish> parse(const std::vector<std::string>& arguments) {
-  Wish wish;
+Result<Options> parse(const std::vector<std::string>& arguments) {
+  Options options;
   for (const auto& argument : arguments) {
     if (argument == "--json") {
-      wish.json = true;
+      options.json = true;
       continue;
     }
     if (argument == "--registered") {
-      wish.registered = true;
+      options.registered = true;
       continue;
     }
     const auto* entry = models::find(argument);
     if (entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(argument));
-    wish.entries.push_back(entry);
+    options.entries.push_back(entry);
   }
-  if (!wish.entries.empty()) return wish;
-  for (const auto& entry : models::registry()) wish.entries.push_back(&entry);
-  return wish;
+  if (!options.entries.empty()) return options;
+  for (const auto& entry : models::registry()) options.entries.push_back(&entry);
+  return options;
 }
 
 }  // namespace
 
 ExitStatus list_command(const Call& call) {
-  const auto wish = parse(call.arguments);
-  if (!wish) return wrong_use(call, wish.error().message);
+  const auto options = parse(call.arguments);
+  if (!options) return wrong_use(call, options.error().message);
   set_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   json rows = json::array();
-  for (const auto* entry : wish->entries)
-    rows.push_back(wish->registered ? registered(*entry) : counted(*entry));
-  if (wish->json) {
+  for (const auto* entry : options->entries)
+    rows.push_back(options->registered ? registered(*entry) : counted(*entry));
+  if (options->json) {
     call.out << json{{"workloads", rows}}.dump(2) << "\n";
-  } else if (wish->registered) {
+  } else if (options->registered) {
     print_registered(rows, call.out);
   } else {
     print_counted(rows, call.out);

@@ -1,5 +1,3 @@
-#include "loaded_libraries.hpp"
-
 #include <elf.h>
 #include <link.h>
 
@@ -9,6 +7,8 @@
 #include <filesystem>
 #include <utility>
 #include <vector>
+
+#include "facts.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -65,14 +65,14 @@ int collect(dl_phdr_info* info, std::size_t, void* out) {
   return 0;
 }
 
-/// Needed by this program whatever build it runs with; what else is loaded differs from build to
-/// build (a wheel brings libraries of its own), so it says nothing of the machine.
+/// Returns whether this program needs the library with every build. The others differ from build to
+/// build (a wheel brings libraries of its own), so they do not describe the machine.
 bool is_of_the_machine(const std::string& name) {
   constexpr std::array kOwn{"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so"};
   return std::ranges::any_of(kOwn, [&](const char* own) { return name.starts_with(own); });
 }
 
-/// In a folder of the system's, where alternatives can lead one name to different files.
+/// Returns whether the library lies in a system folder, where one name can lead to different files.
 bool is_installed(const fs::path& path) {
   const auto text = path.string();
   return text.starts_with("/usr/") || text.starts_with("/lib");

@@ -12,21 +12,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How one version of control groups spells what a group may use and does use.
+/// The files in which one version of control groups states a group's limit and use.
 struct GroupFiles {
   const char* folder;
   const char* limit;
   const char* usage;
   std::string_view cached[2];  ///< labels in memory.stat: files that the kernel gives up
 };
-constexpr GroupFiles kUnified{
-    "sys/fs/cgroup", "memory.max", "memory.current", {"active_file", "inactive_file"}};
-constexpr GroupFiles kController{"sys/fs/cgroup/memory",
-                                 "memory.limit_in_bytes",
-                                 "memory.usage_in_bytes",
-                                 {"total_active_file", "total_inactive_file"}};
+constexpr GroupFiles kUnified{.folder = "sys/fs/cgroup",
+                              .limit = "memory.max",
+                              .usage = "memory.current",
+                              .cached = {"active_file", "inactive_file"}};
+constexpr GroupFiles kController{.folder = "sys/fs/cgroup/memory",
+                                 .limit = "memory.limit_in_bytes",
+                                 .usage = "memory.usage_in_bytes",
+                                 .cached = {"total_active_file", "total_inactive_file"}};
 
-/// None also for "max".
+/// The number that a file begins with; empty also for "max".
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t number = 0;
@@ -34,7 +36,7 @@ std::optional<std::int64_t> number_in(const fs::path& path) {
   return {};
 }
 
-/// Of a file with lines "label number".
+/// The number after `label` in a file with lines "label number".
 std::optional<std::int64_t> labelled_number(const fs::path& path, std::string_view label) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -72,7 +74,7 @@ std::optional<std::int64_t> left_in_and_above(const fs::path& root, fs::path gro
   }
 }
 
-/// "name=systemd" of "9:name=systemd:/user".
+/// One line of /proc/self/cgroup, such as "9:name=systemd:/user".
 struct GroupLine {
   std::string controllers;
   std::string path;

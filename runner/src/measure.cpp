@@ -8,13 +8,13 @@
 
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
+#include "torchwatch/runner/interleave.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
 #include "torchwatch/runner/memory_refusal.hpp"
+#include "torchwatch/runner/process_isolation.hpp"
 #include "torchwatch/runner/profile_pass.hpp"
-#include "torchwatch/runner/quiet.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
-#include "torchwatch/runner/turns.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -43,11 +43,11 @@ void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.reason = std::move(reason);
 }
 
-void run_timing(const models::Definition& definition, const Request& request, Turns turns,
+void run_timing(const models::Definition& definition, const Request& request, Interleave interleave,
                 RunResult& result) {
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
-  auto timings = time_iterations(*workload, setup.device, request, std::move(turns));
+  auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));
   result.values[Metric::time] = protocol::median(timings.samples_ns);
   if (!timings.device_samples_ns.empty()) {
     result.values[Metric::device_time] = protocol::median(timings.device_samples_ns);
@@ -55,9 +55,9 @@ void run_timing(const models::Definition& definition, const Request& request, Tu
   result.samples_ns = std::move(timings.samples_ns);
   result.device_samples_ns = std::move(timings.device_samples_ns);
   result.iterations_per_sample = timings.iterations_per_sample;
-  if (!request.turns) return;
-  result.environment.volatile_facts["turns_taken"] = timings.turns_taken;
-  result.environment.volatile_facts["turns_restless"] = timings.turns_restless;
+  if (!request.interleave) return;
+  result.environment.volatile_facts["handovers"] = timings.handovers;
+  result.environment.volatile_facts["handovers_not_idle"] = timings.handovers_not_idle;
 }
 
 void run_memory(const models::Definition& definition, const Request& request, RunResult& result) {
@@ -66,7 +66,7 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   watch_memory(build, setup.device, request, result);
 }
 
-/// Without a recorder there is nothing to learn, so nothing is run.
+/// Runs nothing without a recorder, as nothing could be learnt.
 void run_profile(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, RunResult& result) {
   if (!recorder) {
@@ -78,7 +78,7 @@ void run_profile(const models::Definition& definition, const Request& request,
   profile_iterations(*workload, setup.device, request, **recorder, result);
 }
 
-/// One iteration, forward and backward.
+/// Runs one iteration, forward and backward.
 void run_coverage(const models::Definition& definition, const Request& request, RunResult& result) {
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
@@ -87,32 +87,32 @@ void run_coverage(const models::Definition& definition, const Request& request, 
 }
 
 void run_pass(const models::Definition& definition, const Request& request,
-              const Recorder& recorder, Turns turns, RunResult& result) {
-  const int threads = request.cell.variant.threads;
+              const Recorder& recorder, Interleave interleave, RunResult& result) {
+  const int threads = request.benchmark.variant.threads;
   set_threads(threads > 0 ? threads : 1);
-  if (request.cell.variant.precision == Precision::tf32) allow_tf32();
-  wake(setup_of(request).device);
+  if (request.benchmark.variant.precision == Precision::tf32) allow_tf32();
+  initialize(setup_of(request).device);
   const auto before = read_kernel_counters();
-  if (request.pass == Pass::timing) run_timing(definition, request, std::move(turns), result);
+  if (request.pass == Pass::timing) run_timing(definition, request, std::move(interleave), result);
   if (request.pass == Pass::memory) run_memory(definition, request, result);
   if (request.pass == Pass::profile) run_profile(definition, request, recorder, result);
   if (request.pass == Pass::coverage) run_coverage(definition, request, result);
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
-/// LibTorch's allocator of the CPU has no error type of its own; its text tells.
+/// LibTorch's CPU allocator has no error type of its own, only a text.
 bool is_out_of_memory(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
          std::string_view(error.what()).find("DefaultCPUAllocator: can't allocate memory") !=
              std::string_view::npos;
 }
 
-/// What a workload throws is the result; figures that it left behind are not.
+/// An exception of the workload becomes the result; figures that it left behind are discarded.
 void run_guarded(const models::Definition& definition, const Request& request,
-                 const Recorder& recorder, Turns turns, RunResult& result) {
+                 const Recorder& recorder, Interleave interleave, RunResult& result) {
   std::string reason;
   try {
-    run_pass(definition, request, recorder, std::move(turns), result);
+    run_pass(definition, request, recorder, std::move(interleave), result);
     return;
   } catch (const std::exception& error) {
     reason = is_out_of_memory(error) ? memory_exhaustion(definition, request)
@@ -123,38 +123,39 @@ void run_guarded(const models::Definition& definition, const Request& request,
   end_as(result, RunStatus::failed, std::move(reason));
 }
 
-Result<Turns> turns_of(const Request& request) {
-  return request.turns ? Turns::open(*request.turns) : Turns();
+Result<Interleave> interleave_of(const Request& request) {
+  return request.interleave ? Interleave::open(*request.interleave) : Interleave();
 }
 
 void measure_into(const Request& request, RunResult& result) {
-  const auto* entry = models::find(request.cell.workload);
+  const auto* entry = models::find(request.benchmark.workload);
   if (entry == nullptr) {
-    end_as(result, RunStatus::failed, unknown_workload(request.cell.workload));
+    end_as(result, RunStatus::failed, unknown_workload(request.benchmark.workload));
     return;
   }
-  // Before LibTorch is asked anything: its answers set the device up.
+  // Recording must begin before the first call of LibTorch, which may initialise the device.
   const auto recorder = begin_recording(request);
   if (auto reason = unsupported_reason(entry->definition, request); !reason.empty()) {
     end_as(result, RunStatus::unsupported, std::move(reason));
     return;
   }
-  auto turns = turns_of(request);
-  if (!turns) {
-    end_as(result, RunStatus::failed, turns.error().message);
+  auto interleave = interleave_of(request);
+  if (!interleave) {
+    end_as(result, RunStatus::failed, interleave.error().message);
     return;
   }
-  turns->take();
+  interleave->acquire();
   if (auto reason = memory_refusal(*entry, request); !reason.empty()) {
-    // What does not fit beside a partner may fit alone.
-    end_as(result, request.turns ? RunStatus::failed : RunStatus::unsupported, std::move(reason));
+    // A workload that does not fit next to its partner may fit without one.
+    end_as(result, request.interleave ? RunStatus::failed : RunStatus::unsupported,
+           std::move(reason));
     return;
   }
-  auto quiet_facts = make_quiet(request);
-  run_guarded(entry->definition, request, recorder, std::move(*turns), result);
-  const bool on_gpu = request.cell.configuration.device == Device::cuda;
+  auto isolation_facts = isolate_process(request);
+  run_guarded(entry->definition, request, recorder, std::move(*interleave), result);
+  const bool on_gpu = request.benchmark.configuration.device == Device::cuda;
   result.environment.facts = environment_facts(on_gpu);
-  result.environment.facts.merge(quiet_facts);
+  result.environment.facts.merge(isolation_facts);
   result.environment.facts.merge(recorder_facts(recorder));
 }
 
@@ -173,22 +174,22 @@ std::string reason_of(const std::exception& error) {
 }
 
 models::Setup setup_of(const Request& request) {
-  const auto& [device, mode] = request.cell.configuration;
+  const auto& [device, mode] = request.benchmark.configuration;
   return {.mode = mode == Mode::train ? models::Mode::train : models::Mode::infer,
           .preset = request.preset == Preset::paper ? models::Preset::paper : models::Preset::small,
-          .batch = request.cell.variant.batch,
+          .batch = request.benchmark.variant.batch,
           .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
-          .precision = precision_of(request.cell.variant.precision),
+          .precision = precision_of(request.benchmark.variant.precision),
           .fill = models::Fill::random,
           .seed = request.seed};
 }
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
-  const auto& variant = request.cell.variant;
+  const auto& variant = request.benchmark.variant;
   if (variant.backend != Backend::eager) {
     return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
   }
-  if (request.cell.configuration.device == Device::cuda && !cuda_is_available()) {
+  if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {
     return "this LibTorch finds no CUDA device here";
   }
   return models::unsupported_reason(definition, setup_of(request));

@@ -1,19 +1,18 @@
 #include "torchwatch/runner/memory_pass.hpp"
 
 #include <algorithm>
+#include <cmath>
 
-#include "resident_memory.hpp"
 #include "torchwatch/runner/cpu_allocator.hpp"
-#include "torchwatch/runner/heap.hpp"
-#include "torchwatch/runner/leak_check.hpp"
 #include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/runner/process_memory.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
 constexpr int kPeakIterations = 5;
 
-/// Levels before the workload exists; every figure is told over them.
+/// The levels before the workload exists; every figure is relative to them.
 struct Levels {
   std::int64_t cpu = 0;
   std::int64_t device = 0;
@@ -65,8 +64,8 @@ void watch_peaks(models::Workload& workload, models::Device device, int iteratio
   }
 }
 
-/// What the heap holds beside LibTorch's allocator. On a CPU only: what a device's driver keeps on
-/// the heap was never looked at.
+/// The heap's bytes outside LibTorch's allocator. On a CPU only: a device driver's use of the heap
+/// was never examined.
 std::optional<std::int64_t> other_heap_bytes(const CpuAllocatorWatch& watch,
                                              models::Device device) {
   const auto in_use = device == models::Device::cpu ? heap_bytes_in_use() : std::nullopt;
@@ -90,6 +89,43 @@ void watch_growth(models::Workload& workload, models::Device device, int iterati
   result.values[Metric::heap_growth] = heap_growth(leak.heap_bytes);
 }
 
+constexpr std::size_t kBlock = 10;
+constexpr double kLeakSlopeMin = 64;
+constexpr double kHeapSlopeMin = 1024;
+
+bool every_block_rises(const std::vector<std::int64_t>& levels) {
+  const auto blocks = levels.size() / kBlock;
+  if (blocks < 2) return false;
+  auto block = levels.begin();
+  auto before = *std::min_element(block, block + kBlock);
+  for (std::size_t i = 1; i < blocks; ++i) {
+    block += kBlock;
+    const auto lowest = *std::min_element(block, block + kBlock);
+    if (lowest <= before) return false;
+    before = lowest;
+  }
+  return true;
+}
+
+/// The median of the slopes between all pairs.
+double theil_sen(const std::vector<std::int64_t>& values) {
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i + 1; j < values.size(); ++j) {
+      slopes.push_back(static_cast<double>(values[j] - values[i]) / static_cast<double>(j - i));
+    }
+  }
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  return *middle;
+}
+
+std::int64_t growth(const std::vector<std::int64_t>& levels, double slope_min) {
+  if (!every_block_rises(levels)) return 0;
+  const double slope = theil_sen(levels);
+  return slope < slope_min ? 0 : std::llround(slope);
+}
+
 }  // namespace
 
 void watch_memory(const BuildWorkload& build, models::Device device,
@@ -107,6 +143,14 @@ void watch_memory(const BuildWorkload& build, models::Device device,
   release_device_caches(device);
   result.leak->retained_bytes = live_bytes(watch, device) - before.cpu - before.device;
   result.values[Metric::leak_retained] = result.leak->retained_bytes;
+}
+
+std::int64_t leak_growth(const std::vector<std::int64_t>& live_bytes) {
+  return growth(live_bytes, kLeakSlopeMin);
+}
+
+std::int64_t heap_growth(const std::vector<std::int64_t>& heap_bytes) {
+  return growth(heap_bytes, kHeapSlopeMin);
 }
 
 }  // namespace torchwatch::runner

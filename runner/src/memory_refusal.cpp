@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdio>
 
-#include "resident_memory.hpp"
 #include "torchwatch/models/memory_estimate.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/machine_memory.hpp"
 #include "torchwatch/runner/measure.hpp"
-#include "torchwatch/runner/quiet.hpp"
+#include "torchwatch/runner/process_isolation.hpp"
+#include "torchwatch/runner/process_memory.hpp"
 
 namespace torchwatch::runner {
 namespace {

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "torchwatch/activity/chrome_trace.hpp"
 #include "torchwatch/activity/profile.hpp"
 #include "torchwatch/runner/libtorch.hpp"
-#include "torchwatch/runner/result_file.hpp"
+#include "torchwatch/runner/run_files.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -17,8 +16,7 @@ using protocol::RunResult;
 
 constexpr int kIterationsMax = 10;
 
-/// CUDA 13.0 Update 1: the first whose tracing ends without a deadlock or a crash of CUPTI's own
-/// (measurement.md 1.2).
+/// CUDA 13.0 Update 1, the first whose CUPTI ends a trace without a deadlock or a crash of its own.
 constexpr std::uint32_t kCuptiWithoutHangs = 130001;
 
 std::int64_t bytes_of(const Profile& profile, Kind direction) {
@@ -26,7 +24,7 @@ std::int64_t bytes_of(const Profile& profile, Kind direction) {
   return found == profile.breakdown.bytes.end() ? 0 : found->second;
 }
 
-/// All that other definitions of the shares need (measurement.md 1.7).
+/// The figures that other definitions of the shares need.
 std::map<std::string, std::int64_t> figures_of(const Profile& profile) {
   const auto& breakdown = profile.breakdown;
   return {{"profile_wall_ns", profile.iteration.wall_ns},
@@ -49,7 +47,7 @@ std::map<std::string, std::int64_t> figures_of(const Profile& profile) {
 void write_chrome_trace(const Profile& profile, const Request& request, RunResult& result) {
   if (request.chrome_trace.empty()) return;
   const auto written =
-      write_result(request.chrome_trace, activity::chrome_trace(profile, to_string(request.cell)));
+      write_result(request.chrome_trace, activity::chrome_trace(profile, to_string(request.benchmark)));
   if (written) return;
   result.status = RunStatus::failed;
   result.reason = written.error().within("chrome_trace").message;
@@ -59,7 +57,7 @@ void write_chrome_trace(const Profile& profile, const Request& request, RunResul
 
 Recorder begin_recording(const Request& request, const activity::Libraries& libraries) {
   if (request.pass != Pass::profile) return nullptr;
-  if (request.cell.configuration.device == Device::cpu) {
+  if (request.benchmark.configuration.device == Device::cpu) {
     return fail(ErrorCode::unavailable,
                 "a run on the CPU has no device whose time could be broken down");
   }

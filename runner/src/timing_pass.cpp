@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMeasuredNsMax = 15'000'000'000;
 constexpr std::int64_t kIterationsPerSampleMax = 1 << 20;
 
-/// CLOCK_MONOTONIC on Linux.
+/// steady_clock is CLOCK_MONOTONIC on Linux.
 std::int64_t now_ns() {
   const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
@@ -26,7 +26,7 @@ std::int64_t time_batch(models::Workload& workload, models::Device device,
   return std::max<std::int64_t>(1, now_ns() - begin);
 }
 
-/// Doubles the batch until it is long enough to be timed; this is warm-up as well.
+/// Doubles the batch until it is long enough to time; this also warms up.
 std::int64_t find_iterations_per_sample(models::Workload& workload, models::Device device,
                                         std::int64_t batch_below_ns) {
   std::int64_t iterations = 1;
@@ -40,7 +40,7 @@ std::int64_t find_iterations_per_sample(models::Workload& workload, models::Devi
 }  // namespace
 
 Timings time_iterations(models::Workload& workload, models::Device device,
-                        const protocol::Request& request, Turns turns) {
+                        const protocol::Request& request, Interleave interleave) {
   for (int i = 0; i < request.warmup; ++i) workload.step();
   synchronise(device);
 
@@ -53,10 +53,10 @@ Timings time_iterations(models::Workload& workload, models::Device device,
     return measured_ns >= request.enough_ns &&
            std::cmp_greater_equal(samples, request.iterations_min);
   };
-  turns.pass();
+  interleave.hand_over();
   std::int64_t measured_ns = 0;
   for (int i = 0; i < request.iterations && !enough(timings.samples_ns.size(), measured_ns); ++i) {
-    turns.take();
+    interleave.acquire();
     if (timer) timer->start();
     const auto begin = now_ns();
     for (std::int64_t k = 0; k < per_sample; ++k) workload.step();
@@ -69,11 +69,11 @@ Timings time_iterations(models::Workload& workload, models::Device device,
       timings.device_samples_ns.push_back(
           std::max<std::int64_t>(1, timer->elapsed_ns() / per_sample));
     }
-    turns.pass();
+    interleave.hand_over();
   }
-  turns.finish();
-  timings.turns_taken = turns.taken();
-  timings.turns_restless = turns.passed_restless();
+  interleave.finish();
+  timings.handovers = interleave.handovers();
+  timings.handovers_not_idle = interleave.handovers_not_idle();
   return timings;
 }
 

@@ -14,54 +14,57 @@ namespace {
 
 using nlohmann::json;
 
-struct Wish {
+struct Options {
   const models::Entry* entry = nullptr;
   models::Setup setup{.preset = models::Preset::paper, .fill = models::Fill::formula};
   bool json = false;
 };
 
-Status apply_option(Wish& wish, const std::string& option, const std::string& value) {
-  const auto wrong = [&] {
-    return fail(ErrorCode::invalid, "values: " + option + " cannot be \"" + value + "\"");
+Status apply_option(Options& options, const std::string& option, const std::string& value) {
+  const auto wrong = [&](const char* allowed) {
+    return fail(ErrorCode::invalid,
+                "values: invalid " + option + " \"" + value + "\": must be " + allowed);
   };
   if (option == "--mode") {
-    if (value != "infer" && value != "grad") return wrong();
-    wish.setup.mode = value == "grad" ? models::Mode::train : models::Mode::infer;
+    if (value != "infer" && value != "grad") return wrong("infer or grad");
+    options.setup.mode = value == "grad" ? models::Mode::train : models::Mode::infer;
   } else if (option == "--preset") {
-    if (value != "paper" && value != "small") return wrong();
-    wish.setup.preset = value == "paper" ? models::Preset::paper : models::Preset::small;
+    if (value != "paper" && value != "small") return wrong("paper or small");
+    options.setup.preset = value == "paper" ? models::Preset::paper : models::Preset::small;
   } else if (option == "--batch") {
     const auto* end = value.data() + value.size();
-    const auto [stop, error] = std::from_chars(value.data(), end, wish.setup.batch);
-    if (error != std::errc{} || stop != end || wish.setup.batch < 1) return wrong();
+    const auto [stop, error] = std::from_chars(value.data(), end, options.setup.batch);
+    if (error != std::errc{} || stop != end || options.setup.batch < 1) {
+      return wrong("a number from 1");
+    }
   } else {
-    return fail(ErrorCode::invalid, "values: no option " + option);
+    return fail(ErrorCode::invalid, "values: unknown option " + option);
   }
   return {};
 }
 
-Result<Wish> parse(const std::vector<std::string>& arguments) {
+Result<Options> parse(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return fail(ErrorCode::invalid, "values needs a workload");
-  Wish wish;
-  wish.entry = models::find(arguments[0]);
-  if (wish.entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(arguments[0]));
+  Options options;
+  options.entry = models::find(arguments[0]);
+  if (options.entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(arguments[0]));
   bool has_mode = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i] == "--json") {
-      wish.json = true;
+      options.json = true;
       continue;
     }
     if (i + 1 == arguments.size()) {
       return fail(ErrorCode::invalid, "values: " + arguments[i] + " needs a value");
     }
     has_mode = has_mode || arguments[i] == "--mode";
-    TW_TRY_VOID(apply_option(wish, arguments[i], arguments[i + 1]));
+    TW_TRY_VOID(apply_option(options, arguments[i], arguments[i + 1]));
     ++i;
   }
   if (!has_mode) return fail(ErrorCode::invalid, "values needs --mode infer or --mode grad");
-  const auto reason = models::unsupported_reason(wish.entry->definition, wish.setup);
+  const auto reason = models::unsupported_reason(options.entry->definition, options.setup);
   if (!reason.empty()) return fail(ErrorCode::invalid, reason);
-  return wish;
+  return options;
 }
 
 json describe(const models::OutputFigures& output) {
@@ -84,12 +87,12 @@ json describe(const models::Values& values, bool with_gradients) {
 }  // namespace
 
 ExitStatus values_command(const Call& call) {
-  const auto wish = parse(call.arguments);
-  if (!wish) return wrong_use(call, wish.error().message);
+  const auto options = parse(call.arguments);
+  if (!options) return wrong_use(call, options.error().message);
   set_threads(1);
-  const auto workload = models::build(wish->entry->definition, wish->setup);
-  const auto values = describe(workload->values(), wish->setup.mode == models::Mode::train);
-  call.out << values.dump(wish->json ? 2 : 1) << "\n";
+  const auto workload = models::build(options->entry->definition, options->setup);
+  const auto values = describe(workload->values(), options->setup.mode == models::Mode::train);
+  call.out << values.dump(options->json ? 2 : 1) << "\n";
   return ExitStatus::done;
 }
 

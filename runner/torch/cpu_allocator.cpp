@@ -5,12 +5,12 @@
 #include <unordered_map>
 
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/heap.hpp"
+#include "torchwatch/runner/process_memory.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
-/// Above LibTorch's own and a planted build's allocator, so that both are counted.
+/// Higher than that of LibTorch's own allocator and of a planted build's, so that both are counted.
 constexpr std::uint8_t kPriority = 100;
 
 class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch {
@@ -47,8 +47,8 @@ class CountingAllocator final : public c10::Allocator, public CpuAllocatorWatch 
   }
 
  private:
-  // The pointer is handed on bare (context == data), as raw_allocate demands, so the size of a
-  // block is in a table and not in a context of ours.
+  // raw_allocate demands a bare pointer (context == data), so the size of a block is in a table
+  // and not in a context.
   c10::DataPtr counted(std::size_t bytes) {
     void* data = inner_->raw_allocate(bytes);
     if (data != nullptr) {

@@ -8,8 +8,8 @@ namespace {
 
 constexpr c10::DeviceIndex kFirst = 0;
 
-/// A function of a library that only a CUDA build has loaded; null elsewhere. By name, because its
-/// header does not compile without the CUDA toolkit.
+/// Finds a function of a library that only a CUDA build has loaded; null elsewhere. It is found by
+/// name, because its header does not compile without the CUDA toolkit.
 template <typename Function>
 Function* loaded(const char* symbol) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, symbol));
@@ -40,7 +40,7 @@ struct WholeDevice {
   std::int64_t total = 0;
 };
 
-/// By the CUDA runtime; none without one.
+/// Asks the CUDA runtime; empty without one.
 std::optional<WholeDevice> whole_device(models::Device device) {
   if (device == models::Device::cpu) return {};
   auto* memory_info = loaded<int(std::size_t*, std::size_t*)>("cudaMemGetInfo");
@@ -67,7 +67,7 @@ bool cuda_is_available() {
   return torch::cuda::is_available();
 }
 
-void wake(models::Device device) {
+void initialize(models::Device device) {
   if (device == models::Device::cuda) torch::zeros({1}, torch::kCUDA);
 }
 

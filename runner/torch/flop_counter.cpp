@@ -9,7 +9,7 @@ namespace {
 
 using Inputs = c10::ArrayRef<const c10::IValue>;
 
-/// a x b: two operations for each of a's elements and each of b's columns.
+/// The product a x b: two operations for each of a's elements and each of b's columns.
 std::int64_t product_flops(const torch::Tensor& a, const torch::Tensor& b) {
   return 2 * a.numel() * b.size(-1);
 }
@@ -41,7 +41,7 @@ std::int64_t convolution_flops(Inputs inputs) {
   return 2 * input.size(0) * positions * weight.numel();
 }
 
-/// The gradients asked for of input and weight cost a convolution each; the bias's is a sum.
+/// The gradients of input and weight, if wanted, cost a convolution each; the bias's is a sum.
 std::int64_t convolution_backward_flops(Inputs inputs) {
   const auto gradient = inputs[0].toTensor();
   const auto input = inputs[1].toTensor();
@@ -64,16 +64,16 @@ std::int64_t lstm_flops(Inputs inputs) {
   return input.numel() / input.size(-1) * per_position;
 }
 
-/// Of a fused layer, which shows no matrix products inside: gradients of what it multiplied, as
-/// well of the two matrices as of what they were applied to.
+/// The gradients of a fused layer, which shows no matrix products inside: of the two matrices and
+/// of their inputs.
 std::int64_t fused_lstm_backward_flops(Inputs inputs) {
   const auto input = inputs[0].toTensor();
   const auto per_position = 2 * (inputs[1].toTensor().numel() + inputs[2].toTensor().numel());
   return 2 * input.numel() / input.size(-1) * per_position;
 }
 
-/// Scores of all queries with all keys, and the values added up by them. The fused operator shows
-/// no matrix products inside.
+/// The scores of all queries with all keys, and the sums of the values weighted by them. The fused
+/// operator shows no matrix products inside.
 std::int64_t attention_flops(Inputs inputs) {
   const auto query = inputs[0].toTensor();
   const auto key = inputs[1].toTensor();
@@ -96,7 +96,7 @@ thread_local int within_lstm = 0;
 /// show no matrix products inside.
 struct WithinLstm final : at::ObserverContext {};
 
-// The inputs are asked for by name only: not every inner call shows them.
+// Inputs are read only for operators known by name, as not every inner call has them.
 std::int64_t flops_of(const at::RecordFunction& call) {
   const std::string_view name = call.name();
   const auto tensor = [&call](std::size_t i) { return call.inputs()[i].toTensor(); };

@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kEnough{200};
 constexpr int kProductsMin = 3;
 
-/// Of autocast its type for products.
+/// The type of a product's factors; with autocast the type that it casts them to.
 torch::ScalarType type_of(models::Device device, models::Precision precision) {
   const bool mixed = precision == models::Precision::amp;
   if (mixed) return device == models::Device::cuda ? torch::kFloat16 : torch::kBFloat16;

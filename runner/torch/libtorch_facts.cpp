@@ -19,7 +19,7 @@ std::string digest(const std::string& text) {
   return spelled.data();
 }
 
-/// The version of the libraries in use, which differs from the headers' where a kit was compiled
+/// The version of the libraries in use. It differs from that of the headers if the kit was compiled
 /// for another build with equal headers.
 std::string version_in(const std::string& config) {
   constexpr std::string_view kLabel = "TORCH_VERSION=";

@@ -4,9 +4,9 @@
 
 namespace torchwatch::runner {
 
-/// Calls LibTorch's callback for each operator on every thread as long as it lives, as the work
-/// that is watched may throw. LibTorch's callbacks are plain functions: they reach the count in
-/// progress through `slot`, which is null again afterwards.
+/// Registers a callback for each operator on every thread while it lives, also if the watched work
+/// throws. LibTorch's callbacks are plain functions: they reach the count in progress through
+/// `slot`, which is null again afterwards.
 template <typename Count>
 class OperatorWatch {
  public:

@@ -7,7 +7,7 @@
 namespace torchwatch::runner {
 namespace {
 
-/// Calls by operator; autograd's threads call as well.
+/// Counts calls by operator; autograd's threads call as well.
 class CallCounter {
  public:
   void add(const char* name) {
@@ -24,7 +24,7 @@ class CallCounter {
 CallCounter* counter = nullptr;
 
 std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& call) {
-  // What has no operator's name is a range that somebody marked, or a node of autograd.
+  // Other names are marked ranges or nodes of autograd.
   if (call.operator_name()) counter->add(call.name());
   return nullptr;
 }

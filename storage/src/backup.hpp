@@ -6,11 +6,11 @@
 
 namespace torchwatch::storage {
 
-/// A checked copy of the live database at `target` (a copy of the file alone would lack its log).
-/// Written beside it as `.partial`, synced and renamed, so that `target` is whole or absent.
+/// Makes a checked copy of the live database at `target`; copying the file alone would lose its
+/// log. Written next to it as `.partial`, synced and renamed, so that `target` is whole or absent.
 Status back_up(Connection&, const std::filesystem::path& target);
 
-/// Where the copy of a database of that version lies that is made before it is migrated.
+/// Returns the path of the copy that is made before a database of that version is migrated.
 std::filesystem::path backup_before_migration(const std::filesystem::path& database, int version);
 
 }  // namespace torchwatch::storage

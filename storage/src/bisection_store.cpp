@@ -7,7 +7,7 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, incident_id, state, version, good, bad, request_json, answer_json, created_at, "
+    "SELECT id, incident_id, state, version, good, bad, spec_json, result_json, created_at, "
     "ended_at FROM bisection ";
 
 BisectionRow row_of(Query& row) {
@@ -17,8 +17,8 @@ BisectionRow row_of(Query& row) {
                       .version = row.take<int>(),
                       .good = row.take<std::string>(),
                       .bad = row.take<std::string>(),
-                      .request_json = row.take<std::string>(),
-                      .answer_json = row.take<std::string>(),
+                      .spec_json = row.take<std::string>(),
+                      .result_json = row.take<std::string>(),
                       .created_at = row.take<WallMillis>(),
                       .ended_at = row.take<std::optional<WallMillis>>().value_or(0)};
 }
@@ -47,7 +47,7 @@ int next_ordinal(Connection& connection, Id bisection) {
 Status require_next(Connection& connection, Id bisection, const BisectionEventRow& event) {
   TW_TRY(const auto row, bisection_of(connection, bisection));
   if (row.state != BisectionState::open) {
-    return fail(ErrorCode::conflict, name_of(bisection) + " has ended: nothing happens in it");
+    return fail(ErrorCode::conflict, name_of(bisection) + " has ended and takes no events");
   }
   const int next = next_ordinal(connection, bisection);
   if (event.ordinal == next) return {};
@@ -58,18 +58,17 @@ Status require_next(Connection& connection, Id bisection, const BisectionEventRo
 
 }  // namespace
 
-Result<BisectionRow> BisectionStore::opened(const BisectionRow& row) {
+Result<BisectionRow> BisectionStore::open(const BisectionRow& row) {
   return write(database_, [&](Connection& connection) -> Result<BisectionRow> {
     execute(connection,
-            "INSERT INTO bisection (incident_id, state, good, bad, request_json, created_at) "
+            "INSERT INTO bisection (incident_id, state, good, bad, spec_json, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            row.incident, BisectionState::open, row.good, row.bad, row.request_json,
-            row.created_at);
+            row.incident, BisectionState::open, row.good, row.bad, row.spec_json, row.created_at);
     return bisection_of(connection, last_id(connection));
   });
 }
 
-Status BisectionStore::happened(Id bisection, const BisectionEventRow& event) {
+Status BisectionStore::append(Id bisection, const BisectionEventRow& event) {
   return write(database_, [&](Connection& connection) -> Status {
     TW_TRY_VOID(require_next(connection, bisection, event));
     execute(connection,
@@ -90,17 +89,17 @@ Result<std::vector<BisectionEventRow>> BisectionStore::events_of(Id bisection) {
   });
 }
 
-Status BisectionStore::ended(const BisectionRow& row, const std::string& answer_json,
-                             WallMillis now) {
+Status BisectionStore::end(const BisectionRow& row, const std::string& result_json,
+                           WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed =
         execute(connection,
-                "UPDATE bisection SET state = ?, answer_json = ?, ended_at = ?, "
+                "UPDATE bisection SET state = ?, result_json = ?, ended_at = ?, "
                 "version = version + 1 WHERE id = ? AND state = ? AND version = ?",
-                BisectionState::ended, answer_json, now, row.id, BisectionState::open, row.version);
+                BisectionState::ended, result_json, now, row.id, BisectionState::open, row.version);
     if (changed == 1) return {};
     TW_TRY_VOID(bisection_of(connection, row.id));
-    return fail(ErrorCode::conflict, name_of(row.id) + " has ended already: read its answer");
+    return fail(ErrorCode::conflict, name_of(row.id) + " has ended already: read its result");
   });
 }
 
@@ -116,7 +115,7 @@ Result<std::vector<BisectionRow>> BisectionStore::list(int limit, Id before) {
   });
 }
 
-Result<std::vector<BisectionRow>> BisectionStore::open_ones() {
+Result<std::vector<BisectionRow>> BisectionStore::unfinished() {
   return read(database_, [](Connection& connection) {
     return all_rows(Query(connection, kSelect + "WHERE state = 'open' ORDER BY id"), row_of);
   });

@@ -28,7 +28,7 @@ Result<BuildRow> build_of(Connection& connection, Id id) {
                  "build " + std::to_string(id));
 }
 
-/// The newest build of that name: a re-published file follows the one before.
+/// Finds the newest build of that name; a re-published file has a newer row.
 Result<std::optional<BuildRow>> newest(Connection& connection, BuildOrigin origin,
                                        const std::string& name) {
   return first_row(
@@ -37,8 +37,8 @@ Result<std::optional<BuildRow>> newest(Connection& connection, BuildOrigin origi
       row_of);
 }
 
-/// The row that the tree now lying there belongs to: one of that very content, else the row that
-/// was discovered or rejected, else (ready with other content) none.
+/// Finds the row of a tree: the one with its content, else the one discovered or rejected. Returns
+/// nothing where the name is ready with other content.
 Result<std::optional<Id>> row_for_content(Connection& connection, const BuildRow& tree) {
   Query same(connection, "SELECT id FROM build WHERE origin = ? AND name = ? AND content_hash = ?",
              tree.origin, tree.name, tree.content_hash);
@@ -57,7 +57,7 @@ Id insert_discovered(Connection& connection, BuildOrigin origin, const std::stri
 
 }  // namespace
 
-Result<BuildRow> BuildStore::discovered(BuildOrigin origin, const std::string& name) {
+Result<BuildRow> BuildStore::discover(BuildOrigin origin, const std::string& name) {
   return write(database_, [&](Connection& connection) -> Result<BuildRow> {
     TW_TRY(auto known, newest(connection, origin, name));
     if (known) return *std::move(known);
@@ -65,7 +65,7 @@ Result<BuildRow> BuildStore::discovered(BuildOrigin origin, const std::string& n
   });
 }
 
-Result<BuildRow> BuildStore::became_ready(const BuildRow& tree) {
+Result<BuildRow> BuildStore::mark_ready(const BuildRow& tree) {
   return write(database_, [&](Connection& connection) -> Result<BuildRow> {
     TW_TRY(const auto existing, row_for_content(connection, tree));
     const Id id = existing
@@ -80,7 +80,7 @@ Result<BuildRow> BuildStore::became_ready(const BuildRow& tree) {
   });
 }
 
-Result<BuildRow> BuildStore::was_rejected(Id id, const std::string& reason) {
+Result<BuildRow> BuildStore::reject(Id id, const std::string& reason) {
   return write(database_, [&](Connection& connection) -> Result<BuildRow> {
     const int changed =
         execute(connection, "UPDATE build SET state = ?, reason = ? WHERE id = ? AND state <> ?",

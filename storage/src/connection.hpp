@@ -13,27 +13,27 @@
 
 namespace torchwatch::storage {
 
-/// What a Database is made of. Used under its mutex.
+/// The state of a Database. Use it under its mutex.
 struct Database::Connection {
   Connection(std::filesystem::path file, WriterLock held, SQLite::Database opened)
       : path(std::move(file)), lock(std::move(held)), sqlite(std::move(opened)) {}
 
   std::filesystem::path path;
-  WriterLock lock;  ///< before `sqlite`: let go only after the file is closed
+  WriterLock lock;  ///< before `sqlite`, so that it is released after the file is closed
   SQLite::Database sqlite;
   std::string vfs;
   bool read_only = false;
   int version = 0;
-  std::int64_t fence = 0;  ///< of this opening for writing; see the table writer
+  std::int64_t fence = 0;  ///< the number of this writer; see the table writer
 
   std::recursive_mutex mutex;
-  int depth = 0;                ///< of nested transactions; only the outermost commits
+  int depth = 0;                ///< number of nested transactions; only the outermost commits
   std::optional<Error> doomed;  ///< why the open transaction must not commit
 };
 
 using Connection = Database::Connection;
 
-/// Opens, checks and, for a writer, migrates: all that Database::open promises.
+/// Opens, checks and, for a writer, migrates, as Database::open promises.
 Result<std::unique_ptr<Connection>> open_connection(const OpenOptions&);
 
 }  // namespace torchwatch::storage

@@ -1,11 +1,11 @@
 #include "environments.hpp"
 
-#include "sha256.hpp"
+#include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
 namespace {
 
-/// Lengths in front, so that no two maps share a text whatever their characters.
+/// Lengths in front, so that different maps have different texts whatever their characters.
 void append_part(std::string& text, const std::string& part) {
   text += std::to_string(part.size()) + ":" + part;
 }
@@ -24,7 +24,7 @@ std::string digest_of_facts(const std::map<std::string, std::string>& facts) {
     append_part(text, name);
     append_part(text, value);
   }
-  return sha256(text);
+  return digest::sha256_hex(text);
 }
 
 Id environment_id(Connection& connection, const std::map<std::string, std::string>& facts) {

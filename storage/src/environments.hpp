@@ -7,13 +7,14 @@
 
 namespace torchwatch::storage {
 
-/// Equal facts, equal digest. Volatile facts are no part of it.
+/// Returns a digest that is equal for equal facts.
 std::string digest_of_facts(const std::map<std::string, std::string>& facts);
 
-/// The id of the environment with these facts, made if there is none. Inside a write transaction.
+/// Returns the id of the environment with these facts, which is inserted if it is new. Call inside
+/// a write transaction.
 Id environment_id(Connection&, const std::map<std::string, std::string>& facts);
 
-/// Errors: not_found; corrupt when the facts do not match the digest.
+/// Returns the facts with that digest. Errors: not_found; corrupt when they do not match it.
 Result<std::map<std::string, std::string>> facts_of(Connection&, const std::string& digest);
 
 }  // namespace torchwatch::storage

@@ -53,7 +53,7 @@ Status prepare_folder_of(const std::filesystem::path& file) {
                                             "; make it, or choose another [storage] path");
   }
   struct statfs facts{};
-  if (::statfs(folder.c_str(), &facts) != 0) return {};  // opening will say what is wrong
+  if (::statfs(folder.c_str(), &facts) != 0) return {};  // opening the file reports the error
   const auto network = network_file_system(facts.f_type);
   if (network.empty()) return {};
   return fail(ErrorCode::invalid, file.string() + " is on a network file system (" + network +
@@ -72,7 +72,7 @@ Status sync_to_disk(const std::filesystem::path& path) {
   const UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (opened.is_open() && ::fsync(opened.get()) == 0) return {};
   return fail(ErrorCode::unavailable,
-              path.string() + " cannot be brought to the disk: " + std::strerror(errno));
+              path.string() + " cannot be synced to the disk: " + std::strerror(errno));
 }
 
 }  // namespace torchwatch::storage

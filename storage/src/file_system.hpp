@@ -8,17 +8,19 @@
 
 namespace torchwatch::storage {
 
-/// The name of the network file system with that statfs type; empty for a local one. A database
-/// in WAL mode shares memory among its processes, which a network file system cannot offer.
+/// Returns the name of the network file system with that statfs type, or an empty string for a
+/// local one. A database in WAL mode shares memory among its processes, which a network file system
+/// cannot offer.
 std::string network_file_system(std::int64_t statfs_type);
 
-/// The folder of `file` exists (made if it did not) and is on a local file system.
+/// Makes the folder of `file` if it is missing. Errors: unavailable (it cannot be made), invalid
+/// (it is on a network file system).
 Status prepare_folder_of(const std::filesystem::path& file);
 
-/// "12 MiB free on its file system", for messages; empty where it cannot be told.
+/// Returns "12 MiB free on its file system" for messages, or an empty string where it is unknown.
 std::string free_space_note(const std::filesystem::path& file);
 
-/// Puts a written file, or a renamed folder entry, onto the disk.
+/// Syncs a written file, or the folder of a renamed one, to the disk. Errors: unavailable.
 Status sync_to_disk(const std::filesystem::path&);
 
 }  // namespace torchwatch::storage

@@ -1,6 +1,6 @@
 #include "torchwatch/storage/incident_store.hpp"
 
-#include "cells.hpp"
+#include "benchmarks.hpp"
 #include "transaction.hpp"
 
 // The outbox's half of the store is in outbox.cpp.
@@ -9,7 +9,7 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, night_id, key, kind, state, title, bisection_id, issue_number, accepted_by, "
+    "SELECT id, comparison_id, key, kind, state, title, bisection_id, issue_number, accepted_by, "
     "reason, accepted_at, opened_at, closed_at "
     "FROM incident LEFT JOIN acceptance ON incident_id = id ";
 
@@ -23,12 +23,12 @@ std::optional<Acceptance> take_acceptance(Query& row) {
 
 IncidentRow row_of(Query& row) {
   return IncidentRow{.id = row.take<Id>(),
-                     .night = row.take<Id>(),
+                     .comparison = row.take<Id>(),
                      .key = row.take<std::string>(),
                      .kind = row.take<IncidentKind>(),
                      .state = row.take<IncidentState>(),
                      .title = row.take<std::string>(),
-                     .targets = {},
+                     .series = {},
                      .bisection = row.take<std::optional<Id>>(),
                      .issue_number = row.take<std::optional<std::int64_t>>(),
                      .acceptance = take_acceptance(row),
@@ -36,70 +36,73 @@ IncidentRow row_of(Query& row) {
                      .closed_at = row.take<std::optional<WallMillis>>().value_or(0)};
 }
 
-IncidentTargetRow target_of(Query& row) {
-  IncidentTargetRow target;
-  target.target.cell = take_cell(row);
-  target.target.metric = row.take<Metric>();
-  target.ratio = row.take<double>();
-  target.interval_low = row.take<double>();
-  target.interval_high = row.take<double>();
-  target.baseline_value = row.take<double>();
-  target.candidate_value = row.take<double>();
-  return target;
+IncidentSeriesRow series_of(Query& row) {
+  IncidentSeriesRow series;
+  series.series.benchmark = take_benchmark(row);
+  series.series.metric = row.take<Metric>();
+  series.ratio = row.take<double>();
+  series.interval_low = row.take<double>();
+  series.interval_high = row.take<double>();
+  series.baseline_value = row.take<double>();
+  series.candidate_value = row.take<double>();
+  return series;
 }
 
 std::string name_of(Id incident) {
   return "incident " + std::to_string(incident);
 }
 
-Result<std::vector<IncidentTargetRow>> targets_of(Connection& connection, Id incident) {
-  return all_rows(Query(connection,
-                        std::string("SELECT ") + kCellColumns +
-                            ", metric, ratio, interval_low, interval_high, baseline_value, "
-                            "candidate_value FROM incident_target JOIN cell ON cell.id = cell_id "
-                            "WHERE incident_id = ? ORDER BY ordinal",
-                        incident),
-                  target_of);
+Result<std::vector<IncidentSeriesRow>> series_of(Connection& connection, Id incident) {
+  return all_rows(
+      Query(
+          connection,
+          std::string("SELECT ") + kBenchmarkColumns +
+              ", metric, ratio, interval_low, interval_high, baseline_value, "
+              "candidate_value FROM incident_series JOIN benchmark ON benchmark.id = benchmark_id "
+              "WHERE incident_id = ? ORDER BY ordinal",
+          incident),
+      series_of);
 }
 
-Result<std::vector<IncidentRow>> with_targets(Connection& connection, Query query) {
+Result<std::vector<IncidentRow>> with_series(Connection& connection, Query query) {
   TW_TRY(auto rows, all_rows(std::move(query), row_of));
   for (auto& row : rows) {
-    TW_TRY(row.targets, targets_of(connection, row.id));
+    TW_TRY(row.series, series_of(connection, row.id));
   }
   return rows;
 }
 
 Result<IncidentRow> incident_of(Connection& connection, Id id) {
-  TW_TRY(auto rows, with_targets(connection, Query(connection, kSelect + "WHERE id = ?", id)));
+  TW_TRY(auto rows, with_series(connection, Query(connection, kSelect + "WHERE id = ?", id)));
   if (!rows.empty()) return std::move(rows.front());
   return fail(ErrorCode::not_found, name_of(id) + " is not stored");
 }
 
 Id insert_incident(Connection& connection, const IncidentRow& row) {
-  execute(connection,
-          "INSERT INTO incident (night_id, key, kind, state, title, bisection_id, issue_number, "
-          "opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-          row.night, row.key, row.kind, IncidentState::open, row.title, row.bisection,
-          row.issue_number, row.opened_at);
+  execute(
+      connection,
+      "INSERT INTO incident (comparison_id, key, kind, state, title, bisection_id, issue_number, "
+      "opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      row.comparison, row.key, row.kind, IncidentState::open, row.title, row.bisection,
+      row.issue_number, row.opened_at);
   return last_id(connection);
 }
 
-void insert_targets(Connection& connection, Id incident,
-                    const std::vector<IncidentTargetRow>& targets) {
+void insert_series(Connection& connection, Id incident,
+                   const std::vector<IncidentSeriesRow>& all_series) {
   int ordinal = 0;
-  for (const auto& target : targets) {
+  for (const auto& series : all_series) {
     execute(connection,
-            "INSERT INTO incident_target (incident_id, ordinal, cell_id, metric, ratio, "
+            "INSERT INTO incident_series (incident_id, ordinal, benchmark_id, metric, ratio, "
             "interval_low, interval_high, baseline_value, candidate_value) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            incident, ordinal++, cell_id(connection, target.target.cell), target.target.metric,
-            target.ratio, target.interval_low, target.interval_high, target.baseline_value,
-            target.candidate_value);
+            incident, ordinal++, benchmark_id(connection, series.series.benchmark),
+            series.series.metric, series.ratio, series.interval_low, series.interval_high,
+            series.baseline_value, series.candidate_value);
   }
 }
 
-/// After an update that was guarded by the incident's state.
+/// Checks an update that was guarded by the incident's state.
 Status require_one(Connection& connection, int changed, Id incident, std::string_view action) {
   if (changed == 1) return {};
   TW_TRY(const auto row, incident_of(connection, incident));
@@ -118,10 +121,10 @@ Status close_incident(Connection& connection, Id incident, WallMillis now,
 
 }  // namespace
 
-Result<IncidentRow> IncidentStore::opened(const IncidentRow& row) {
+Result<IncidentRow> IncidentStore::open(const IncidentRow& row) {
   auto stored = write(database_, [&](Connection& connection) -> Result<IncidentRow> {
     const Id id = insert_incident(connection, row);
-    insert_targets(connection, id, row.targets);
+    insert_series(connection, id, row.series);
     return incident_of(connection, id);
   });
   if (stored) return stored;
@@ -131,14 +134,14 @@ Result<IncidentRow> IncidentStore::opened(const IncidentRow& row) {
 Result<std::optional<IncidentRow>> IncidentStore::find_open(const std::string& key) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<IncidentRow>> {
     TW_TRY(auto rows,
-           with_targets(connection,
-                        Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", key)));
+           with_series(connection,
+                       Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", key)));
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
   });
 }
 
-Status IncidentStore::attached(Id incident, Id bisection) {
+Status IncidentStore::attach_bisection(Id incident, Id bisection) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(
         connection, "UPDATE incident SET bisection_id = ? WHERE id = ? AND state <> 'closed'",
@@ -147,7 +150,7 @@ Status IncidentStore::attached(Id incident, Id bisection) {
   });
 }
 
-Status IncidentStore::acknowledged(Id incident) {
+Status IncidentStore::acknowledge(Id incident) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(
         connection, "UPDATE incident SET state = 'acknowledged' WHERE id = ? AND state = 'open'",
@@ -156,13 +159,13 @@ Status IncidentStore::acknowledged(Id incident) {
   });
 }
 
-Status IncidentStore::closed(Id incident, WallMillis now) {
+Status IncidentStore::close(Id incident, WallMillis now) {
   return write(database_, [&](Connection& connection) {
     return close_incident(connection, incident, now, "closed");
   });
 }
 
-Status IncidentStore::accepted(Id incident, const Acceptance& acceptance) {
+Status IncidentStore::accept(Id incident, const Acceptance& acceptance) {
   return write(database_, [&](Connection& connection) -> Status {
     TW_TRY_VOID(close_incident(connection, incident, acceptance.at, "accepted"));
     execute(connection,
@@ -179,16 +182,16 @@ Result<IncidentRow> IncidentStore::get(Id id) {
 
 Result<std::vector<IncidentRow>> IncidentStore::list(int limit, Id before) {
   return read(database_, [&](Connection& connection) {
-    return with_targets(
+    return with_series(
         connection,
         Query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit));
   });
 }
 
-Result<std::vector<IncidentRow>> IncidentStore::of_night(Id night) {
+Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   return read(database_, [&](Connection& connection) {
-    return with_targets(connection,
-                        Query(connection, kSelect + "WHERE night_id = ? ORDER BY id", night));
+    return with_series(
+        connection, Query(connection, kSelect + "WHERE comparison_id = ? ORDER BY id", comparison));
   });
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kRowsShown = 5;
 
-/// The first column of the first rows; empty when there are none.
+/// Returns the first column of the first rows, empty when there are no rows.
 std::string first_rows(Query query) {
   std::string text;
   int shown = 0;

@@ -26,7 +26,7 @@ std::string version_text(Connection& connection, int version) {
 
 Error newer(Connection& connection, int version, int ours) {
   return {ErrorCode::conflict,
-          version_text(connection, version) + ", this torchwatch knows versions up to " +
+          version_text(connection, version) + "; this torchwatch knows versions up to " +
               std::to_string(ours) + ": run the newer torchwatch that wrote it, or restore " +
               backup_before_migration(connection.path, ours).string()};
 }
@@ -39,11 +39,35 @@ Status check_owner(Connection& connection) {
                                       "[storage] path");
 }
 
+/// Switches foreign keys off while a migration runs, as SQLite's documentation of ALTER TABLE asks
+/// for where a table is made again. The result of the migration is checked as a whole.
+class ForeignKeysOff {
+ public:
+  explicit ForeignKeysOff(SQLite::Database& sqlite) : sqlite_(sqlite) {
+    sqlite_.exec("PRAGMA foreign_keys = OFF");
+  }
+  ~ForeignKeysOff() { sqlite_.tryExec("PRAGMA foreign_keys = ON"); }
+  ForeignKeysOff(const ForeignKeysOff&) = delete;
+  ForeignKeysOff& operator=(const ForeignKeysOff&) = delete;
+
+ private:
+  SQLite::Database& sqlite_;
+};
+
+Status check_foreign_keys(Connection& connection) {
+  Query dangling(connection, "PRAGMA foreign_key_check");
+  if (!dangling.next()) return {};
+  return fail(ErrorCode::corrupt, "a row of table " + dangling.take<std::string>() +
+                                      " refers to a row that does not exist");
+}
+
 Status apply(Connection& connection, const SqlFile& migration, int version) {
   auto& sqlite = connection.sqlite;
+  const ForeignKeysOff off(sqlite);
   sqlite.exec("BEGIN IMMEDIATE");
   auto applied = guarded(connection.path, [&]() -> Status {
     sqlite.exec(std::string(migration.sql));
+    TW_TRY_VOID(check_foreign_keys(connection));
     sqlite.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
     sqlite.exec("PRAGMA user_version = " + std::to_string(version));
     sqlite.exec("COMMIT");
@@ -85,10 +109,10 @@ Status require_current(Connection& connection, std::span<const SqlFile> migratio
   const int ours = static_cast<int>(migrations.size());
   const int stored = user_version(connection);
   if (stored == ours) return {};
-  return fail(ErrorCode::conflict, version_text(connection, stored) + ", reading needs version " +
+  return fail(ErrorCode::conflict, version_text(connection, stored) + "; reading needs version " +
                                        std::to_string(ours) +
-                                       ": run a command that writes (torchwatch serve) once, it "
-                                       "migrates after a backup");
+                                       ": run a command that writes (torchwatch serve) once, which "
+                                       "migrates it after a backup");
 }
 
 }  // namespace torchwatch::storage

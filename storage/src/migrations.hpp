@@ -7,15 +7,16 @@
 
 namespace torchwatch::storage {
 
-/// Nothing is touched in a file that is not ours to write. Errors: conflict when a newer program
-/// made it, invalid when another program did.
+/// Checks that the file may be written, before it is touched. Errors: conflict (a newer torchwatch
+/// made it), invalid (another program did).
 Status check_version(Connection&, std::span<const SqlFile> migrations);
 
-/// Brings the schema to version migrations.size(), one BEGIN IMMEDIATE transaction each with
-/// user_version inside it; a database that holds something is backed up first.
+/// Brings the schema to version migrations.size(). Each migration is one BEGIN IMMEDIATE
+/// transaction with user_version inside it; a database with content is backed up first.
 Status migrate(Connection&, std::span<const SqlFile> migrations);
 
-/// The schema is exactly of version migrations.size(), as a reader needs it.
+/// Checks that the schema has exactly version migrations.size(), as a reader needs it. Errors:
+/// conflict.
 Status require_current(Connection&, std::span<const SqlFile> migrations);
 
 int user_version(Connection&);

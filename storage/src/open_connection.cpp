@@ -4,8 +4,8 @@
 #include "file_system.hpp"
 #include "migrations.hpp"
 #include "query.hpp"
-#include "sha256.hpp"
 #include "sqlite_errors.hpp"
+#include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -27,12 +27,12 @@ Status require_file(const std::filesystem::path& path) {
                                         "[storage] path");
 }
 
-/// sha256(data) in SQL, for the invariants.
+/// Adds sha256(data) to SQL, for the invariants.
 void add_sha256(SQLite::Database& sqlite) {
   const auto function = [](sqlite3_context* context, int, sqlite3_value** arguments) {
     const auto* bytes = static_cast<const char*>(sqlite3_value_blob(arguments[0]));
     const auto size = static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]));
-    const auto digest = sha256({bytes, bytes == nullptr ? 0 : size});
+    const auto digest = digest::sha256_hex({bytes, bytes == nullptr ? 0 : size});
     sqlite3_result_text(context, digest.data(), static_cast<int>(digest.size()), SQLITE_TRANSIENT);
   };
   sqlite.createFunction("sha256", 1, true, nullptr, function, nullptr, nullptr, nullptr);
@@ -57,8 +57,8 @@ Result<std::unique_ptr<Connection>> connect(const OpenOptions& options,
   return connection;
 }
 
-/// EXTRA until the file is in WAL mode: else the journal of the switch itself can come back after
-/// a power cut, where the removal of a directory entry is not ordered by a later fsync.
+/// EXTRA until the file is in WAL mode: otherwise the journal of the switch itself can come back
+/// after a power cut, where the removal of a directory entry is not ordered by a later fsync.
 Status switch_to_wal(Connection& connection) {
   auto& sqlite = connection.sqlite;
   sqlite.exec("PRAGMA synchronous = EXTRA");

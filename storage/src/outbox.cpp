@@ -1,5 +1,5 @@
 #include "query.hpp"
-#include "sha256.hpp"
+#include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "transaction.hpp"
 
@@ -25,7 +25,7 @@ OutboxRow row_of(Query& row) {
 }
 
 std::string digest_of(const OutboxRow& row) {
-  return sha256(row.title + "\n" + row.body);
+  return digest::sha256_hex(row.title + "\n" + row.body);
 }
 
 Status check_digest(const OutboxRow& row) {
@@ -47,7 +47,7 @@ Result<OutboxRow> message_of(Connection& connection, const std::string& key) {
   return fail(ErrorCode::not_found, "message " + key + " is not in the outbox");
 }
 
-/// After an update that was guarded by the message's state.
+/// Checks an update that was guarded by the message's state.
 Result<OutboxRow> moved(Connection& connection, const std::string& key, int changed,
                         OutboxState expected) {
   TW_TRY(auto row, message_of(connection, key));
@@ -59,7 +59,7 @@ Result<OutboxRow> moved(Connection& connection, const std::string& key, int chan
 
 }  // namespace
 
-Status IncidentStore::queued(const OutboxRow& row) {
+Status IncidentStore::queue(const OutboxRow& row) {
   return write(database_, [&](Connection& connection) -> Status {
     execute(connection,
             "INSERT INTO outbox (key, incident_id, kind, title, body, digest, state, not_before) "
@@ -72,8 +72,8 @@ Status IncidentStore::queued(const OutboxRow& row) {
 
 Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
-    // A message waits for the earlier ones of its incident; behind an `open` that is dead there
-    // is no issue to say it in.
+    // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
+    // issue to comment on.
     TW_TRY(auto rows,
            checked_rows(Query(
                connection,
@@ -89,7 +89,7 @@ Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
   });
 }
 
-Result<OutboxRow> IncidentStore::sending(const std::string& key) {
+Result<OutboxRow> IncidentStore::mark_sending(const std::string& key) {
   return write(database_, [&](Connection& connection) {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sending', tries = tries + 1 "
@@ -99,7 +99,7 @@ Result<OutboxRow> IncidentStore::sending(const std::string& key) {
   });
 }
 
-Status IncidentStore::sent(const std::string& key, std::int64_t issue_number) {
+Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_number) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sent', issue_number = ?, "
@@ -114,8 +114,8 @@ Status IncidentStore::sent(const std::string& key, std::int64_t issue_number) {
   });
 }
 
-Status IncidentStore::send_failed(const std::string& key, const std::string& error,
-                                  WallMillis not_before, bool give_up) {
+Status IncidentStore::record_failure(const std::string& key, const std::string& error,
+                                     WallMillis not_before, bool give_up) {
   return write(database_, [&](Connection& connection) -> Status {
     const auto state = give_up ? OutboxState::dead : OutboxState::pending;
     const int changed = execute(connection,

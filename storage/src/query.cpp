@@ -5,8 +5,8 @@ namespace torchwatch::storage {
 void Query::note_damage(std::string_view word) {
   if (damage_) return;
   damage_ = Error{ErrorCode::corrupt, "stored word \"" + std::string(word) +
-                                          "\" is none of those allowed in its column (" +
-                                          statement_.getQuery() + "); restore a backup"};
+                                          "\" is unknown in its column (" + statement_.getQuery() +
+                                          "); restore a backup"};
 }
 
 Id last_id(Connection& connection) {

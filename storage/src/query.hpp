@@ -23,7 +23,7 @@ struct Blob {
 };
 
 /// One statement with its parameters bound, and its rows read column by column from the left.
-/// Throws SQLite::Exception: used inside `guarded` only.
+/// Throws SQLite::Exception, so use it inside `guarded` only.
 class Query {
  public:
   template <typename... Values>
@@ -33,27 +33,19 @@ class Query {
     (bind(++index, values), ...);
   }
 
-  /// The same statement again with other values.
-  template <typename... Values>
-  void rebind(const Values&... values) {
-    statement_.reset();
-    int index = 0;
-    (bind(++index, values), ...);
-  }
-
   bool next() {
     column_ = 0;
     return statement_.executeStep();
   }
-  /// Runs a statement without rows; says how many rows it changed.
+  /// Runs a statement that yields no rows; returns the number of rows it changed.
   int run() { return statement_.exec(); }
 
-  /// The next column of the row. Enumerations are read from their word; a word that is not known
-  /// is remembered as damage.
+  /// Returns the next column of the row. An enumeration is read from its word; an unknown word is
+  /// kept as damage.
   template <typename T>
   T take();
 
-  /// What in the rows so far could not be understood.
+  /// Returns the error for the last unknown word, if there was one.
   const std::optional<Error>& damage() const { return damage_; }
 
  private:
@@ -107,19 +99,19 @@ T Query::take() {
     return static_cast<T>(next_column().getInt64());
   } else {
     const auto word = next_column().getString();
-    T value{};
-    if (!parse(word, value)) note_damage(word);
-    return value;
+    const auto value = read_words<T>(word);
+    if (!value) note_damage(word);
+    return value.value_or(T{});
   }
 }
 
-/// Runs one statement without rows; says how many rows it changed.
+/// Runs one statement that yields no rows; returns the number of rows it changed.
 template <typename... Values>
 int execute(Connection& connection, const std::string& sql, const Values&... values) {
   return Query(connection, sql, values...).run();
 }
 
-/// Every row, as `row_of` reads it.
+/// Returns every row, as `row_of` reads it.
 template <typename Row>
 Result<std::vector<Row>> all_rows(Query query, Row (*row_of)(Query&)) {
   std::vector<Row> rows;
@@ -128,7 +120,7 @@ Result<std::vector<Row>> all_rows(Query query, Row (*row_of)(Query&)) {
   return rows;
 }
 
-/// The first row, if there is one.
+/// Returns the first row, if there is one.
 template <typename Row>
 Result<std::optional<Row>> first_row(Query query, Row (*row_of)(Query&)) {
   if (!query.next()) return std::nullopt;
@@ -137,7 +129,7 @@ Result<std::optional<Row>> first_row(Query query, Row (*row_of)(Query&)) {
   return row;
 }
 
-/// The one row that must be there; `what` names it in the error ("night 7").
+/// Returns the one row that must exist; `what` names it in the error ("comparison 7").
 template <typename Row>
 Result<Row> one_row(Query query, Row (*row_of)(Query&), const std::string& what) {
   TW_TRY(auto row, first_row(std::move(query), row_of));

@@ -26,10 +26,10 @@ Result<RequestRow> request_of(Connection& connection, Id id) {
 
 }  // namespace
 
-Result<std::pair<RequestRow, bool>> RequestStore::received(const std::string& delivery,
-                                                           RequestKind kind,
-                                                           const std::string& body_json,
-                                                           WallMillis now) {
+Result<std::pair<RequestRow, bool>> RequestStore::receive(const std::string& delivery,
+                                                          RequestKind kind,
+                                                          const std::string& body_json,
+                                                          WallMillis now) {
   return write(database_, [&](Connection& connection) -> Result<std::pair<RequestRow, bool>> {
     const bool is_new =
         execute(connection,
@@ -42,7 +42,7 @@ Result<std::pair<RequestRow, bool>> RequestStore::received(const std::string& de
   });
 }
 
-Result<std::optional<RequestRow>> RequestStore::taken() {
+Result<std::optional<RequestRow>> RequestStore::claim_next() {
   return write(database_, [](Connection& connection) -> Result<std::optional<RequestRow>> {
     TW_TRY(auto next,
            first_row(Query(connection, kSelect + "WHERE state = 'pending' ORDER BY id LIMIT 1"),
@@ -55,17 +55,17 @@ Result<std::optional<RequestRow>> RequestStore::taken() {
   });
 }
 
-Status RequestStore::reopened() {
+Status RequestStore::reopen() {
   return write(database_, [](Connection& connection) -> Status {
     execute(connection, "UPDATE request SET state = 'pending' WHERE state = 'running'");
     return {};
   });
 }
 
-Status RequestStore::answered(Id id, RequestState state, const std::string& result_json) {
+Status RequestStore::answer(Id id, RequestState state, const std::string& result_json) {
   if (state != RequestState::done && state != RequestState::failed) {
     return fail(ErrorCode::invalid,
-                "an answer is done or failed, not " + std::string(to_string(state)));
+                "a request ends as done or failed, not " + std::string(to_string(state)));
   }
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(
@@ -75,20 +75,12 @@ Status RequestStore::answered(Id id, RequestState state, const std::string& resu
     TW_TRY(const auto row, request_of(connection, id));
     return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
                                          std::string(to_string(row.state)) +
-                                         ", only a running one is answered");
+                                         "; only a running request can be answered");
   });
 }
 
 Result<RequestRow> RequestStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return request_of(connection, id); });
-}
-
-Result<std::vector<RequestRow>> RequestStore::list(int limit, Id before) {
-  return read(database_, [&](Connection& connection) {
-    return all_rows(
-        Query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit),
-        row_of);
-  });
 }
 
 }  // namespace torchwatch::storage

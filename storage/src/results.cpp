@@ -27,11 +27,11 @@ void insert_result(Connection& connection, Id attempt, const std::string& token,
           growth, retained, active, copy, idle, result.breakdown_reason);
 }
 
-void insert_values(Connection& connection, Id attempt, Id cell, const RunResult& result) {
+void insert_values(Connection& connection, Id attempt, Id benchmark, const RunResult& result) {
   for (const auto& [metric, value] : result.values) {
     execute(connection,
-            "INSERT INTO value (cell_id, metric, attempt_id, value) VALUES (?, ?, ?, ?)", cell,
-            metric, attempt, value);
+            "INSERT INTO value (benchmark_id, metric, attempt_id, value) VALUES (?, ?, ?, ?)",
+            benchmark, metric, attempt, value);
   }
 }
 
@@ -107,10 +107,10 @@ Status load_all_samples(Connection& connection, Id attempt, RunResult& result) {
 
 }  // namespace
 
-void store_result(Connection& connection, Id attempt, Id cell, const std::string& token,
+void store_result(Connection& connection, Id attempt, Id benchmark, const std::string& token,
                   const RunResult& result) {
   insert_result(connection, attempt, token, result);
-  insert_values(connection, attempt, cell, result);
+  insert_values(connection, attempt, benchmark, result);
   insert_numbers(connection, "covariate", attempt, result.environment.volatile_facts);
   insert_numbers(connection, "operator", attempt, result.operators);
   store_samples(connection, attempt, kWallSamples, result.samples_ns);

@@ -4,10 +4,11 @@
 
 namespace torchwatch::storage {
 
-/// Keeps all that a runner stated, in the caller's transaction. The attempt is done already.
-void store_result(Connection&, Id attempt, Id cell, const std::string& token, const RunResult&);
+/// Stores a whole result in the caller's transaction. The attempt must be done.
+void store_result(Connection&, Id attempt, Id benchmark, const std::string& token,
+                  const RunResult&);
 
-/// The whole result again. Errors: not_found, corrupt.
+/// Returns the whole result. Errors: not_found, corrupt.
 Result<RunResult> load_result(Connection&, Id attempt);
 
 }  // namespace torchwatch::storage

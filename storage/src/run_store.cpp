@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "cells.hpp"
+#include "benchmarks.hpp"
 #include "environments.hpp"
 #include "results.hpp"
 #include "samples.hpp"
@@ -13,12 +13,12 @@ namespace torchwatch::storage {
 namespace {
 
 std::string owner_column(OwnerKind kind) {
-  return kind == OwnerKind::night ? "night_id" : "bisection_id";
+  return kind == OwnerKind::comparison ? "comparison_id" : "bisection_id";
 }
 
 struct Attempt {
   Id id = 0;
-  Id cell = 0;
+  Id benchmark = 0;
   AttemptState state = AttemptState::issued;
 };
 
@@ -27,8 +27,9 @@ Attempt attempt_of(Query& row) {
 }
 
 Result<Attempt> find_attempt(Connection& connection, const std::string& token) {
-  return one_row(Query(connection, "SELECT id, cell_id, state FROM attempt WHERE token = ?", token),
-                 attempt_of, "attempt " + token);
+  return one_row(
+      Query(connection, "SELECT id, benchmark_id, state FROM attempt WHERE token = ?", token),
+      attempt_of, "attempt " + token);
 }
 
 struct Ending {
@@ -37,7 +38,7 @@ struct Ending {
   std::string output;
 };
 
-/// issued -> its end, once: whoever comes later (a twin, a swept process) changes nothing.
+/// issued -> its end, once: a late twin or an abandoned process changes nothing.
 Result<Attempt> end_attempt(Connection& connection, const std::string& token, const Ending& ending,
                             WallMillis now) {
   const int changed = execute(connection,
@@ -48,7 +49,7 @@ Result<Attempt> end_attempt(Connection& connection, const std::string& token, co
   if (changed == 1) return attempt;
   return fail(ErrorCode::conflict, "attempt " + token + " is " +
                                        std::string(to_string(attempt.state)) +
-                                       " already: what came late was not stored");
+                                       " already: the late result was not stored");
 }
 
 Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) {
@@ -60,12 +61,11 @@ Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) 
   }
   const auto& result = std::get<RunResult>(end.how);
   if (result.attempt != token) {
-    return fail(ErrorCode::conflict, "a result of attempt \"" + result.attempt +
-                                         "\" was handed in for attempt " + token +
-                                         ": it was not stored");
+    return fail(ErrorCode::conflict, "attempt " + token + " got a result of attempt \"" +
+                                         result.attempt + "\": it was not stored");
   }
   TW_TRY(const auto attempt, end_attempt(connection, token, {}, now));
-  store_result(connection, attempt.id, attempt.cell, token, result);
+  store_result(connection, attempt.id, attempt.benchmark, token, result);
   return {};
 }
 
@@ -74,7 +74,7 @@ RunRow run_of(Query& row) {
   run.attempt = row.take<Id>();
   run.slot = row.take<std::string>();
   run.build = row.take<Id>();
-  run.cell = take_cell(row);
+  run.benchmark = take_benchmark(row);
   run.pass = row.take<Pass>();
   // An attempt without a result is a failed run with the attempt's reason.
   run.status = row.take<std::optional<RunStatus>>().value_or(RunStatus::failed);
@@ -86,9 +86,9 @@ RunRow run_of(Query& row) {
 Result<std::vector<RunRow>> ended_runs(Connection& connection, Owner owner) {
   return all_rows(
       Query(connection,
-            std::string("SELECT attempt.id, slot, build_id, ") + kCellColumns +
+            std::string("SELECT attempt.id, slot, build_id, ") + kBenchmarkColumns +
                 ", pass, status, ifnull(result.reason, attempt.reason), ifnull(digest, '') "
-                "FROM attempt JOIN cell ON cell.id = cell_id "
+                "FROM attempt JOIN benchmark ON benchmark.id = benchmark_id "
                 "LEFT JOIN result ON result.attempt_id = attempt.id "
                 "LEFT JOIN environment ON environment.id = environment_id WHERE " +
                 owner_column(owner.kind) +
@@ -114,51 +114,34 @@ Status add_values(Connection& connection, Owner owner, std::vector<RunRow>& runs
   return {};
 }
 
-SampleHistory history_of(Query& row) {
-  return SampleHistory{row.take<Id>(), row.take<Id>(), row.take<WallMillis>(),
-                       row.take<std::int64_t>()};
+RunValue history_of(Query& row) {
+  return RunValue{row.take<Id>(), row.take<Id>(), row.take<WallMillis>(), row.take<std::int64_t>()};
 }
 
 }  // namespace
 
-Result<Id> RunStore::issued(const AttemptOrder& order, const std::string& token, WallMillis now) {
+Result<Id> RunStore::issue(const NewAttempt& attempt, const std::string& token, WallMillis now) {
   auto stored = write(database_, [&](Connection& connection) -> Result<Id> {
     execute(connection,
-            "INSERT INTO attempt (token, fence, " + owner_column(order.owner.kind) +
-                ", slot, build_id, cell_id, pass, state, issued_at) "
+            "INSERT INTO attempt (token, fence, " + owner_column(attempt.owner.kind) +
+                ", slot, build_id, benchmark_id, pass, state, issued_at) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            token, connection.fence, order.owner.id, order.slot, order.build,
-            cell_id(connection, order.cell), order.pass, AttemptState::issued, now);
+            token, connection.fence, attempt.owner.id, attempt.slot, attempt.build,
+            benchmark_id(connection, attempt.benchmark), attempt.pass, AttemptState::issued, now);
     return last_id(connection);
   });
   if (stored) return stored;
-  return fail(stored.error().within("attempt " + token + " of slot " + order.slot));
+  return fail(stored.error().within("attempt " + token + " of slot " + attempt.slot));
 }
 
-Status RunStore::ended(const std::vector<AttemptEnd>& ends, WallMillis now) {
+Status RunStore::record(const std::vector<AttemptEnd>& ends, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
     for (const auto& end : ends) TW_TRY_VOID(store_end(connection, end, now));
     return {};
   });
 }
 
-Status RunStore::finished(const std::string& token, const RunResult& result, WallMillis now) {
-  return ended({{token, result}}, now);
-}
-
-Status RunStore::failed(const std::string& token, const std::string& reason,
-                        const std::string& output, WallMillis now) {
-  return ended({{token, AttemptFailure{reason, output}}}, now);
-}
-
-Status RunStore::abandoned(const std::string& token, const std::string& reason, WallMillis now) {
-  return write(database_, [&](Connection& connection) -> Status {
-    TW_TRY_VOID(end_attempt(connection, token, {AttemptState::abandoned, reason, ""}, now));
-    return {};
-  });
-}
-
-Result<int> RunStore::abandoned_leftovers(WallMillis now) {
+Result<int> RunStore::abandon_leftovers(WallMillis now) {
   return write(database_, [&](Connection& connection) -> Result<int> {
     return execute(connection,
                    "UPDATE attempt SET state = 'abandoned', ended_at = ?, "
@@ -172,16 +155,6 @@ Result<std::vector<RunRow>> RunStore::runs_of(Owner owner) {
     TW_TRY(auto runs, ended_runs(connection, owner));
     TW_TRY_VOID(add_values(connection, owner, runs));
     return runs;
-  });
-}
-
-Result<int> RunStore::attempts_of_slot(Owner owner, const std::string& slot) {
-  return read(database_, [&](Connection& connection) -> Result<int> {
-    Query query(
-        connection,
-        "SELECT count(*) FROM attempt WHERE " + owner_column(owner.kind) + " = ? AND slot = ?",
-        owner.id, slot);
-    return query.next() ? query.take<int>() : 0;
   });
 }
 
@@ -202,17 +175,17 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   });
 }
 
-Result<std::vector<SampleHistory>> RunStore::history(const Target& target, int limit) {
-  return read(database_, [&](Connection& connection) -> Result<std::vector<SampleHistory>> {
+Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<RunValue>> {
     TW_TRY(auto newest_first,
            all_rows(Query(connection,
                           "SELECT value.attempt_id, build_id, attempt.ended_at, value.value "
-                          "FROM cell JOIN value ON value.cell_id = cell.id "
+                          "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
                           "JOIN attempt ON attempt.id = value.attempt_id "
                           "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? "
                           "ORDER BY value.attempt_id DESC LIMIT ?",
-                          target.cell.workload, to_string(target.cell.configuration),
-                          to_string(target.cell.variant), target.metric, limit),
+                          series.benchmark.workload, to_string(series.benchmark.configuration),
+                          to_string(series.benchmark.variant), series.metric, limit),
                     history_of));
     std::reverse(newest_first.begin(), newest_first.end());
     return newest_first;

@@ -1,7 +1,7 @@
 #include "samples.hpp"
 
 #include "query.hpp"
-#include "sha256.hpp"
+#include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -40,7 +40,7 @@ void store_samples(Connection& connection, Id attempt, const char* kind,
   if (samples.empty()) return;
   const auto bytes = encode_samples(samples);
   execute(connection, "INSERT INTO sample (attempt_id, kind, data, digest) VALUES (?, ?, ?, ?)",
-          attempt, kind, Blob{bytes}, sha256(bytes));
+          attempt, kind, Blob{bytes}, digest::sha256_hex(bytes));
 }
 
 Result<std::vector<std::int64_t>> load_samples(Connection& connection, Id attempt,
@@ -49,7 +49,7 @@ Result<std::vector<std::int64_t>> load_samples(Connection& connection, Id attemp
               attempt, kind);
   if (!query.next()) return std::vector<std::int64_t>{};
   const auto bytes = query.take<std::string>();
-  if (sha256(bytes) == query.take<std::string>()) return decode_samples(bytes);
+  if (digest::sha256_hex(bytes) == query.take<std::string>()) return decode_samples(bytes);
   return fail(ErrorCode::corrupt, "database " + connection.path.string() + ": the samples (" +
                                       kind + ") of attempt " + std::to_string(attempt) +
                                       " do not match their digest; restore a backup");

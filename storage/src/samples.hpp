@@ -20,9 +20,10 @@ inline constexpr const char* kDeviceSamples = "device_ns";
 inline constexpr const char* kLiveBytes = "live_bytes";
 inline constexpr const char* kHeapBytes = "heap_bytes";
 
-/// Keeps the samples with their SHA-256; nothing for an empty list.
+/// Stores the samples with their SHA-256; an empty list stores nothing.
 void store_samples(Connection&, Id attempt, const char* kind, const std::vector<std::int64_t>&);
-/// Errors: corrupt when they do not match their digest. Empty when none were kept.
+/// Returns the stored samples, empty where there are none. Errors: corrupt, when they do not match
+/// their digest.
 Result<std::vector<std::int64_t>> load_samples(Connection&, Id attempt, const char* kind);
 
 }  // namespace torchwatch::storage

@@ -12,11 +12,11 @@ Error constraint_error(int extended_code, const std::string& text) {
     case SQLITE_CONSTRAINT_UNIQUE:
     case SQLITE_CONSTRAINT_PRIMARYKEY:
     case SQLITE_CONSTRAINT_ROWID:
-      return {ErrorCode::conflict, text + ": it is stored already"};
+      return {ErrorCode::conflict, text + ": it exists already"};
     case SQLITE_CONSTRAINT_FOREIGNKEY:
       return {ErrorCode::not_found, text + ": a row that it names does not exist"};
     default:
-      return {ErrorCode::invalid, text + ": the database does not take such a row"};
+      return {ErrorCode::invalid, text + ": the schema does not allow such a row"};
   }
 }
 
@@ -51,7 +51,7 @@ Error error_of_sqlite(int extended_code, const std::string& message,
       return constraint_error(extended_code, text);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {ErrorCode::corrupt, text + "; restore a backup, or move the file away to begin anew"};
+      return {ErrorCode::corrupt, text + "; restore a backup, or move the file away to start anew"};
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:

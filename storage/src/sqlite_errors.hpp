@@ -10,11 +10,12 @@
 
 namespace torchwatch::storage {
 
-/// What a SQLite error means to us, with the file and what to do about it.
+/// Returns the error for a SQLite code; the message names the file and what to do.
 Error error_of_sqlite(int extended_code, const std::string& message,
                       const std::filesystem::path& database);
 
-/// Runs `work`, which returns a Result. The one place where exceptions of SQLiteCpp end.
+/// Runs `work`, which returns a Result. Exceptions of SQLiteCpp become errors here and nowhere
+/// else.
 template <typename Work>
 auto guarded(const std::filesystem::path& database, Work&& work) -> decltype(work()) {
   try {

@@ -32,7 +32,7 @@ WriteScope::WriteScope(Connection& connection) : connection_(connection) {}
 
 WriteScope::~WriteScope() {
   if (!entered_) return;
-  // Reached by an exception that is not SQLite's: what was written must not survive.
+  // Only an exception that is not SQLite's gets here: what was written must not survive.
   --connection_.depth;
   if (connection_.depth == 0) {
     roll_back(connection_);
@@ -53,7 +53,7 @@ Status WriteScope::begin() {
 Status WriteScope::begin_outermost() {
   if (connection_.read_only) {
     return fail(ErrorCode::internal,
-                "a reader's connection was asked to write to " + connection_.path.string());
+                connection_.path.string() + " was opened for reading and cannot be written");
   }
   auto begun = guarded(connection_.path, [&]() -> Status {
     execute(connection_, "BEGIN IMMEDIATE");

@@ -7,8 +7,8 @@
 
 namespace torchwatch::storage {
 
-/// One level of a write transaction; rolls back unless `settle` was called. Without savepoints:
-/// a nested level that failed after it had changed something dooms the whole transaction.
+/// One level of a write transaction, rolled back unless `settle` was called. There are no
+/// savepoints: a nested level that fails after a change dooms the whole transaction.
 class WriteScope {
  public:
   explicit WriteScope(Connection& connection);
@@ -18,7 +18,7 @@ class WriteScope {
 
   /// BEGIN IMMEDIATE at the outermost level, and the check that no later writer has taken over.
   Status begin();
-  /// Commits at the outermost level when nothing failed, else rolls back. Returns why not.
+  /// Commits at the outermost level when nothing failed, else rolls back and returns the error.
   Status settle(const Status& outcome);
 
  private:
@@ -30,8 +30,8 @@ class WriteScope {
   bool entered_ = false;
 };
 
-/// Runs `work(connection)`, which returns a Result, in the transaction of the caller or in one of
-/// its own: committed when it has a value, rolled back otherwise.
+/// Runs `work(connection)`, which returns a Result, in the caller's transaction or in a new one:
+/// committed when the result has a value, rolled back otherwise.
 template <typename Work>
 auto write(Database& database, Work&& work) -> decltype(work(database.connection())) {
   auto& connection = database.connection();
@@ -43,7 +43,7 @@ auto write(Database& database, Work&& work) -> decltype(work(database.connection
   return outcome;
 }
 
-/// One consistent view for several statements, where no transaction is open yet.
+/// One consistent view for several statements, unless a transaction is open already.
 class ReadScope {
  public:
   explicit ReadScope(Connection& connection);

@@ -1,31 +1,117 @@
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <string_view>
 
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch {
+
+template <>
+struct Words<storage::BuildOrigin> {
+  using enum storage::BuildOrigin;
+  static constexpr std::string_view kKind = "origin of a build";
+  static constexpr std::array kAll{Word{nightly, "nightly"}, Word{commit, "commit"},
+                                   Word{folder, "folder"}, Word{release, "release"}};
+};
+
+template <>
+struct Words<storage::BuildState> {
+  using enum storage::BuildState;
+  static constexpr std::string_view kKind = "state of a build";
+  static constexpr std::array kAll{Word{discovered, "discovered"}, Word{ready, "ready"},
+                                   Word{rejected, "rejected"}};
+};
+
+template <>
+struct Words<storage::Purpose> {
+  using enum storage::Purpose;
+  static constexpr std::string_view kKind = "purpose";
+  static constexpr std::array kAll{Word{nightly, "nightly"},     Word{requested, "requested"},
+                                   Word{recheck, "recheck"},     Word{drift, "drift"},
+                                   Word{self_test, "self_test"}, Word{measurement, "measurement"}};
+};
+
+template <>
+struct Words<storage::ComparisonState> {
+  using enum storage::ComparisonState;
+  static constexpr std::string_view kKind = "state of a comparison";
+  static constexpr std::array kAll{Word{discovered, "discovered"}, Word{ready, "ready"},
+                                   Word{measured, "measured"},     Word{judged, "judged"},
+                                   Word{bisected, "bisected"},     Word{reported, "reported"},
+                                   Word{accepted, "accepted"},     Word{refused, "refused"}};
+};
+
+template <>
+struct Words<storage::AttemptState> {
+  using enum storage::AttemptState;
+  static constexpr std::string_view kKind = "state of an attempt";
+  static constexpr std::array kAll{Word{issued, "issued"}, Word{done, "done"},
+                                   Word{failed, "failed"}, Word{abandoned, "abandoned"}};
+};
+
+template <>
+struct Words<storage::IncidentState> {
+  using enum storage::IncidentState;
+  static constexpr std::string_view kKind = "state of an incident";
+  static constexpr std::array kAll{Word{open, "open"}, Word{acknowledged, "acknowledged"},
+                                   Word{closed, "closed"}};
+};
+
+template <>
+struct Words<storage::BisectionState> {
+  using enum storage::BisectionState;
+  static constexpr std::string_view kKind = "state of a bisection";
+  static constexpr std::array kAll{Word{open, "open"}, Word{ended, "ended"}};
+};
+
+template <>
+struct Words<storage::OutboxKind> {
+  using enum storage::OutboxKind;
+  static constexpr std::string_view kKind = "kind of a message";
+  static constexpr std::array kAll{Word{open, "open"}, Word{comment, "comment"},
+                                   Word{close, "close"}};
+};
+
+template <>
+struct Words<storage::OutboxState> {
+  using enum storage::OutboxState;
+  static constexpr std::string_view kKind = "state of a message";
+  static constexpr std::array kAll{Word{pending, "pending"}, Word{sending, "sending"},
+                                   Word{sent, "sent"}, Word{dead, "dead"}};
+};
+
+template <>
+struct Words<storage::RequestKind> {
+  using enum storage::RequestKind;
+  static constexpr std::string_view kKind = "kind of a request";
+  static constexpr std::array kAll{Word{nightly, "nightly"}, Word{bisection, "bisection"}};
+};
+
+template <>
+struct Words<storage::RequestState> {
+  using enum storage::RequestState;
+  static constexpr std::string_view kKind = "state of a request";
+  static constexpr std::array kAll{Word{pending, "pending"}, Word{running, "running"},
+                                   Word{done, "done"}, Word{failed, "failed"}};
+};
+
+}  // namespace torchwatch
 
 namespace torchwatch::storage {
 
-// The inverse of to_string, for reading columns: false when the word is not one of them.
-bool parse(std::string_view, BuildOrigin&);
-bool parse(std::string_view, BuildState&);
-bool parse(std::string_view, NightKind&);
-bool parse(std::string_view, NightState&);
-bool parse(std::string_view, AttemptState&);
-bool parse(std::string_view, IncidentState&);
-bool parse(std::string_view, BisectionState&);
-bool parse(std::string_view, OutboxKind&);
-bool parse(std::string_view, OutboxState&);
-bool parse(std::string_view, RequestKind&);
-bool parse(std::string_view, RequestState&);
-
-// Those of records.
-bool parse(std::string_view, Configuration&);
-bool parse(std::string_view, Variant&);
-bool parse(std::string_view, Metric&);
-bool parse(std::string_view, Pass&);
-bool parse(std::string_view, Verdict&);
-bool parse(std::string_view, RunStatus&);
-bool parse(std::string_view, IncidentKind&);
+/// Reads a column of words: an enumeration, a configuration or a variant. Errors: invalid.
+template <typename T>
+Result<T> read_words(std::string_view text) {
+  if constexpr (std::same_as<T, Configuration>) {
+    return parse_configuration(text);
+  } else if constexpr (std::same_as<T, Variant>) {
+    return parse_variant(text);
+  } else {
+    return parse_word<T>(text);
+  }
+}
 
 }  // namespace torchwatch::storage

@@ -21,7 +21,7 @@ std::string read_holder(int fd) {
   return holder.empty() ? "of another user" : holder;
 }
 
-/// Only for the message of a second writer, so a full disk does not hinder the first.
+/// Serves the second writer's message alone, so the first ignores a full disk.
 void write_holder(int fd) {
   const auto holder = name_of_this_process() + "\n";
   if (::ftruncate(fd, 0) != 0) return;
@@ -50,7 +50,7 @@ std::string name_of_this_process() {
 
 Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
   const std::filesystem::path path = database.string() + ".lock";
-  // O_CLOEXEC: a runner that inherited the descriptor would hold the lock after our death.
+  // O_CLOEXEC: a runner that inherited the descriptor would hold the lock after this process died.
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file.is_open()) return fail(cannot_lock(path));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -8,13 +8,13 @@
 
 namespace torchwatch::storage {
 
-/// One writing process a database, by flock on `<database>.lock`. The kernel frees it with the
-/// process; the file stays (removing it would let two processes lock two files of one name).
+/// Lets one process write a database, by flock on `<database>.lock`. The kernel releases it with
+/// the process. The file stays: removing it would let two processes lock two files of one name.
 class WriterLock {
  public:
-  WriterLock() = default;  ///< holds nothing
+  WriterLock() = default;  ///< holds no lock
 
-  /// Errors: conflict, naming the holder's process and command; unavailable.
+  /// Takes the lock. Errors: conflict, naming the holder's process and command; unavailable.
   static Result<WriterLock> acquire(const std::filesystem::path& database);
 
  private:
@@ -22,7 +22,7 @@ class WriterLock {
   UniqueFd file_;
 };
 
-/// "4711 (torchwatch serve)": this process, as a message names it.
+/// Returns this process as messages name it: "4711 (torchwatch serve)".
 std::string name_of_this_process();
 
 }  // namespace torchwatch::storage

@@ -9,19 +9,25 @@
 
 namespace torchwatch::test {
 
-/// A request as a description judges it.
-struct DescribedRequest {
+/// A request and, where it is to be judged as well, its answer.
+struct Exchange {
+  struct Answer {
+    int status = 0;
+    std::string content_type;
+    std::string body;  ///< "" when there is no content
+  };
   std::string method;  ///< "GET"
   std::string path;    ///< percent-decoded, without query
   std::multimap<std::string, std::string> query;
   std::string content_type;
   std::string body;
+  std::optional<Answer> answer;
 };
 
-/// An OpenAPI 3.0 description, against which requests and responses are held.
+/// An OpenAPI 3.0 description of an HTTP API.
 class ApiDescription {
  public:
-  explicit ApiDescription(nlohmann::json document);
+  /// Throws when the file cannot be read.
   static ApiDescription read(const std::filesystem::path& file);
 
   struct Operation {
@@ -32,23 +38,16 @@ class ApiDescription {
   std::vector<Operation> operations() const;
   const nlohmann::json& document() const { return document_; }
 
-  /// The operation a request is for; of several templates the one with more literal parts.
-  std::optional<Operation> find(const std::string& method, const std::string& path) const;
-
-  /// What the description does not allow; empty: the request is as described.
-  std::vector<std::string> violations(const DescribedRequest&) const;
-  /// The same for a response to `method` `path`. A body of no content is "".
-  std::vector<std::string> violations(const std::string& method, const std::string& path,
-                                      int status, const std::string& content_type,
-                                      const std::string& body) const;
+  enum class Undescribed { violation, ignored };
+  /// What of the exchanges the description does not allow, as described_exchanges.py judges it. An
+  /// exchange of a path that is not described is a violation unless it is `ignored`.
+  std::vector<std::string> violations(const std::vector<Exchange>& exchanges,
+                                      Undescribed undescribed = Undescribed::violation) const;
 
  private:
-  const nlohmann::json& node_of(const Operation&) const;
-  std::vector<nlohmann::json> parameters_of(const Operation&, const std::string& in) const;
-  void check_query(const Operation&, const DescribedRequest&, std::vector<std::string>&) const;
-  void check_path(const Operation&, const std::string& path, std::vector<std::string>&) const;
-  void check_body(const Operation&, const DescribedRequest&, std::vector<std::string>&) const;
+  ApiDescription(std::filesystem::path file, nlohmann::json document);
 
+  std::filesystem::path file_;
   nlohmann::json document_;
 };
 

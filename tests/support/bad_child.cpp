@@ -1,8 +1,8 @@
-// A tiny child that does, in order, what its arguments say; for the tests of the process door.
+// A tiny child that does, in order, what its arguments say; for the tests of child processes.
 //
 //   print TEXT | error TEXT     to stdout | stderr, with a newline
 //   cat PATH | descriptors      prints a file | the number of its open descriptors
-//   env NAME | cwd             prints the variable's value | the working folder
+//   env NAME | cwd              prints the variable's value | the working folder
 //   exit N | signal N           ends like that
 //   hang                        sleeps for ever
 //   spin                        burns a core for ever
@@ -10,13 +10,14 @@
 //   stop                        stops itself (SIGSTOP)
 //   flood                       prints for ever
 //   close-output                closes stdout and stderr
+//   drop-output                 stdout and stderr become /dev/null
 //   allocate MIB                allocates and touches memory
-//   fork VERBS... --           a child does the verbs up to the -- (output stays open); go on after
-//   it daemonise VERBS... --      the same by an orphan that left group and session drop-output
-//   stdout and stderr become /dev/null clean                      executes itself anew for the rest
-//   of the line, with no environment pid-file PATH              writes its pid, renamed into place
-//   wait-file PATH             waits until the file is there
-//   late-print TEXT            waits until the first process has ended, then prints
+//   fork VERBS... --            a child does the verbs up to the -- (output stays open)
+//   daemonise VERBS... --       the same by an orphan that left group and session
+//   clean                       executes itself anew for the rest of the line, without environment
+//   pid-file PATH               writes its pid, renamed into place
+//   wait-file PATH              waits until the file is there
+//   late-print TEXT             waits until the first process has ended, then prints
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ void hang() {
 }
 
 void spin() {
-  for (volatile unsigned long turns = 0;;) turns = turns + 1;
+  for (volatile unsigned long rounds = 0;;) rounds = rounds + 1;
 }
 
 void flood() {

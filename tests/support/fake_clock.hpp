@@ -2,17 +2,17 @@
 
 #include <atomic>
 
-#include "torchwatch/doors/clock.hpp"
+#include "torchwatch/platform/clock.hpp"
 
 namespace torchwatch::test {
 
 /// A clock that stands still until it is moved. Wall and monotonic time can be moved apart, as a
 /// clock step does.
-class FakeClock final : public doors::Clock {
+class FakeClock final : public platform::Clock {
  public:
-  explicit FakeClock(doors::WallMillis wall = 1'786'849'445'000) : wall_ms_(wall) {}
+  explicit FakeClock(platform::WallMillis wall = 1'786'849'445'000) : wall_ms_(wall) {}
 
-  doors::WallMillis wall_now() const override { return wall_ms_; }
+  platform::WallMillis wall_now() const override { return wall_ms_; }
   std::chrono::nanoseconds monotonic_now() const override {
     return std::chrono::nanoseconds(monotonic_ns_);
   }
@@ -26,7 +26,7 @@ class FakeClock final : public doors::Clock {
   void step_wall(std::chrono::milliseconds by) { wall_ms_ += by.count(); }
 
  private:
-  std::atomic<doors::WallMillis> wall_ms_;
+  std::atomic<platform::WallMillis> wall_ms_;
   std::atomic<std::int64_t> monotonic_ns_{1'000'000'000};
 };
 

@@ -126,7 +126,9 @@ std::vector<std::string> FakeGithub::requests() const {
 
 std::vector<std::string> FakeGithub::violations() const {
   const std::scoped_lock lock(mutex_);
-  return violations_;
+  auto all = description_.violations(exchanges_);
+  all.insert(all.end(), violations_.begin(), violations_.end());
+  return all;
 }
 
 void FakeGithub::answer(const httplib::Request& request, httplib::Response& response) {
@@ -181,10 +183,12 @@ void FakeGithub::check_headers(const httplib::Request& request) {
 }
 
 void FakeGithub::check(const httplib::Request& request, const std::string& path) {
-  const DescribedRequest described{request.method, path, request.params,
-                                   request.get_header_value("Content-Type"), request.body};
-  const auto found = description_.violations(described);
-  violations_.insert(violations_.end(), found.begin(), found.end());
+  exchanges_.push_back({.method = request.method,
+                        .path = path,
+                        .query = request.params,
+                        .content_type = request.get_header_value("Content-Type"),
+                        .body = request.body,
+                        .answer = {}});
   if (path.ends_with('/')) violations_.push_back(path + ": ends with a slash");
 }
 

@@ -35,8 +35,8 @@ struct Fault {
   std::string message = "a planted failure";
 };
 
-/// A GitHub on 127.0.0.1 that keeps issues and comments of one repository, holds every request
-/// against an API description, and fails as it is told. Thread-safe.
+/// A GitHub on 127.0.0.1 that keeps issues and comments of one repository, checks every request
+/// with an API description, and fails as the test asks. Thread-safe.
 class FakeGithub {
  public:
   struct Comment {
@@ -93,6 +93,7 @@ class FakeGithub {
   std::vector<Issue> issues_;
   std::deque<Fault> faults_;
   std::vector<std::string> requests_;
+  std::vector<Exchange> exchanges_;
   std::vector<std::string> violations_;
 
   std::unique_ptr<httplib::Server> server_;

@@ -2,7 +2,7 @@
 
 namespace torchwatch::test {
 
-Result<doors::HttpResponse> FakeHttpClient::send(const doors::HttpRequest& request) {
+Result<platform::HttpResponse> FakeHttpClient::send(const platform::HttpRequest& request) {
   {
     const std::lock_guard lock(mutex_);
     requests_.push_back(request);
@@ -10,13 +10,13 @@ Result<doors::HttpResponse> FakeHttpClient::send(const doors::HttpRequest& reque
   return script_(request);
 }
 
-std::vector<doors::HttpRequest> FakeHttpClient::requests() const {
+std::vector<platform::HttpRequest> FakeHttpClient::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
 }
 
-doors::HttpResponse answer(int status, std::string body,
-                           std::map<std::string, std::string> headers) {
+platform::HttpResponse answer(int status, std::string body,
+                              std::map<std::string, std::string> headers) {
   return {.status = status, .headers = std::move(headers), .body = std::move(body)};
 }
 

@@ -2,24 +2,25 @@
 
 namespace torchwatch::test {
 
-doors::ProcessOutcome FakeProcessRunner::run(const doors::ProcessSpec& spec, std::stop_token stop) {
+process::ProcessOutcome FakeProcessRunner::run(const process::ProcessSpec& spec,
+                                               std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     specs_.push_back(spec);
   }
-  if (stop.stop_requested()) return ended(doors::Cancelled{});
+  if (stop.stop_requested()) return ended(process::Cancelled{});
   constexpr std::int64_t kAnyPid = 4711;
   if (spec.on_started) spec.on_started(kAnyPid);
-  return script_ ? script_(spec, std::move(stop)) : ended(doors::Exited{0});
+  return script_ ? script_(spec, std::move(stop)) : ended(process::Exited{0});
 }
 
-std::vector<doors::ProcessSpec> FakeProcessRunner::specs() const {
+std::vector<process::ProcessSpec> FakeProcessRunner::specs() const {
   const std::lock_guard lock(mutex_);
   return specs_;
 }
 
-doors::ProcessOutcome ended(doors::ProcessEnd end, std::string output) {
-  doors::ProcessOutcome outcome;
+process::ProcessOutcome ended(process::ProcessEnd end, std::string output) {
+  process::ProcessOutcome outcome;
   outcome.end = std::move(end);
   outcome.output = std::move(output);
   return outcome;

@@ -2,12 +2,12 @@
 
 #include <atomic>
 
-#include "torchwatch/doors/random.hpp"
+#include "torchwatch/platform/random.hpp"
 
 namespace torchwatch::test {
 
 /// The same numbers in every run of a test: splitmix64 from a seed.
-class FakeRandom final : public doors::Random {
+class FakeRandom final : public platform::Random {
  public:
   explicit FakeRandom(std::uint64_t seed = 1) : state_(seed) {}
 

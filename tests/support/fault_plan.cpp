@@ -22,7 +22,7 @@ std::size_t index_of(const std::array<std::string_view, kSize>& words, const std
     if (words.at(i) == word) return i;
     allowed += " " + std::string(words.at(i));
   }
-  throw std::invalid_argument("fault plan: \"" + word + "\" is none of" + allowed);
+  throw std::invalid_argument("fault plan: \"" + word + "\" must be one of" + allowed);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 /// One line of the file as far as it matters here.
 struct Row {
   std::string workload;
-  long night = 0;
+  long comparison = 0;
   long process = 0;
   long iteration = 0;
   double ns = 0;
@@ -26,16 +26,16 @@ struct Row {
 /// Places of the columns in a line.
 struct Columns {
   std::size_t count = 0;
-  std::size_t night = 0;
+  std::size_t comparison = 0;
   std::size_t process = 0;
   std::size_t workload = 0;
   std::size_t ns = 0;
   std::optional<std::size_t> iteration;
 };
 
-using Samples = std::map<long, double>;                  ///< by iteration
-using Nights = std::map<long, std::map<long, Samples>>;  ///< night, process
-using ByWorkload = std::map<std::string, Nights>;
+using Samples = std::map<long, double>;                       ///< by iteration
+using Comparisons = std::map<long, std::map<long, Samples>>;  ///< comparison, process
+using ByWorkload = std::map<std::string, Comparisons>;
 
 std::vector<std::string> fields_of(std::string line) {
   if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -62,7 +62,7 @@ Result<Columns> columns_of(const std::string& first_line) {
                                         "\"; needed are night, process, workload and ns");
   }
   return Columns{names.size(),      *find("night"), *find("process"),
-                 *find("workload"), *find("ns"),    find("iteration")};
+                 *find("workload"), *find("ns"),         find("iteration")};
 }
 
 template <typename Number>
@@ -94,7 +94,7 @@ Result<Row> row_of(const std::string& line, const Columns& columns) {
   Row row;
   row.workload = fields[columns.workload];
   if (row.workload.empty()) return fail(ErrorCode::invalid, "workload is empty");
-  TW_TRY(row.night, whole_number("night", fields[columns.night]));
+  TW_TRY(row.comparison, whole_number("night", fields[columns.comparison]));
   TW_TRY(row.process, whole_number("process", fields[columns.process]));
   TW_TRY(row.ns, duration(fields[columns.ns]));
   if (columns.iteration) {
@@ -105,11 +105,11 @@ Result<Row> row_of(const std::string& line, const Columns& columns) {
 
 /// Without a column for it, the file's order is that of the samples.
 Status add(Row row, bool has_iteration, ByWorkload& samples) {
-  auto& of_process = samples[row.workload][row.night][row.process];
+  auto& of_process = samples[row.workload][row.comparison][row.process];
   if (!has_iteration) row.iteration = static_cast<long>(of_process.size());
   if (of_process.emplace(row.iteration, row.ns).second) return {};
-  return fail(ErrorCode::invalid, "a second sample for " + row.workload + ", night " +
-                                      std::to_string(row.night) + ", process " +
+  return fail(ErrorCode::invalid, "a second sample for " + row.workload + ", comparison " +
+                                      std::to_string(row.comparison) + ", process " +
                                       std::to_string(row.process) + ", iteration " +
                                       std::to_string(row.iteration));
 }
@@ -131,36 +131,37 @@ Result<ByWorkload> read_rows(std::istream& stream) {
 }
 
 Status check_complete(const ByWorkload& samples) {
-  std::set<long> nights;
+  std::set<long> comparisons;
   for (const auto& [workload, of_workload] : samples) {
-    for (const auto& [night, processes] : of_workload) nights.insert(night);
+    for (const auto& [comparison, processes] : of_workload) comparisons.insert(comparison);
   }
   for (const auto& [workload, of_workload] : samples) {
-    for (const long night : nights) {
-      if (of_workload.contains(night)) continue;
-      return fail(ErrorCode::invalid,
-                  "workload " + workload + " has no run in night " + std::to_string(night));
+    for (const long comparison : comparisons) {
+      if (of_workload.contains(comparison)) continue;
+      return fail(ErrorCode::invalid, "workload " + workload + " has no run in comparison " +
+                                          std::to_string(comparison));
     }
   }
   return {};
 }
 
-RecordedNight night_of(const std::map<long, Samples>& processes) {
-  RecordedNight night;
+RecordedComparison comparison_of(const std::map<long, Samples>& processes) {
+  RecordedComparison comparison;
   for (const auto& [process, samples] : processes) {
-    auto& recorded = night.emplace_back();
+    auto& recorded = comparison.emplace_back();
     for (const auto& [iteration, ns] : samples) recorded.push_back(ns);
   }
-  return night;
+  return comparison;
 }
 
 Result<Recording> read_stream(std::istream& stream) {
   TW_TRY(const auto samples, read_rows(stream));
   TW_TRY_VOID(check_complete(samples));
   Recording recording;
-  for (const auto& [workload, nights] : samples) {
+  for (const auto& [workload, comparisons] : samples) {
     auto& series = recording.emplace_back(RecordedSeries{workload, {}});
-    for (const auto& [night, processes] : nights) series.nights.push_back(night_of(processes));
+    for (const auto& [comparison, processes] : comparisons)
+      series.comparisons.push_back(comparison_of(processes));
   }
   return recording;
 }
@@ -188,7 +189,8 @@ Result<Recording> one_after_the_other(const Recording& earlier, const Recording&
   }
   Recording joined = earlier;
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    joined[i].nights.insert(joined[i].nights.end(), later[i].nights.begin(), later[i].nights.end());
+    joined[i].comparisons.insert(joined[i].comparisons.end(), later[i].comparisons.begin(),
+                                 later[i].comparisons.end());
   }
   return joined;
 }
@@ -198,22 +200,22 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-std::vector<double> process_medians(const RecordedNight& night) {
+std::vector<double> process_medians(const RecordedComparison& comparison) {
   std::vector<double> medians;
-  for (const auto& process : night) medians.push_back(median(process));
+  for (const auto& process : comparison) medians.push_back(median(process));
   return medians;
 }
 
 std::vector<double> process_medians(const RecordedSeries& series) {
   std::vector<double> medians;
-  for (const auto& night : series.nights) {
-    for (const auto& process : night) medians.push_back(median(process));
+  for (const auto& comparison : series.comparisons) {
+    for (const auto& process : comparison) medians.push_back(median(process));
   }
   return medians;
 }
 
 std::filesystem::path full_recording() {
-  return std::filesystem::path(TORCHWATCH_SOURCE_DIR) / "../shared/reference/noise/nights-a.csv";
+  return std::filesystem::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/nights-a.csv";
 }
 
 std::filesystem::path excerpt() {

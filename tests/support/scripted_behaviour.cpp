@@ -16,9 +16,9 @@ bool is_one_of(const std::vector<std::string>& verbs, const std::string& verb) {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
-bool fits(const Behaviour::Line& line, const Cell& cell) {
-  return (line.workload == "*" || line.workload == cell.workload) &&
-         (line.configuration == "*" || line.configuration == to_string(cell.configuration));
+bool fits(const Behaviour::Line& line, const Benchmark& benchmark) {
+  return (line.workload == "*" || line.workload == benchmark.workload) &&
+         (line.configuration == "*" || line.configuration == to_string(benchmark.configuration));
 }
 
 bool is_number(const std::string& text) {
@@ -41,7 +41,7 @@ bool read_fact(std::istringstream& words, Behaviour& behaviour) {
   return !name.empty() && std::getline(words, behaviour.facts[name]);
 }
 
-bool read_cell_line(const std::string& verb, std::istringstream& words, Behaviour& behaviour) {
+bool read_benchmark_line(const std::string& verb, std::istringstream& words, Behaviour& behaviour) {
   Behaviour::Line line{.verb = verb, .workload = "*", .configuration = "*", .value = ""};
   words >> line.workload >> line.configuration >> std::ws;
   std::getline(words, line.value);
@@ -55,26 +55,26 @@ bool read_cell_line(const std::string& verb, std::istringstream& words, Behaviou
 
 }  // namespace
 
-double Behaviour::factor(const std::string& verb, const Cell& cell) const {
+double Behaviour::factor(const std::string& verb, const Benchmark& benchmark) const {
   double product = 1;
   for (const Line& line : lines) {
-    if (line.verb == verb && fits(line, cell)) product *= std::stod(line.value);
+    if (line.verb == verb && fits(line, benchmark)) product *= std::stod(line.value);
   }
   return product;
 }
 
-std::int64_t Behaviour::sum(const std::string& verb, const Cell& cell) const {
+std::int64_t Behaviour::sum(const std::string& verb, const Benchmark& benchmark) const {
   std::int64_t bytes = 0;
   for (const Line& line : lines) {
-    if (line.verb == verb && fits(line, cell)) bytes += std::llround(std::stod(line.value));
+    if (line.verb == verb && fits(line, benchmark)) bytes += std::llround(std::stod(line.value));
   }
   return bytes;
 }
 
 const Behaviour::Line* Behaviour::find(const std::vector<std::string>& verbs,
-                                       const Cell& cell) const {
+                                       const Benchmark& benchmark) const {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (is_one_of(verbs, line->verb) && fits(*line, cell)) return &*line;
+    if (is_one_of(verbs, line->verb) && fits(*line, benchmark)) return &*line;
   }
   return nullptr;
 }
@@ -90,7 +90,7 @@ Result<Behaviour> parse_behaviour(const std::string& text) {
     if (!(words >> verb)) continue;
     const bool is_right = verb == "noise"  ? read_noise(words, behaviour)
                           : verb == "fact" ? read_fact(words, behaviour)
-                                           : read_cell_line(verb, words, behaviour);
+                                           : read_benchmark_line(verb, words, behaviour);
     if (!is_right) {
       return fail(ErrorCode::invalid,
                   "behaviour, line " + std::to_string(number) + ": '" + line + "'");

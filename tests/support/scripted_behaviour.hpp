@@ -25,11 +25,11 @@ struct Behaviour {
   std::map<std::string, std::string> facts;
 
   /// Product of the factors of all lines that fit; 1 without one.
-  double factor(const std::string& verb, const Cell&) const;
+  double factor(const std::string& verb, const Benchmark&) const;
   /// Sum of the bytes of all lines that fit.
-  std::int64_t sum(const std::string& verb, const Cell&) const;
+  std::int64_t sum(const std::string& verb, const Benchmark&) const;
   /// The last line of one of these verbs that fits.
-  const Line* find(const std::vector<std::string>& verbs, const Cell&) const;
+  const Line* find(const std::vector<std::string>& verbs, const Benchmark&) const;
 };
 
 /// Errors: invalid, naming the line.

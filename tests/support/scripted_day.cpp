@@ -18,8 +18,8 @@ void write(const fs::path& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-/// What ScriptedDay::publish does, as a recipe. A trailing line in a library is harmless to a
-/// loader and makes the content of each behaviour its own.
+/// A recipe that does what ScriptedDay::publish does. A trailing line in a library is harmless to a
+/// loader and makes the content differ for each behaviour.
 std::string recipe_text() {
   return R"(#!/bin/sh
 set -eu

@@ -17,8 +17,8 @@ struct ScriptedCommit {
 };
 
 /// A day in a folder without LibTorch: a repository, a recipe that makes fake builds of its
-/// commits, the nightlies of its first and last commit, and the configuration for all that. A
-/// behaviour of "unbuildable" makes the recipe exit 125; "fault" makes it exit 1.
+/// commits, the nightlies of its first and last commit, and a configuration. The behaviour
+/// "unbuildable" makes the recipe exit 125, and "fault" makes it exit 1.
 class ScriptedDay {
  public:
   /// Throws on any error.
@@ -35,7 +35,7 @@ class ScriptedDay {
   std::vector<std::string> shas_;
 };
 
-/// The configuration of the scripted day in that folder.
+/// Returns the configuration of the scripted day in that folder.
 config::Config scripted_config(const std::filesystem::path& folder);
 
 /// A day of 12 commits: one does not build, four cannot change the library, commit 5 makes

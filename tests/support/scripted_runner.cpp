@@ -59,12 +59,12 @@ std::string behaviour_text() {
 
 void measure_time(const protocol::Request& request, const test::Behaviour& behaviour,
                   RunResult& result) {
-  const Cell& cell = request.cell;
-  const double train = cell.configuration.mode == Mode::train ? 1.0 : 0.4;
-  const double base = 200'000.0 + static_cast<double>(hash(cell.workload) % 600'000);
-  const double typical = base * train * behaviour.factor("time", cell);
+  const Benchmark& benchmark = request.benchmark;
+  const double train = benchmark.configuration.mode == Mode::train ? 1.0 : 0.4;
+  const double base = 200'000.0 + static_cast<double>(hash(benchmark.workload) % 600'000);
+  const double typical = base * train * behaviour.factor("time", benchmark);
   const std::string seed =
-      to_string(cell) + (behaviour.noise_is_fixed ? "" : " " + request.attempt);
+      to_string(benchmark) + (behaviour.noise_is_fixed ? "" : " " + request.attempt);
   const double of_run = 1 + behaviour.noise * spread(seed);
   for (int i = 0; i < request.iterations; ++i) {
     const double of_sample = 1 + behaviour.noise * spread(seed + " " + std::to_string(i));
@@ -75,13 +75,13 @@ void measure_time(const protocol::Request& request, const test::Behaviour& behav
 
 void measure_memory(const protocol::Request& request, const test::Behaviour& behaviour,
                     RunResult& result) {
-  const Cell& cell = request.cell;
-  const std::int64_t base = kMiB * static_cast<std::int64_t>(32 + hash(cell.workload) % 96);
-  const double peak = static_cast<double>(base) * behaviour.factor("peak", cell);
+  const Benchmark& benchmark = request.benchmark;
+  const std::int64_t base = kMiB * static_cast<std::int64_t>(32 + hash(benchmark.workload) % 96);
+  const double peak = static_cast<double>(base) * behaviour.factor("peak", benchmark);
   LeakFigures leak;
-  leak.growth_bytes_per_iteration = behaviour.sum("leak", cell);
-  leak.retained_bytes = behaviour.sum("retain", cell);
-  const auto heap_growth = behaviour.sum("heap", cell);
+  leak.growth_bytes_per_iteration = behaviour.sum("leak", benchmark);
+  leak.retained_bytes = behaviour.sum("retain", benchmark);
+  const auto heap_growth = behaviour.sum("heap", benchmark);
   for (int i = 0; i < request.leak_iterations; ++i) {
     leak.live_bytes.push_back(base / 2 + i * leak.growth_bytes_per_iteration);
     leak.heap_bytes.push_back(8 * kMiB + i * heap_growth);
@@ -107,8 +107,8 @@ RunResult measure(const protocol::Request& request, const test::Behaviour& behav
   RunResult result;
   result.attempt = request.attempt;
   result.environment = environment(behaviour);
-  const auto* const told = behaviour.find({"unsupported", "failed"}, request.cell);
-  const bool is_cuda = request.cell.configuration.device == Device::cuda;
+  const auto* const told = behaviour.find({"unsupported", "failed"}, request.benchmark);
+  const bool is_cuda = request.benchmark.configuration.device == Device::cuda;
   if (told != nullptr || is_cuda) {
     const bool is_failed = told != nullptr && told->verb == "failed";
     result.status = is_failed ? RunStatus::failed : RunStatus::unsupported;
@@ -141,7 +141,7 @@ void lie(RunResult& result) {
   if (result.samples_ns.empty() && !result.leak) result.values.clear();
 }
 
-/// Does what a runner must not do; what comes back is written as the result.
+/// Misbehaves as no runner may; the returned text is written as the result.
 std::string misbehave(const std::string& verb, RunResult result) {
   if (verb == "crash") raise(SIGSEGV);
   if (verb == "exit-1") std::exit(1);
@@ -156,7 +156,7 @@ std::string misbehave(const std::string& verb, RunResult result) {
   return text;
 }
 
-/// What holds for the runs of all builds: beside the folder of this run.
+/// Reads the behaviour of all builds, which lies beside the folder of this run.
 std::string machine_text(const fs::path& request_file) {
   return read_text(fs::absolute(request_file).parent_path().parent_path() / "behaviour");
 }
@@ -171,8 +171,9 @@ int measure_command(const fs::path& request_file, const fs::path& result_file) {
     return 2;
   }
   const RunResult result = measure(*request, *behaviour);
-  const auto* const misdeed = behaviour->find(
-      {"crash", "hang", "flood", "lie", "cut", "stale", "huge", "silent", "exit-1"}, request->cell);
+  const auto* const misdeed =
+      behaviour->find({"crash", "hang", "flood", "lie", "cut", "stale", "huge", "silent", "exit-1"},
+                      request->benchmark);
   write_whole(result_file,
               misdeed == nullptr ? protocol::to_json(result) : misbehave(misdeed->verb, result));
   return 0;

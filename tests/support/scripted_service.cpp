@@ -2,23 +2,23 @@
 
 #include <sstream>
 
+#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/night.hpp"
-#include "torchwatch/nightly/search_result.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 #include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::test {
 namespace {
 
-class ScriptedRunners final : public nightly::RunnerSource {
+class ScriptedRunners final : public comparison::RunnerSource {
  public:
-  Result<builds::Kit> kit_for(const builds::Tree&, const std::vector<std::string>&,
-                              std::stop_token) override {
-    return builds::Kit{SCRIPTED_RUNNER, "scripted"};
+  Result<kits::Kit> kit_for(const builds::Tree&, const std::vector<std::string>&,
+                            std::stop_token) override {
+    return kits::Kit{SCRIPTED_RUNNER, "scripted"};
   }
   Result<std::vector<std::string>> workloads() const override {
     return std::vector<std::string>{"dlrm", "soft_actor_critic"};
@@ -31,24 +31,24 @@ struct ScriptedService::Parts {
   explicit Parts(config::Config from) : config(std::move(from)) {}
 
   config::Config config;
-  doors::SystemClock clock;
-  doors::SystemRandom random;
-  nightly::Silence progress;
+  platform::SystemClock clock;
+  platform::SystemRandom random;
+  comparison::Silence progress;
   std::unique_ptr<storage::Database> database;
-  std::unique_ptr<doors::ProcessRunner> processes;
+  std::unique_ptr<process::ProcessRunner> processes;
   std::optional<executor::LocalExecutor> executor;
   ScriptedRunners runners;
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
   std::unique_ptr<channel::Channel> channel;
-  std::optional<nightly::Workshop> workshop;
+  std::optional<comparison::Services> services;
 
   Status open(const std::string& vfs) {
     std::filesystem::create_directories(config.storage.path.parent_path());
     TW_TRY(database, storage::Database::open({config.storage.path, vfs, false}));
-    TW_TRY(const int left, storage::RunStore(*database).abandoned_leftovers(clock.wall_now()));
+    TW_TRY(const int left, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
     (void)left;
-    processes = doors::make_process_runner(config.storage.path.string());
+    processes = process::make_process_runner(config.storage.path.string());
     executor.emplace(*processes, config.executor.scratch, executor::LocalExecutor::Settings{});
     TW_TRY_VOID(executor->sweep());
     TW_TRY(history, bisect::CommitHistory::open(config.source.repository));
@@ -61,8 +61,8 @@ struct ScriptedService::Parts {
                       return bisect::check_out(config.source.repository, sha, folder);
                     });
     channel = channel::make_directory_channel(config.channel.path);
-    workshop.emplace(nightly::Workshop{config, *database, *executor, runners, *channel, &*history,
-                                       &*commits, clock, random, progress});
+    services.emplace(comparison::Services{config, *database, *executor, runners, *channel,
+                                          &*history, &*commits, clock, random, progress});
     return {};
   }
 };
@@ -77,27 +77,27 @@ Result<std::unique_ptr<ScriptedService>> ScriptedService::open(const config::Con
   return std::unique_ptr<ScriptedService>(new ScriptedService(std::move(parts)));
 }
 
-nightly::Workshop& ScriptedService::workshop() {
-  return *parts_->workshop;
+comparison::Services& ScriptedService::services() {
+  return *parts_->services;
 }
 
-Result<std::vector<storage::NightRow>> ScriptedService::carry_out_due_nights() {
-  TW_TRY(const auto due, nightly::discover_nights(workshop(), {}));
-  return nightly::carry_out_nights(workshop(), due, [] { return Status{}; }, {});
+Result<std::vector<storage::ComparisonRow>> ScriptedService::carry_out_due_comparisons() {
+  TW_TRY(const auto due, nightly::discover_comparisons(services(), {}));
+  return nightly::carry_out_comparisons(services(), due, [] { return Status{}; }, {});
 }
 
 Result<std::string> final_state(storage::Database& database) {
   std::ostringstream text;
-  TW_TRY(const auto nights, storage::NightStore(database).list(100));
+  TW_TRY(const auto comparisons, storage::ComparisonStore(database).list(100));
   storage::IncidentStore incidents(database);
-  for (const auto& night : nights) {
-    text << "night " << night.id << " state " << static_cast<int>(night.state) << " "
-         << night.reason << "\n";
-    TW_TRY(const auto verdicts, storage::NightStore(database).verdicts_of(night.id));
+  for (const auto& comparison : comparisons) {
+    text << "comparison " << comparison.id << " state " << static_cast<int>(comparison.state) << " "
+         << comparison.reason << "\n";
+    TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
     for (const auto& verdict : verdicts) {
-      text << "  " << to_string(verdict.target) << ": " << to_string(verdict.verdict) << "\n";
+      text << "  " << to_string(verdict.series) << ": " << to_string(verdict.verdict) << "\n";
     }
-    TW_TRY(const auto found, incidents.of_night(night.id));
+    TW_TRY(const auto found, incidents.of_comparison(comparison.id));
     for (const auto& incident : found) {
       TW_TRY(const auto messages, incidents.outbox_of(incident.id));
       text << "  incident " << incident.key << ", " << messages.size() << " messages\n";
@@ -105,9 +105,10 @@ Result<std::string> final_state(storage::Database& database) {
   }
   TW_TRY(const auto bisections, storage::BisectionStore(database).list(100));
   for (const auto& bisection : bisections) {
-    TW_TRY(const auto result, nightly::parse_search_result(bisection.answer_json));
-    text << "search " << bisection.good << ".." << bisection.bad << ": " << result.outcome << " "
-         << result.culprit().value_or("none") << "\n";
+    TW_TRY(const auto result, bisection::parse_bisection_result(bisection.result_json));
+    text << "search " << bisection.good << ".." << bisection.bad << ": "
+         << bisection::to_string(result.outcome) << " " << result.culprit().value_or("none")
+         << "\n";
   }
   return text.str();
 }

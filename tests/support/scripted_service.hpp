@@ -4,14 +4,14 @@
 #include <memory>
 #include <optional>
 
+#include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
-#include "torchwatch/nightly/workshop.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::test {
 
 /// The whole pipeline on a scripted day: real database, children, git and recipes; the runner is
-/// the scripted one, so no LibTorch is needed and a night takes a second or two.
+/// the scripted one, so no LibTorch is needed and a comparison takes a second or two.
 class ScriptedService {
  public:
   /// `vfs`: a SQLite VFS that injects faults; empty for the default.
@@ -19,10 +19,10 @@ class ScriptedService {
                                                        const std::string& vfs = {});
   ~ScriptedService();
 
-  nightly::Workshop& workshop();
+  comparison::Services& services();
 
-  /// Discovers and carries out every night that is due, as `torchwatch nightly` does.
-  Result<std::vector<storage::NightRow>> carry_out_due_nights();
+  /// Discovers and carries out every comparison that is due, as `torchwatch nightly` does.
+  Result<std::vector<storage::ComparisonRow>> carry_out_due_comparisons();
 
  private:
   struct Parts;
@@ -30,8 +30,8 @@ class ScriptedService {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Everything that a night leaves behind, without ids of attempts, dates and tokens: equal for a
-/// night that was killed and went on, and one that was not.
+/// Returns everything that a comparison leaves behind, without ids of attempts, dates and tokens.
+/// It is equal for a comparison that was killed and resumed, and one that was not.
 Result<std::string> final_state(storage::Database&);
 
 }  // namespace torchwatch::test

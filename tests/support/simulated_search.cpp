@@ -21,9 +21,9 @@ SimulatedRuns::SimulatedRuns(SimulatedDay day, std::uint64_t seed)
   for (double& value : layout_) value = offset(random_);
 }
 
-double SimulatedRuns::level(std::size_t target, const Reference& at) const {
+double SimulatedRuns::level(std::size_t series, const Reference& at) const {
   double sum = session_ + (at ? layout_[*at] : 0);
-  for (const auto& [from, effect] : day_.steps[target]) {
+  for (const auto& [from, effect] : day_.steps[series]) {
     if (at && *at >= from) sum += effect;
   }
   return sum;
@@ -50,20 +50,20 @@ SearchEvent SimulatedRuns::carry_out(const Measure& measure) {
   drift();
   if (measure.alone) {
     MeasuredAlone measured{measure.candidate, {}};
-    for (const auto target : measure.targets) {
+    for (const auto series : measure.series) {
       for (int i = 0; i < measure.pairs; ++i) {
-        measured.readings[target].push_back(level(target, measure.candidate) + run());
+        measured.readings[series].push_back(level(series, measure.candidate) + run());
       }
     }
     return measured;
   }
   Measured measured{measure.candidate, measure.reference, {}, {}};
-  for (const auto target : measure.targets) {
+  for (const auto series : measure.series) {
     for (int i = 0; i < measure.pairs; ++i) {
-      const double candidate = level(target, measure.candidate) + run();
-      const double reference = level(target, measure.reference) + run();
-      measured.effects[target].push_back(candidate - reference);
-      measured.references[target].push_back(reference);
+      const double candidate = level(series, measure.candidate) + run();
+      const double reference = level(series, measure.reference) + run();
+      measured.effects[series].push_back(candidate - reference);
+      measured.references[series].push_back(reference);
     }
   }
   return measured;

@@ -24,7 +24,7 @@ struct SimulatedNoise {
 /// A day of commits as a search sees it.
 struct SimulatedDay {
   std::size_t classes = 1;
-  std::vector<std::map<std::size_t, double>> steps;  ///< by target: class -> effect from it on
+  std::vector<std::map<std::size_t, double>> steps;  ///< by series: class -> effect from it on
   std::set<std::size_t> unbuildable;
   SimulatedNoise noise;
 };
@@ -46,7 +46,7 @@ class SimulatedRuns {
   const SimulatedDay& day() const { return day_; }
 
  private:
-  double level(std::size_t target, const bisect::Reference& at) const;
+  double level(std::size_t series, const bisect::Reference& at) const;
   double run();
   void drift();
 

@@ -16,7 +16,7 @@ struct ClipSize {
   std::int64_t vocabulary = 49'408;
   std::int64_t context = 77;  ///< tokens of a text
   std::int64_t text_width = 512;
-  int layers = 12;  ///< of either transformer
+  int layers = 12;  ///< for either transformer
 };
 
 /// A linear layer by another name, which the original's attention has for its output.
@@ -159,13 +159,14 @@ struct CLIPImpl : nn::Module {
     token_embedding = register_module("token_embedding", nn::Embedding(size.vocabulary, width));
     nn::init::normal_(token_embedding->weight, 0, 0.02);
     ln_final = register_module("ln_final", nn::LayerNorm(nn::LayerNormOptions({width})));
-    // Not registered, as in the original; float32's lowest would do as well as the infinity.
+    // The mask is not registered, as in the original; float32's lowest would do as well as
+    // infinity.
     later_tokens =
         torch::full({size.context, size.context}, -std::numeric_limits<float>::infinity()).triu_(1);
     for (auto& parameter : parameters()) parameter.requires_grad_(false);
   }
 
-  /// Of the first tokens of `texts`, as many as the context takes.
+  /// Encodes the first tokens of `texts`, up to the length of the context.
   TextEncoding embed_text(const torch::Tensor& texts) {
     const torch::NoGradGuard no_gradients;
     const auto ids = texts.narrow(1, 0, size.context);

@@ -17,10 +17,10 @@ inline double cubic(double x) {
   return 0;
 }
 
-/// For each output position of one dimension its input positions, which may lie outside, and their
-/// weights.
+/// The input positions, which may lie outside, and their weights for each output position of one
+/// dimension.
 struct Taps {
-  std::int64_t count = 0;  ///< of each output position
+  std::int64_t count = 0;  ///< per output position
   std::vector<std::int64_t> positions;
   std::vector<float> weights;
 };

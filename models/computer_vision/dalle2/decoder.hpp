@@ -17,7 +17,7 @@ inline torch::Tensor nearest_resize(const torch::Tensor& images, std::int64_t si
   return clamps ? resized.clamp(0, 1) : resized;
 }
 
-/// By a Gaussian of 3x3 pixels, with mirrored borders.
+/// Blurs by a Gaussian of 3x3 pixels, with mirrored borders.
 inline torch::Tensor blurred(const torch::Tensor& images) {
   constexpr double kDeviation = 0.6;
   const auto places = torch::arange(-1, 2, images.options());
@@ -33,8 +33,8 @@ inline torch::Tensor blurred(const torch::Tensor& images) {
   return filter(across, {0, 0, 1, 1}, {1, 1, 3, 1});
 }
 
-/// What a text and an image embedding tell the decoder.
-struct Wish {
+/// The decoder's conditions: a text and an image embedding.
+struct Embeddings {
   torch::Tensor image_embedding;
   torch::Tensor text_tokens;
 };
@@ -61,7 +61,7 @@ inline torch::Tensor normal_divergence(const NoiseSchedulerImpl::Posterior& a,
           (a.mean - b.mean).pow(2) * torch::exp(-b.log_variance));
 }
 
-/// Of pixels that have 256 values in [-1, 1].
+/// The log-likelihood of pixels that have 256 values in [-1, 1].
 inline torch::Tensor log_likelihood(const torch::Tensor& x,
                                     const NoiseSchedulerImpl::Posterior& guess) {
   constexpr double kTiny = 1e-12;
@@ -82,7 +82,7 @@ inline torch::Tensor log_likelihood(const torch::Tensor& x,
 
 }  // namespace variational
 
-/// From CLIP's space to an image: a U-Net for a small image, another that doubles it.
+/// Makes an image of an embedding in CLIP's space: a U-Net for a small image, another to double it.
 struct DecoderImpl : nn::Module {
   /// `size` without what follows from a U-Net's place in the cascade.
   DecoderImpl(const CLIP& shared_clip, UnetSize size, std::int64_t image, std::int64_t small_width,
@@ -95,13 +95,13 @@ struct DecoderImpl : nn::Module {
     size.multiples = {1, 2, 4, 8};
     size.has_clip_condition = true;
     size.channels_out = 6;
-    small = {Unet(size), NoiseScheduler(NoiseSchedulerImpl::Course::cosine, 1), image / 2, true};
+    small = {Unet(size), NoiseScheduler(NoiseSchedulerImpl::Schedule::cosine, 1), image / 2, true};
     size.width = large_width;
     size.multiples = {1, 2, 4, 8, 16};
     size.has_clip_condition = false;
     size.has_small_image = true;
     size.channels_out = 3;
-    large = {Unet(size), NoiseScheduler(NoiseSchedulerImpl::Course::linear, 1), image, false};
+    large = {Unet(size), NoiseScheduler(NoiseSchedulerImpl::Schedule::linear, 1), image, false};
     for (auto* stage : {&small, &large}) {
       unets->push_back(stage->unet);
       schedulers->push_back(stage->scheduler);
@@ -109,23 +109,23 @@ struct DecoderImpl : nn::Module {
   }
 
   torch::Tensor sample(const torch::Tensor& image_embedding, const torch::Tensor& texts) {
-    const Wish wish{image_embedding, clip->embed_text(texts).tokens};
-    const auto first = sample_stage(small, wish, {});
+    const Embeddings embeddings{image_embedding, clip->embed_text(texts).tokens};
+    const auto first = sample_stage(small, embeddings, {});
     const auto enlarged = nearest_resize(first, large.image, /*clamps=*/true);
-    return sample_stage(large, wish, enlarged * 2 - 1);
+    return sample_stage(large, embeddings, enlarged * 2 - 1);
   }
 
   torch::Tensor small_loss(const torch::Tensor& images, const torch::Tensor& texts) {
     const auto times = small.scheduler->random_times(images.size(0));
-    const auto wish = wish_of(images, texts);
-    return stage_loss(small, nearest_resize(images, small.image, false), times, wish, {});
+    const auto embeddings = embeddings_of(images, texts);
+    return stage_loss(small, nearest_resize(images, small.image, false), times, embeddings, {});
   }
 
   torch::Tensor large_loss(const torch::Tensor& images, const torch::Tensor& texts) {
     const auto times = large.scheduler->random_times(images.size(0));
-    const auto wish = wish_of(images, texts);
+    const auto embeddings = embeddings_of(images, texts);
     const auto coarse = coarse_image(images);
-    return stage_loss(large, nearest_resize(images, large.image, false), times, wish,
+    return stage_loss(large, nearest_resize(images, large.image, false), times, embeddings,
                       coarse * 2 - 1);
   }
 
@@ -136,12 +136,12 @@ struct DecoderImpl : nn::Module {
     torch::Tensor variance;  ///< between its bounds, from -1 to 1; else undefined
   };
 
-  Wish wish_of(const torch::Tensor& images, const torch::Tensor& texts) {
+  Embeddings embeddings_of(const torch::Tensor& images, const torch::Tensor& texts) {
     const auto image = clip->embed_images(images);
     return {image, clip->embed_text(texts).tokens};
   }
 
-  /// What the large stage would get from the small one; every other time blurred.
+  /// The input that the large stage would get from the small one; half of them, drawn, are blurred.
   torch::Tensor coarse_image(const torch::Tensor& images) const {
     auto coarse = nearest_resize(images, small.image, /*clamps=*/true);
     if (torch::rand({1}).item<float>() < 0.5F) coarse = blurred(coarse);
@@ -174,29 +174,29 @@ struct DecoderImpl : nn::Module {
   }
 
   /// `coarse`: the small image at the stage's size, undefined in the first stage.
-  static torch::Tensor sample_stage(Diffusion& stage, const Wish& wish,
+  static torch::Tensor sample_stage(Diffusion& stage, const Embeddings& embeddings,
                                     const torch::Tensor& coarse) {
-    const auto& like = wish.image_embedding;
+    const auto& like = embeddings.image_embedding;
     UnetInput input;
     input.noisy = torch::randn({like.size(0), 3, stage.image, stage.image}, like.options());
     input.times = torch::zeros({like.size(0)}, like.options().dtype(torch::kInt64));
     input.image_embedding = like;
-    input.text_tokens = wish.text_tokens;
+    input.text_tokens = embeddings.text_tokens;
     input.small_image = coarse;
     const auto step = step_of(stage, predict(stage, input), input, /*clamps=*/true);
     return (NoiseSchedulerImpl::sampled(step, input.times) + 1) * 0.5;
   }
 
   static torch::Tensor stage_loss(Diffusion& stage, const torch::Tensor& images,
-                                  const torch::Tensor& times, const Wish& wish,
+                                  const torch::Tensor& times, const Embeddings& embeddings,
                                   const torch::Tensor& coarse) {
     const auto noise = torch::randn_like(images);
     const auto start = images * 2 - 1;
     UnetInput input;
     input.noisy = stage.scheduler->noised(start, times, noise);
     input.times = times;
-    input.image_embedding = wish.image_embedding;
-    input.text_tokens = wish.text_tokens;
+    input.image_embedding = embeddings.image_embedding;
+    input.text_tokens = embeddings.text_tokens;
     input.small_image = coarse;
     input.image_dropped = 0.1;
     input.text_dropped = 0.5;

@@ -7,7 +7,7 @@
 
 #include "torchwatch/models/torch.hpp"
 
-/// What the prior and the U-Nets of DALL-E 2 have in common.
+/// Layers and diffusion steps shared by the prior and the U-Nets of DALL-E 2.
 namespace torchwatch::models::dalle2 {
 
 namespace nn = torch::nn;
@@ -31,7 +31,7 @@ inline torch::Tensor padded_to(const torch::Tensor& x, std::int64_t length) {
   return torch::constant_pad_nd(x, {0, 0, 0, missing});
 }
 
-/// Without a bias, and if asked kept from overflow by a division by the greatest element.
+/// A layer norm without a bias; `stable` divides by the greatest element first, against overflow.
 struct LayerNormImpl : nn::Module {
   explicit LayerNormImpl(std::int64_t width, bool stable = false)
       : is_stable(stable), g(register_parameter("g", torch::ones({width}))) {}
@@ -64,7 +64,7 @@ struct SinusoidalPosEmbImpl : nn::Module {
 };
 TORCH_MODULE(SinusoidalPosEmb);
 
-/// Turns pairs of the first values of each query or key by an angle that grows with its place.
+/// Rotates pairs of the first values of each query or key by an angle that grows with its position.
 struct RotaryEmbeddingImpl : nn::Module {
   explicit RotaryEmbeddingImpl(std::int64_t wide) : width(wide) {
     const auto exponents = torch::arange(0, width, 2).to(torch::kFloat32) / width;
@@ -179,10 +179,10 @@ TORCH_MODULE(Attention);
 /// The noise of a diffusion and what follows from it. As the workload has one step only, most of
 /// its values are 0 or 1.
 struct NoiseSchedulerImpl : nn::Module {
-  enum class Course { cosine, linear };
+  enum class Schedule { cosine, linear };
 
-  NoiseSchedulerImpl(Course course, std::int64_t timesteps) : steps(timesteps) {
-    const auto betas_64 = course == Course::cosine ? cosine_course(steps) : linear_course(steps);
+  NoiseSchedulerImpl(Schedule schedule, std::int64_t timesteps) : steps(timesteps) {
+    const auto betas_64 = schedule == Schedule::cosine ? cosine_schedule(steps) : linear_schedule(steps);
     const auto alphas_64 = 1 - betas_64;
     const auto product = torch::cumprod(alphas_64, 0);
     const auto product_before = torch::constant_pad_nd(product.narrow(0, 0, steps - 1), {1, 0}, 1);
@@ -217,7 +217,7 @@ struct NoiseSchedulerImpl : nn::Module {
     return values.reshape(shape);
   }
 
-  /// A schedule's value of each item's step, shaped to multiply `x`.
+  /// The schedule's value at each item's step, shaped to multiply `x`.
   static torch::Tensor value_at(const torch::Tensor& schedule, const torch::Tensor& times,
                                 const torch::Tensor& x) {
     return spread(schedule.gather(-1, times), x);
@@ -234,7 +234,7 @@ struct NoiseSchedulerImpl : nn::Module {
            value_at(sqrt_inverse_rest, times, noisy) * noise;
   }
 
-  /// Of the step before, given its end and its start.
+  /// The distribution of the step before, given its end and its start.
   struct Posterior {
     torch::Tensor mean, log_variance;
   };
@@ -257,7 +257,7 @@ struct NoiseSchedulerImpl : nn::Module {
   torch::Tensor betas, log_variance;
 
  private:
-  static torch::Tensor cosine_course(std::int64_t steps) {
+  static torch::Tensor cosine_schedule(std::int64_t steps) {
     constexpr double kOffset = 0.008;
     const auto x = torch::linspace(0, static_cast<double>(steps), steps + 1, torch::kFloat64);
     auto product =
@@ -267,7 +267,7 @@ struct NoiseSchedulerImpl : nn::Module {
     return torch::clip(1 - kept, 0, 0.999);
   }
 
-  static torch::Tensor linear_course(std::int64_t steps) {
+  static torch::Tensor linear_schedule(std::int64_t steps) {
     const double scale = 1000 / static_cast<double>(steps);
     return torch::linspace(scale * 0.0001, scale * 0.02, steps, torch::kFloat64);
   }

@@ -14,7 +14,7 @@ struct SwiGLUImpl : nn::Module {
 };
 TORCH_MODULE(SwiGLU);
 
-/// How far a key lies behind a query, in buckets that grow with the distance.
+/// A learned bias by the distance of a key behind a query, in buckets that grow with the distance.
 struct RelPosBiasImpl : nn::Module {
   explicit RelPosBiasImpl(std::int64_t heads)
       : relative_attention_bias(
@@ -145,18 +145,18 @@ struct DiffusionPriorNetworkImpl : nn::Module {
 };
 TORCH_MODULE(DiffusionPriorNetwork);
 
-/// From a text to an image's place in CLIP's space, by diffusion.
+/// Finds an image embedding in CLIP's space for a text, by diffusion.
 struct DiffusionPriorImpl : nn::Module {
   DiffusionPriorImpl(const CLIP& shared_clip, std::int64_t longest_text, int depth)
       : scale(std::sqrt(static_cast<double>(shared_clip->size.embedding))) {
     register_buffer("_dummy", torch::ones({1}, torch::kBool));
     noise_scheduler = register_module(
-        "noise_scheduler", NoiseScheduler(NoiseSchedulerImpl::Course::cosine, /*timesteps=*/1));
+        "noise_scheduler", NoiseScheduler(NoiseSchedulerImpl::Schedule::cosine, /*timesteps=*/1));
     clip = register_module("clip", shared_clip);
     net = register_module("net", DiffusionPriorNetwork(clip->size.embedding, longest_text, depth));
   }
 
-  /// Two samples of each text, of which CLIP likes one better.
+  /// Draws two samples for each text and returns the one that CLIP rates higher.
   torch::Tensor sample(const torch::Tensor& texts) {
     constexpr std::int64_t kSamples = 2;
     const auto text = clip->embed_text(texts.repeat_interleave(kSamples, 0));

@@ -97,7 +97,7 @@ struct BlockImpl : nn::Module {
 };
 TORCH_MODULE(Block);
 
-/// What a U-Net is told besides the image.
+/// The encoded step and conditions that steer a U-Net's layers.
 struct Condition {
   torch::Tensor time;    ///< batch, width
   torch::Tensor tokens;  ///< batch, tokens, width
@@ -153,17 +153,17 @@ inline nn::Sequential doubling(std::int64_t from, std::int64_t to) {
 
 struct UnetSize {
   std::int64_t width = 128;
-  std::vector<std::int64_t> multiples;  ///< of the width, one for each stage
+  std::vector<std::int64_t> multiples;  ///< for the width, one for each stage
   std::int64_t condition_width = 128;
   std::int64_t embedding = 512;     ///< CLIP's for images
-  std::int64_t text_width = 512;    ///< of CLIP's text tokens
+  std::int64_t text_width = 512;    ///< for CLIP's text tokens
   std::int64_t longest_text = 256;  ///< in tokens
   bool has_clip_condition = false;  ///< on text and image, as the first of a cascade
   bool has_small_image = false;     ///< on the result of the one before, as the others
   std::int64_t channels_out = 3;
 };
 
-/// What a U-Net works on.
+/// A U-Net's input: a noisy image, its step, and the conditions with the rates at which they drop.
 struct UnetInput {
   torch::Tensor noisy;
   torch::Tensor times;
@@ -212,14 +212,14 @@ struct UnetImpl : nn::Module {
  private:
   static constexpr std::int64_t kImageTokens = 4;
   static constexpr std::int64_t kTimeTokens = 2;
-  static constexpr int kBlocks = 3;  ///< of a stage
+  static constexpr int kBlocks = 3;  ///< per stage
 
   struct Stage {
     std::vector<ResnetBlock> blocks;
     nn::Sequential resize{nullptr};  ///< none at the end of the way up
   };
 
-  /// For the outer stages, and with the text for the middle.
+  /// Conditions for the outer stages, and with the text for the middle ones.
   struct Conditions {
     Condition outer, inner;
   };

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "../nms.hpp"
+#include "../parts/nms.hpp"
 #include "boxes.hpp"
 #include "sampling.hpp"
 #include "torchwatch/models/torch.hpp"
@@ -34,7 +34,7 @@ inline SampledRegions sampled_regions(const torch::Tensor& proposals, const Grou
           .truth_boxes = truth.boxes.index_select(0, of_truth)};
 }
 
-/// What is found in one image, best first.
+/// The objects found in one image, best first.
 struct Detections {
   torch::Tensor boxes;
   torch::Tensor scores;
@@ -58,7 +58,7 @@ struct BoxLosses {
   torch::Tensor place;
 };
 
-/// The class of each region, and a better box for each class.
+/// Predicts the class of each region, and a better box for each class.
 struct FastRCNNOutputLayersImpl : torch::nn::Module {
   FastRCNNOutputLayersImpl(std::int64_t features, std::int64_t classes)
       : classes_(classes),

@@ -104,7 +104,7 @@ class BoxCoder {
   std::array<double, 4> weights_;
 };
 
-/// What is to be found in one image.
+/// The objects that one image really shows.
 struct GroundTruth {
   torch::Tensor boxes;
   torch::Tensor classes;

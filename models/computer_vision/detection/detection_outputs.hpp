@@ -25,7 +25,7 @@ inline torch::Tensor drawn_pixels(Draw& draw, std::int64_t images, const ImageSi
   return draw.integers(256, {images, 3, size.height, size.width}).to(torch::kFloat32);
 }
 
-/// Of several images each has its number behind the name.
+/// Appends the image's number where there are several images.
 inline std::string name_in(const std::string& name, std::size_t image, std::size_t images) {
   return images == 1 ? name : name + "." + std::to_string(image);
 }

@@ -45,7 +45,7 @@ struct MaskRCNNConvUpsampleHeadImpl : torch::nn::Module {
 };
 TORCH_MODULE(MaskRCNNConvUpsampleHead);
 
-/// Of masks for all classes (N, classes, M, M) those of `classes`.
+/// Selects from masks for all classes (N, classes, M, M) those of `classes`.
 inline torch::Tensor masks_of(const torch::Tensor& masks, const torch::Tensor& classes) {
   return masks.index({torch::arange(masks.size(0), classes.options()), classes});
 }
@@ -59,8 +59,8 @@ inline SampledRegions objects_of(const SampledRegions& regions, std::int64_t bac
           .truth_boxes = regions.truth_boxes.index_select(0, found)};
 }
 
-/// How far the masks of all images' objects are from their outlines, which are rasterised on the
-/// host.
+/// The loss between the masks of all images' objects and their outlines, which are rasterised on
+/// the host.
 inline torch::Tensor mask_loss(const torch::Tensor& logits,
                                const std::vector<SampledRegions>& objects,
                                const std::vector<std::vector<Polygon>>& outlines) {

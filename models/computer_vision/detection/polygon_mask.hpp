@@ -15,7 +15,7 @@ struct Point {
 /// The outline of an object; it stays on the host, as the original's does.
 using Polygon = std::vector<Point>;
 
-/// Where an outline crosses the horizontal line `y`, from left to right.
+/// The points at which an outline crosses the horizontal line `y`, from left to right.
 inline std::vector<float> crossings(const Polygon& outline, float y) {
   std::vector<float> at;
   for (std::size_t i = 0; i < outline.size(); ++i) {

@@ -2,21 +2,21 @@
 
 #include <vector>
 
-#include "../nms.hpp"
+#include "../parts/nms.hpp"
 #include "boxes.hpp"
 #include "sampling.hpp"
 #include "torchwatch/models/torch.hpp"
 
 namespace torchwatch::models::detection {
 
-/// What a proposal network says of the anchors of each level: logits (images, anchors) and shifts
-/// (images, anchors, 4).
+/// A proposal network's predictions for the anchors of each level: logits (images, anchors) and
+/// shifts (images, anchors, 4).
 struct AnchorPredictions {
   std::vector<torch::Tensor> logits;
   std::vector<torch::Tensor> deltas;
 };
 
-/// From convolutions' outputs (images, anchors per cell (x 4), height, width).
+/// Reorders convolutions' outputs (images, anchors per cell (x 4), height, width) by anchor.
 inline AnchorPredictions by_anchor(const std::vector<torch::Tensor>& logits,
                                    const std::vector<torch::Tensor>& deltas) {
   AnchorPredictions flat;
@@ -30,9 +30,9 @@ inline AnchorPredictions by_anchor(const std::vector<torch::Tensor>& logits,
 }
 
 struct ProposalRule {
-  std::int64_t before_nms = 1000;  ///< of each level
-  std::int64_t after_nms = 1000;   ///< of an image
-  double smallest_side = 0;        ///< of a box, exclusive
+  std::int64_t before_nms = 1000;  ///< per level
+  std::int64_t after_nms = 1000;   ///< per image
+  double smallest_side = 0;        ///< exclusive
   double overlap = 0.7;
   bool by_probability = false;  ///< ranked by probabilities in place of logits
 };

@@ -13,7 +13,7 @@ namespace torchwatch::models::detection {
 using PyramidBackboneImpl = FPNImpl<LastLevelMaxPool>;
 TORCH_MODULE(PyramidBackbone);
 
-/// What the regions are cropped from.
+/// The maps that regions are cropped from.
 enum class FeatureKind {
   c4,   ///< the third stage; the fourth one runs on each crop
   dc5,  ///< the fourth stage, dilated

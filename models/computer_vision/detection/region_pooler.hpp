@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../roi_align.hpp"
+#include "../parts/roi_align.hpp"
 #include "boxes.hpp"
 #include "torchwatch/models/torch.hpp"
 

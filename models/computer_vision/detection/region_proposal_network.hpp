@@ -8,7 +8,7 @@
 
 namespace torchwatch::models::detection {
 
-/// Objectness and shift of each anchor, by convolutions that all levels share.
+/// Predicts objectness and shift of each anchor, by convolutions that all levels share.
 struct StandardRPNHeadImpl : torch::nn::Module {
   StandardRPNHeadImpl(int channels, std::int64_t anchors)
       : conv(register_module("conv", convolution(channels, channels, 3))),
@@ -39,7 +39,7 @@ TORCH_MODULE(StandardRPNHead);
 
 struct RpnShape {
   int channels = 256;
-  std::vector<std::vector<double>> sides;  ///< of anchors, level by level
+  std::vector<std::vector<double>> sides;  ///< the anchors', level by level
   std::vector<double> strides;
   ProposalRule train;
   ProposalRule infer;

@@ -15,21 +15,20 @@ using Features = std::vector<torch::Tensor>;
 using BoxLists = std::vector<torch::Tensor>;  ///< boxes of each image
 
 struct HeadShape {
-  int channels = 256;  ///< of the features
+  int channels = 256;  ///< for the features
   int fc = 1024;       ///< width of the box head
   int mask = 256;      ///< width of the mask head; 0: no masks
   int classes = 80;
   int finest = 2;  ///< the finest level has the stride 2^finest
 };
 
-/// What has been found in one image, with masks (N, M, M) of probabilities where there is a mask
-/// head.
+/// The objects found in one image, with masks (N, M, M) of probabilities if there is a mask head.
 struct Instances {
   Detections boxes;
   torch::Tensor masks;
 };
 
-/// What there is to say of regions: their classes, better boxes, and perhaps masks.
+/// Predicts classes, better boxes and, with a mask head, masks of regions.
 struct ROIHeadsImpl : nn::Module {
   virtual RegionPredictions predict_boxes(const Features& features, const BoxLists& boxes) = 0;
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../resnet.hpp"
+#include "../parts/resnet.hpp"
 #include "torchwatch/models/torch.hpp"
 
 namespace torchwatch::models::detection::torchvision {
@@ -46,7 +46,7 @@ struct BottleneckImpl : nn::Module {
         bn2(register_module("bn2", FrozenBatchNorm2d(to / 4))),
         conv3(register_module("conv3", unbiased(to / 4, to, 1))),
         bn3(register_module("bn3", FrozenBatchNorm2d(to))) {
-    // As the published numbers do, which these replace: features stay around one.
+    // Features stay around one, as with the published weights, which these replace.
     bn3->weight.fill_(0.1);
     if (from == to) return;
     FrozenBatchNorm2d norm(to);

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "../nms.hpp"
-#include "../roi_align.hpp"
+#include "../parts/nms.hpp"
+#include "../parts/roi_align.hpp"
 #include "box_predictor.hpp"
 #include "boxes.hpp"
 #include "mask_head.hpp"
@@ -27,13 +27,13 @@ struct HeadShape {
   std::int64_t sampled = 512;  ///< regions of an image that are trained
 };
 
-/// What is true of an image, with masks (N, height, width).
+/// The objects that an image really shows, with masks (N, height, width).
 struct Target {
   GroundTruth truth;
   torch::Tensor masks;
 };
 
-/// What has been found in one image, with masks (N, 1, M, M) of probabilities.
+/// The objects found in one image, with masks (N, 1, M, M) of probabilities.
 struct Found {
   Detections boxes;
   torch::Tensor masks;
@@ -168,7 +168,7 @@ struct RoIHeadsImpl : nn::Module {
     return found;
   }
 
-  /// Of classes, boxes and masks, added.
+  /// The sum of the losses of classes, boxes and masks.
   torch::Tensor loss(const Features& features, const BoxLists& proposals,
                      const std::vector<Target>& targets) {
     std::vector<SampledRegions> regions;

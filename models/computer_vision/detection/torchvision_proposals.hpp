@@ -73,7 +73,7 @@ struct RegionProposalNetworkImpl : nn::Module {
         {.before_nms = most, .after_nms = most, .smallest_side = 1e-3, .by_probability = true});
   }
 
-  /// Of objectness and place, added.
+  /// The sum of the losses of objectness and position.
   torch::Tensor loss(const AnchorPredictions& predictions,
                      const std::vector<torch::Tensor>& anchors,
                      const std::vector<GroundTruth>& truths) const {
@@ -99,7 +99,7 @@ struct RegionProposalNetworkImpl : nn::Module {
   }
 
   RPNHead head;
-  std::int64_t proposals;  ///< of an image
+  std::int64_t proposals;  ///< per image
   BoxCoder coder{{1, 1, 1, 1}};
 };
 TORCH_MODULE(RegionProposalNetwork);

@@ -9,7 +9,7 @@
 // Boxes of anchors and of what is to be found are rows of top, left, bottom, right.
 namespace torchwatch::models::efficientdet {
 
-/// Half the height and half the width of each of a place's anchors, in strides.
+/// Half the height and half the width of each anchor of a cell, in strides.
 inline torch::Tensor anchor_halves() {
   constexpr double kBase = 4.0;
   constexpr int kOctaves = 3;
@@ -39,8 +39,8 @@ inline torch::Tensor anchors_of(std::int64_t image) {
   return torch::cat(levels).to(torch::kFloat32);
 }
 
-/// What the network should say of a batch, level by level; all of it float32, as the original
-/// converts it.
+/// The network's targets for a batch, level by level; all of them float32, as the original
+/// converts them.
 struct Labels {
   std::vector<torch::Tensor> classes;  ///< (B, side, side, anchors); -1: nothing there
   std::vector<torch::Tensor> boxes;    ///< (B, side, side, 4 anchors); 0: nothing there

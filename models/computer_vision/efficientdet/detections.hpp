@@ -1,11 +1,11 @@
 #pragma once
 
-#include "../nms.hpp"
+#include "../parts/nms.hpp"
 #include "loss.hpp"
 
 namespace torchwatch::models::efficientdet {
 
-/// For each image, how its boxes become those of the picture that it was made of.
+/// The mapping of each image's boxes to the picture that it was made of.
 struct Pictures {
   torch::Tensor scale;  ///< (B)
   torch::Tensor size;   ///< (B, 2): width, height

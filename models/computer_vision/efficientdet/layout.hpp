@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-/// EfficientDet-D1, but for its networks' backbone.
+/// The dimensions of EfficientDet-D1, except those of its backbone.
 namespace torchwatch::models::efficientdet {
 
 constexpr int kLevels = 5;

@@ -4,13 +4,13 @@
 
 namespace torchwatch::models::efficientdet {
 
-/// What the network says, level by level.
+/// The network's predictions, level by level.
 struct Maps {
   std::vector<torch::Tensor> classes;  ///< logits (B, anchors x classes, side, side)
   std::vector<torch::Tensor> boxes;    ///< (B, anchors x 4, side, side)
 };
 
-/// Cross entropy of each class by itself, less for what is already right.
+/// Binary cross entropy of each class, weighted down where the prediction is already right.
 inline torch::Tensor focal_loss(const torch::Tensor& logits, const torch::Tensor& target,
                                 const torch::Tensor& positives) {
   constexpr double kAlpha = 0.25;

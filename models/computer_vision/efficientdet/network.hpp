@@ -5,21 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "../convolution.hpp"
-#include "../same_padding.hpp"
+#include "../parts/layers.hpp"
 #include "loss.hpp"
 
 namespace torchwatch::models::efficientdet {
 
 namespace nn = torch::nn;
 
-constexpr int kChannels = 88;  ///< of the pyramid and of the heads
+constexpr int kChannels = 88;  ///< in the pyramid and in the heads
 
 inline nn::BatchNorm2d batch_norm() {
   return nn::BatchNorm2d(nn::BatchNormOptions(kChannels).eps(1e-3).momentum(0.01));
 }
 
-/// With a bias, although a normalisation may follow, as TensorFlow's original has it.
+/// A 1x1 convolution with a bias, although a normalisation may follow, as in TensorFlow's original.
 inline nn::Conv2d pointwise(int from, int to) {
   return nn::Conv2d(nn::Conv2dOptions(from, to, 1));
 }
@@ -100,7 +99,7 @@ struct ResampleFeatureMapImpl : nn::Module {
 };
 TORCH_MODULE(ResampleFeatureMap);
 
-/// From which maps, counted through those of the layer's input and its own, a map is made.
+/// The maps that one map is made of, numbered through the layer's inputs and its own maps.
 struct Recipe {
   std::size_t level;
   std::vector<std::size_t> inputs;

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t kReady = 8;
 
-/// Written to, so that no page is left to be mapped while something is measured; zeroed, which
-/// CUPTI would do itself otherwise, on the workload's thread. Null: no memory.
+/// Returns a buffer that is zeroed, so that no page is mapped while something is measured and CUPTI
+/// need not zero it on the workload's thread. Null if memory is out.
 BufferMemory new_buffer() {
   return BufferMemory(new (std::nothrow) BufferMemory::element_type());
 }
 
-/// A record begins with its kind, which is not 0. CUPTI may be writing.
+/// A record begins with its kind, which is not 0. CUPTI may be writing at the same time.
 bool holds_records(const BufferMemory& buffer) {
   auto& kind = *reinterpret_cast<std::uint32_t*>(buffer->data());
   return std::atomic_ref(kind).load(std::memory_order_acquire) != 0;

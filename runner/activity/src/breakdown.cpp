@@ -6,13 +6,14 @@
 namespace torchwatch::activity {
 namespace {
 
-/// Work done within the device. A copy within it keeps it as busy as a kernel does.
+/// Returns whether the work is done within the device. A copy within it keeps it as busy as a
+/// kernel.
 bool is_active(Kind kind) {
   return kind == Kind::kernel || kind == Kind::memset || kind == Kind::graph ||
          kind == Kind::device_to_device;
 }
 
-/// Data that crosses the device's border; a copy of unknown direction may be one.
+/// Returns whether data crosses the device's border; a copy of unknown direction may be one.
 bool is_crossing(Kind kind) {
   return kind == Kind::host_to_device || kind == Kind::device_to_host || kind == Kind::peer ||
          kind == Kind::unknown_copy;
@@ -26,7 +27,7 @@ Window clipped(const Activity& activity, Window window) {
   return {std::max(activity.start_ns, window.begin_ns), std::min(activity.end_ns, window.end_ns)};
 }
 
-/// Time that at least one of the intervals covers.
+/// The time that at least one of the intervals covers.
 std::int64_t covered_ns(std::vector<Window> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](Window a, Window b) { return a.begin_ns < b.begin_ns; });

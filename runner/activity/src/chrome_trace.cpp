@@ -1,10 +1,10 @@
-#include "torchwatch/activity/chrome_trace.hpp"
-
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+
+#include "torchwatch/activity/profile.hpp"
 
 namespace torchwatch::activity {
 namespace {
@@ -18,7 +18,7 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-/// As it is where it is no C++ name.
+/// Returns the name unchanged if it is not a C++ name.
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, Free> text(

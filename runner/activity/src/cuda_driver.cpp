@@ -1,17 +1,16 @@
-#include "torchwatch/activity/cuda_driver.hpp"
-
 #include <string_view>
 
 #include "torchwatch/activity/shared_library.hpp"
+#include "torchwatch/activity/trace.hpp"
 
 namespace torchwatch::activity {
 namespace {
 
-// The CUDA driver API's, unchanged since CUDA 2 (cuda.h of CUDA 13.0).
+// Functions of the CUDA driver API, unchanged since CUDA 2 (cuda.h of CUDA 13.0).
 using Initialise = int(unsigned flags);
 using CountDevices = int(int* count);
 
-/// What a code of cuInit means and what to do; codes as in cuda.h of CUDA 13.0.
+/// The meaning of a code of cuInit and what to do; codes as in cuda.h of CUDA 13.0.
 std::string_view meaning_of(int code) {
   switch (code) {
     case 34:
@@ -21,7 +20,7 @@ std::string_view meaning_of(int code) {
       return "the driver finds no GPU: see what nvidia-smi lists and whether CUDA_VISIBLE_DEVICES "
              "hides it";
     case 304:
-      return "the driver is not let at the GPU: see the permissions of /dev/nvidia*, and in a "
+      return "the driver may not access the GPU: see the permissions of /dev/nvidia*, and in a "
              "container whether it was given the GPU";
     case 802:
       return "the GPU's fabric is not up yet: start nvidia-fabricmanager";
@@ -44,12 +43,12 @@ tl::unexpected<Error> refused(const std::string& call, int code) {
 
 Status find_cuda_device(const std::vector<std::string>& library_names) {
   const auto library = SharedLibrary::open(library_names);
-  if (!library) return fail(library.error().within("no NVIDIA driver here"));
+  if (!library) return fail(library.error().within("no NVIDIA driver found"));
   auto* initialise = library->find<Initialise>("cuInit");
   auto* count_devices = library->find<CountDevices>("cuDeviceGetCount");
   if (initialise == nullptr || count_devices == nullptr) {
     return fail(ErrorCode::unavailable,
-                library->name() + " is no CUDA driver: it has no cuInit or no cuDeviceGetCount");
+                library->name() + " is not a CUDA driver: cuInit or cuDeviceGetCount is missing");
   }
   if (const int code = initialise(0); code != 0) return refused("cuInit", code);
   int count = 0;

@@ -3,16 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 
-// The part of CUPTI's binary interface that is used, stated here because a runner kit is compiled
-// where no CUDA toolkit is. Values and offsets are those of cupti_activity.h, cupti_callbacks.h and
+// The part of CUPTI's binary interface in use, stated here because a runner kit is compiled where
+// no CUDA toolkit is. Values and offsets are those of cupti_activity.h, cupti_callbacks.h and
 // cupti_result.h of CUDA 13.0 (CUPTI_API_VERSION 130001), on 64-bit Linux. The offsets are the same
 // in every version of these records from CUpti_ActivityKernel3, CUpti_ActivityMemcpy and
 // CUpti_ActivityMemset on; CUPTI always writes its newest version, so no size is assumed: the next
-// record is CUPTI's to find. tests/unit/activity/cupti_layout_test.cpp holds this page against a
+// record is CUPTI's to find. tests/unit/activity/cupti_layout_test.cpp compares this file with a
 // toolkit's headers.
 namespace torchwatch::activity::cupti {
 
-// CUpti_ActivityKind: what is enabled. Never KIND_KERNEL (3), which runs one kernel at a time.
+// CUpti_ActivityKind, those enabled. Never KIND_KERNEL (3), which runs one kernel at a time.
 inline constexpr int kMemcpy = 1;
 inline constexpr int kMemset = 2;
 inline constexpr int kConcurrentKernel = 10;
@@ -44,9 +44,9 @@ inline constexpr std::size_t kBytesAt = 8;     // uint64_t, memcpy of both sorts
 struct Place {
   std::size_t start, end, device, stream;
 };
-inline constexpr Place kKernelPlace{16, 24, 40, 48};
-inline constexpr Place kMemoryPlace{16, 24, 32, 40};
-inline constexpr Place kGraphPlace{8, 16, 24, 36};
+inline constexpr Place kKernelPlace{.start = 16, .end = 24, .device = 40, .stream = 48};
+inline constexpr Place kMemoryPlace{.start = 16, .end = 24, .device = 32, .stream = 40};
+inline constexpr Place kGraphPlace{.start = 8, .end = 16, .device = 24, .stream = 36};
 inline constexpr std::size_t kKernelNameAt = 104;  // const char*
 
 // CUptiResult

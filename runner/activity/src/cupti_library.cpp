@@ -7,7 +7,7 @@ namespace {
 
 using namespace cupti;
 
-/// Finds `function`, or takes down the name of the first that is missing.
+/// Finds `function`, or notes the name of the first that is missing.
 template <typename Function>
 void require(const SharedLibrary& library, const char* name, Function*& function,
              std::string& missing) {
@@ -15,8 +15,7 @@ void require(const SharedLibrary& library, const char* name, Function*& function
   if (function == nullptr && missing.empty()) missing = name;
 }
 
-/// Whether the kernel module keeps profiling to administrators, as it states it; empty: it does
-/// not.
+/// What the kernel module states about profiling by non-administrators; empty if nothing.
 std::string driver_setting() {
   std::ifstream file("/proc/driver/nvidia/params");
   for (std::string line; std::getline(file, line);) {
@@ -67,9 +66,10 @@ std::string meaning_of(int code) {
 Result<CuptiLibrary> load_cupti(const std::vector<std::string>& names) {
   const auto library = SharedLibrary::open(names);
   if (!library) {
-    return fail(library.error().within(
-        "no CUPTI here: install the CUDA toolkit's or the Python package nvidia-cuda-cupti and put "
-        "its folder on LD_LIBRARY_PATH"));
+    return fail(
+        library.error().within("CUPTI not found: install the CUDA toolkit's or the Python package "
+                               "nvidia-cuda-cupti and put "
+                               "its folder on LD_LIBRARY_PATH"));
   }
   CuptiLibrary found;
   std::string missing;
@@ -86,8 +86,8 @@ Result<CuptiLibrary> load_cupti(const std::vector<std::string>& names) {
   require(*library, "cuptiActivityGetNumDroppedRecords", found.count_dropped, missing);
   if (!missing.empty()) {
     return fail(ErrorCode::unavailable, library->name() + " has no " + missing +
-                                            ": it is no CUPTI, or one before CUDA 7.0; install a "
-                                            "newer one");
+                                            ": it is not CUPTI, or older than CUDA 7.0; install "
+                                            "a newer one");
   }
   found.subscribe_named = library->find<SubscribeNamed>("cuptiSubscribe_v2");
   return found;

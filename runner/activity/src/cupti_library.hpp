@@ -8,7 +8,7 @@
 
 namespace torchwatch::activity {
 
-/// CUPTI's functions, as far as they are used.
+/// The functions of CUPTI in use.
 struct CuptiLibrary {
   cupti::GetVersion* get_version = nullptr;
   cupti::GetTimestamp* get_timestamp = nullptr;
@@ -27,7 +27,7 @@ struct CuptiLibrary {
 /// Errors: unavailable, naming the function that is missing or why nothing could be loaded.
 Result<CuptiLibrary> load_cupti(const std::vector<std::string>& names);
 
-/// An error for what `call` of CUPTI answered: what it means, what to do, call and code.
+/// The error for CUPTI's answer to `call`: its meaning, what to do, call and code.
 Error cupti_error(const std::string& call, int code);
 
 }  // namespace torchwatch::activity

@@ -11,21 +11,21 @@
 namespace torchwatch::activity {
 namespace {
 
-/// LibTorch's first device is where every workload runs.
+/// Every workload runs on LibTorch's first device.
 constexpr std::uint32_t kDevice = 0;
 
-/// How far a stamp may lie outside of all windows: between the waits for the device nothing runs,
-/// so what is farther off was stamped wrongly (measurement.md 1.2).
+/// The farthest that a stamp may lie outside of all windows: nothing runs between the waits for the
+/// device, so a stamp farther off is wrong.
 constexpr std::int64_t kStrayNsMax = 1'000'000;
 
-/// Reading two clocks one after the other, not quite at once.
+/// The time between reading two clocks one after the other.
 constexpr std::int64_t kClockReadingNs = 20'000;
 
 std::string count_of(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// Why the recording is not whole; empty: it is.
+/// The reason why the recording is incomplete; empty if it is complete.
 std::string why_incomplete(const Recording& recording) {
   if (recording.dropped > 0) {
     return "CUPTI dropped " + count_of(recording.dropped, "record") +
@@ -45,7 +45,8 @@ std::string described(const Activity& activity) {
          " to " + std::to_string(activity.end_ns);
 }
 
-/// Why a record's stamps cannot be; empty: they can. CUPTI stamps 0 where it had no room for times.
+/// The reason why a record's stamps are wrong; empty if they are right. CUPTI stamps 0 where it had
+/// no memory for times.
 std::string_view why_stamped_wrongly(const Activity& activity, Window all) {
   if (activity.start_ns <= 0 || activity.end_ns <= 0) return "a record without times: a ";
   if (activity.end_ns < activity.start_ns) return "a record that ends before it starts: a ";
@@ -61,7 +62,7 @@ std::string_view why_stamped_wrongly(const Activity& activity, Window all) {
 /// CUPTI's clock is the wall clock, which can be set; the other cannot.
 std::string why_window_wrong(const Iteration& iteration) {
   const auto length = iteration.window.length_ns();
-  if (iteration.window.begin_ns <= 0 || length <= 0) return "CUPTI told no time";
+  if (iteration.window.begin_ns <= 0 || length <= 0) return "CUPTI reported no time";
   const auto tolerated = kClockReadingNs + iteration.wall_ns / 1000;
   if (std::abs(length - iteration.wall_ns) <= tolerated) return "";
   return "an iteration took " + std::to_string(iteration.wall_ns) + " ns, but " +
@@ -195,7 +196,7 @@ Result<Profile> summarise(const Recording& recording, const std::vector<Iteratio
   if (profile.outside_ns > windows_ns / 100) {
     return fail(ErrorCode::corrupt, std::to_string(profile.outside_ns) +
                                         " ns of recorded work lie outside the iterations: the "
-                                        "device's clock was told wrongly; run it again");
+                                        "device's clock was wrong; run it again");
   }
   const auto chosen = iteration_of_median_wall(iterations);
   profile.breakdown = breakdowns[chosen];

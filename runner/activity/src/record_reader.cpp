@@ -1,7 +1,7 @@
-#include "record_reader.hpp"
-
 #include <cstring>
 #include <optional>
+
+#include "activity_buffers.hpp"
 
 namespace torchwatch::activity {
 namespace {
@@ -15,8 +15,8 @@ T value_at(const std::uint8_t* record, std::size_t offset) {
   return value;
 }
 
-/// Stamps are ns since 1970; one beyond the signed range is broken and turns negative, which is
-/// noticed as such.
+/// Stamps are ns since 1970; one beyond the signed range is broken, becomes negative, and is found
+/// for that.
 std::int64_t time_at(const std::uint8_t* record, std::size_t offset) {
   return static_cast<std::int64_t>(value_at<std::uint64_t>(record, offset));
 }

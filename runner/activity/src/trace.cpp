@@ -5,8 +5,6 @@
 
 #include "activity_buffers.hpp"
 #include "cupti_library.hpp"
-#include "record_reader.hpp"
-#include "torchwatch/activity/cuda_driver.hpp"
 
 namespace torchwatch::activity {
 namespace {
@@ -18,7 +16,7 @@ constexpr std::array kKinds{kConcurrentKernel, kMemcpy, kMemcpyPeer, kMemset};
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records_max) {
   *buffer = ActivityBuffers::instance().hand_out();
   *size = *buffer == nullptr ? 0 : kBufferBytes;
-  *records_max = 0;  // as many as there is room for
+  *records_max = 0;  // as many as fit
 }
 
 void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t,
@@ -47,8 +45,8 @@ Status subscribe_by_name(const CuptiLibrary& library, void** subscriber) {
   return fail(std::move(error));
 }
 
-/// CUPTI's activity records need no subscriber, but the attempt shows another profiler, with which
-/// callbacks and kinds would be shared in silence.
+/// CUPTI's activity records need no subscriber, but the attempt reveals another profiler, with
+/// which callbacks and kinds would be shared silently.
 Status subscribe(const CuptiLibrary& library, void** subscriber) {
   if (library.subscribe_named != nullptr) return subscribe_by_name(library, subscriber);
   return answered("cuptiSubscribe", library.subscribe(subscriber, ignore_callback, nullptr));
@@ -110,7 +108,7 @@ void Trace::State::disable_kinds() {
   enabled = false;
 }
 
-/// Forced: a plain flush keeps every buffer in which some record is not complete.
+/// Forces the flush, as a plain one keeps every buffer in which some record is not complete.
 Status Trace::State::flush() const {
   return answered("cuptiActivityFlushAll", library.flush_all(kFlushForced));
 }

@@ -49,7 +49,7 @@ Status check_answers(const Request& request, const RunResult& result) {
       return check_memory(request, result);
     case Pass::profile:
       if (!result.breakdown && result.breakdown_reason.empty()) {
-        return lacks(Pass::profile, "must have a breakdown or the reason why there is none");
+        return lacks(Pass::profile, "must have a breakdown or a reason for its absence");
       }
       return {};
     case Pass::coverage:

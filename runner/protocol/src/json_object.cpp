@@ -10,7 +10,7 @@ using nlohmann::json;
 constexpr std::size_t kMapEntriesMax = 4096;
 constexpr std::size_t kMapTextBytesMax = 8192;
 
-/// A number that is whole and fits: nlohmann keeps what exceeds int64 as unsigned.
+/// Returns a whole number within the range; nlohmann keeps numbers that exceed int64 as unsigned.
 std::optional<std::int64_t> whole_number(const json& value, Range range) {
   if (!value.is_number_integer()) return {};
   if (value.is_number_unsigned() &&

@@ -15,7 +15,7 @@
 
 namespace torchwatch::protocol {
 
-/// Allowed values of a whole number, both ends included.
+/// The allowed values of a whole number, both ends included.
 struct Range {
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -25,7 +25,7 @@ struct Range {
 /// the root. Errors: corrupt, saying at which byte the text stops making sense.
 Result<nlohmann::json> parse_object(std::string_view text, std::size_t bytes_max);
 
-/// The same on one line, with invalid UTF-8 replaced, so that writing never fails.
+/// Writes JSON on one line, with invalid UTF-8 replaced, so that writing never fails.
 std::string dump(const nlohmann::json&);
 
 /// Reads the members of one JSON object. Each call names a member, checks its type and range, and
@@ -46,10 +46,10 @@ class ObjectReader {
   Result<std::vector<std::int64_t>> integers(std::string_view name, Range, std::size_t count_max);
   Result<std::map<std::string, std::int64_t>> integer_map(std::string_view name, Range);
   Result<std::map<std::string, std::string>> text_map(std::string_view name);
-  /// The object under `name`; none where it is absent or null.
+  /// The object under `name`; empty if it is absent or null.
   Result<std::optional<ObjectReader>> object(std::string_view name);
 
-  /// A member that is a word of the vocabulary, by its parse function.
+  /// Reads a member that is a word of the vocabulary by the word's parse function.
   template <typename T>
   Result<T> word(std::string_view name, Result<T> (*parse)(std::string_view),
                  std::optional<T> fallback = {}) {
@@ -63,7 +63,7 @@ class ObjectReader {
     return value;
   }
 
-  /// An error for the first member that no call has asked for.
+  /// Returns an error for the first member that no call has named.
   Status refuse_unknown() const;
   tl::unexpected<Error> wrong(std::string_view name, std::string_view must) const;
 

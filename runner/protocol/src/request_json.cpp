@@ -14,16 +14,16 @@ constexpr std::int64_t kMillisecondsMax = 86'400'000;
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
 
-Status read_cell(ObjectReader& in, Cell& cell) {
-  TW_TRY(cell.workload, in.text("workload", 200));
-  TW_TRY(cell.configuration.device, in.word("device", parse_device));
-  TW_TRY(cell.configuration.mode, in.word("mode", parse_mode));
-  TW_TRY(cell.variant.precision, in.word("precision", parse_precision, {Precision::fp32}));
-  TW_TRY(cell.variant.backend, in.word("backend", parse_backend, {Backend::eager}));
+Status read_benchmark(ObjectReader& in, Benchmark& benchmark) {
+  TW_TRY(benchmark.workload, in.text("workload", 200));
+  TW_TRY(benchmark.configuration.device, in.word("device", parse_device));
+  TW_TRY(benchmark.configuration.mode, in.word("mode", parse_mode));
+  TW_TRY(benchmark.variant.precision, in.word("precision", parse_precision, {Precision::fp32}));
+  TW_TRY(benchmark.variant.backend, in.word("backend", parse_backend, {Backend::eager}));
   TW_TRY(const auto batch, in.integer("batch", {0, kBatchMax}, 0));
   TW_TRY(const auto threads, in.integer("threads", {0, 4096}, 0));
-  cell.variant.batch = static_cast<int>(batch);
-  cell.variant.threads = static_cast<int>(threads);
+  benchmark.variant.batch = static_cast<int>(batch);
+  benchmark.variant.threads = static_cast<int>(threads);
   return {};
 }
 
@@ -57,22 +57,24 @@ Status read_chrome_trace(ObjectReader& in, Request& request) {
   return in.wrong("chrome_trace", "is for the pass \"profile\" alone");
 }
 
-Status read_turns(ObjectReader& in, Request& request) {
-  TW_TRY(auto members, in.object("turns"));
+Status read_interleave(ObjectReader& in, Request& request) {
+  TW_TRY(auto members, in.object("interleave"));
   if (!members) return {};
-  Turns turns;
-  TW_TRY(turns.own, members->text("own", kPathBytesMax));
-  TW_TRY(turns.other, members->text("other", kPathBytesMax));
-  TW_TRY(turns.begins, members->boolean("begins", turns.begins));
+  Interleave pipes;
+  TW_TRY(pipes.own, members->text("own", kPathBytesMax));
+  TW_TRY(pipes.other, members->text("other", kPathBytesMax));
+  TW_TRY(pipes.begins, members->boolean("begins", pipes.begins));
   TW_TRY_VOID(members->refuse_unknown());
-  if (request.pass != Pass::timing) return in.wrong("turns", "is for the pass \"timing\" alone");
-  request.turns = std::move(turns);
+  if (request.pass != Pass::timing) {
+    return in.wrong("interleave", "is for the pass \"timing\" alone");
+  }
+  request.interleave = std::move(pipes);
   return {};
 }
 
-nlohmann::json turns_json(const std::optional<Turns>& turns) {
-  if (!turns) return nullptr;
-  return {{"own", turns->own}, {"other", turns->other}, {"begins", turns->begins}};
+nlohmann::json interleave_json(const std::optional<Interleave>& pipes) {
+  if (!pipes) return nullptr;
+  return {{"own", pipes->own}, {"other", pipes->other}, {"begins", pipes->begins}};
 }
 
 Status read_limits(ObjectReader& in, RunLimits& limits) {
@@ -87,7 +89,7 @@ Status read_limits(ObjectReader& in, RunLimits& limits) {
 }  // namespace
 
 std::string to_json(const Request& request) {
-  const auto& [workload, configuration, variant] = request.cell;
+  const auto& [workload, configuration, variant] = request.benchmark;
   return dump(
       {{"schema", kSchema},
        {"attempt", request.attempt},
@@ -110,7 +112,7 @@ std::string to_json(const Request& request) {
        {"pin_to_core", request.pin_to_core},
        {"fixed_heap", request.fixed_heap},
        {"chrome_trace", request.chrome_trace},
-       {"turns", turns_json(request.turns)},
+       {"interleave", interleave_json(request.interleave)},
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
 }
@@ -122,7 +124,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(const auto schema, in.integer("schema", {kSchema, kSchema}));
   static_cast<void>(schema);
   TW_TRY(request.attempt, in.text("attempt", 200));
-  TW_TRY_VOID(read_cell(in, request.cell));
+  TW_TRY_VOID(read_benchmark(in, request.benchmark));
   TW_TRY(request.pass, in.word("pass", parse_pass, {request.pass}));
   TW_TRY(request.preset, in.word("preset", parse_preset, {request.preset}));
   TW_TRY_VOID(read_counts(in, request));
@@ -130,7 +132,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(request.pin_to_core, in.boolean("pin_to_core", request.pin_to_core));
   TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
   TW_TRY_VOID(read_chrome_trace(in, request));
-  TW_TRY_VOID(read_turns(in, request));
+  TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
   TW_TRY_VOID(in.refuse_unknown());
   return request;

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
-#include "torchwatch/doors/clock.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/unique_fd.hpp"
-#include "tree_links.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -37,7 +37,7 @@ tl::unexpected<Error> cannot(const std::string& doing, const fs::path& path,
   return fail(ErrorCode::unavailable, "cannot " + doing + " " + path.string() + ": " + why);
 }
 
-/// Sets a file's time to the kernel's now; makes the file where there is none.
+/// Sets a file's time to the kernel's now; makes a missing file.
 Status touch(const fs::path& path) {
   const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!file.is_open() || futimens(file.get(), nullptr) != 0) {
@@ -46,7 +46,7 @@ Status touch(const fs::path& path) {
   return {};
 }
 
-/// In two steps, so that a tree is never seen half removed under its name.
+/// Renames the tree before it removes it, so that nobody sees it half removed under its name.
 Status remove_tree(const fs::path& tree) {
   fs::path removed = tree;
   removed += kRemovedSuffix;
@@ -61,10 +61,10 @@ Status remove_tree(const fs::path& tree) {
 
 struct Answer {
   Unbuildable unbuildable;
-  doors::WallMillis made_at = 0;
+  platform::WallMillis made_at = 0;
 };
 
-/// None for an answer that cannot be read: it is found out again.
+/// Returns nothing for an answer that cannot be read: then the commit is built again.
 std::optional<Answer> parse_answer(const std::string& text) {
   const json answer = json::parse(text, nullptr, false);
   if (!answer.is_object()) return {};
@@ -75,6 +75,62 @@ std::optional<Answer> parse_answer(const std::string& text) {
   if (fault == answer.end() || !fault->is_boolean()) return {};
   if (made_at == answer.end() || !made_at->is_number_integer()) return {};
   return Answer{.unbuildable = {.reason = *reason, .fault = *fault}, .made_at = *made_at};
+}
+
+struct TreeContent {
+  std::int64_t bytes = 0;       ///< of its own files, not of what is behind links
+  std::set<std::string> links;  ///< names of folders in the cache that its links lead into
+};
+
+constexpr int kHopsMax = 40;  // as the kernel's own limit
+
+/// Returns the first part of `path` below `cache`, if it lies there.
+std::optional<std::string> name_in(const fs::path& cache, const fs::path& path) {
+  const fs::path relative = path.lexically_relative(cache);
+  if (relative.empty() || *relative.begin() == ".." || *relative.begin() == ".") return {};
+  return relative.begin()->string();
+}
+
+/// Returns where a link leads in one step; the folders before the name are freed of links.
+fs::path step_from(const fs::path& link, std::error_code& error) {
+  fs::path target = fs::read_symlink(link, error);
+  if (error) return {};
+  if (target.is_relative()) target = link.parent_path() / target;
+  const fs::path folder = fs::weakly_canonical(target.parent_path(), error);
+  return (error ? target.parent_path().lexically_normal() : folder) / target.filename();
+}
+
+void add_hops(fs::path link, const fs::path& cache, std::set<std::string>& names) {
+  for (int hop = 0; hop < kHopsMax; ++hop) {
+    std::error_code error;
+    const fs::path target = step_from(link, error);
+    if (target.empty()) return;
+    if (const auto name = name_in(cache, target)) names.insert(*name);
+    if (!fs::is_symlink(target, error)) return;
+    link = target;
+  }
+}
+
+/// Looks through `tree`, a folder in `cache`. A link that leads to another link leads into the
+/// folders of both.
+Result<TreeContent> content_of(const fs::path& tree, const fs::path& cache) {
+  TreeContent content;
+  std::error_code error;
+  const fs::path real_cache = fs::weakly_canonical(cache, error);
+  fs::recursive_directory_iterator entry(tree, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_symlink(ignored)) {
+      add_hops(entry->path(), real_cache, content.links);
+    } else if (entry->is_regular_file(ignored)) {
+      content.bytes += static_cast<std::int64_t>(entry->file_size(ignored));
+    }
+  }
+  if (error) {
+    return fail(ErrorCode::unavailable, "cannot list " + tree.string() + ": " + error.message());
+  }
+  content.links.erase(tree.filename().string());
+  return content;
 }
 
 /// Something that can be evicted: a tree or a log.
@@ -128,13 +184,13 @@ Result<std::optional<CommitBuild>> BuildCache::find(const Key& key,
     auto tree = take(key);
     if (tree) return std::optional<CommitBuild>(std::move(*tree));
     if (tree.error().code == ErrorCode::unavailable) return fail(tree.error());
-    return std::optional<CommitBuild>();  // damaged: to be made anew
+    return std::optional<CommitBuild>();  // damaged: it is built again
   }
   const auto text =
-      doors::read_file(folder_ / (name_of(key) + kUnbuildableSuffix), kAnswerBytesMax);
+      platform::read_file(folder_ / (name_of(key) + kUnbuildableSuffix), kAnswerBytesMax);
   const auto answer = text ? parse_answer(*text) : std::nullopt;
   if (!answer) return std::optional<CommitBuild>();
-  const auto age = std::chrono::milliseconds(doors::SystemClock().wall_now() - answer->made_at);
+  const auto age = std::chrono::milliseconds(platform::SystemClock().wall_now() - answer->made_at);
   if (answer->unbuildable.fault && age >= fault_age_max) return std::optional<CommitBuild>();
   return std::optional<CommitBuild>(answer->unbuildable);
 }
@@ -161,12 +217,13 @@ Status BuildCache::keep_unbuildable(const Key& key, const Unbuildable& unbuildab
                     {"commit", key.commit},
                     {"reason", unbuildable.reason},
                     {"fault", unbuildable.fault},
-                    {"made_at_ms", doors::SystemClock().wall_now()}};
-  return doors::publish_file(folder_ / (name_of(key) + kUnbuildableSuffix), answer.dump(2) + "\n");
+                    {"made_at_ms", platform::SystemClock().wall_now()}};
+  return platform::publish_file(folder_ / (name_of(key) + kUnbuildableSuffix),
+                                answer.dump(2) + "\n");
 }
 
 Status BuildCache::keep_log(const Key& key, const std::string& text) {
-  return doors::publish_file(folder_ / (key.commit + kLogSuffix), text);
+  return platform::publish_file(folder_ / (key.commit + kLogSuffix), text);
 }
 
 Status BuildCache::remove(const Key& key) const {

@@ -15,9 +15,9 @@ namespace torchwatch::builds {
 
 /// The folder in which builds of commits lie:
 ///   <commit>-<recipe>/                  a tree, with the file last-used in it
-///   <commit>-<recipe>.unbuildable.json  the answer that there is none
+///   <commit>-<recipe>.unbuildable.json  the answer that it cannot be built
 ///   <commit>.log                        what the recipe printed
-/// Thread-safe. Whoever changes it holds the folder's lock.
+/// Thread-safe. Only the holder of the folder's lock may change it.
 class BuildCache {
  public:
   explicit BuildCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -30,11 +30,11 @@ class BuildCache {
 
   std::filesystem::path tree_folder(const Key&) const;
 
-  /// A whole build (with a lease) or the answer that there is none; nothing for a damaged build,
-  /// and for a fault older than `fault_age_max`.
+  /// Returns a whole build (with a lease) or the answer that it cannot be built; nothing for a
+  /// damaged build and for a fault older than `fault_age_max`.
   Result<std::optional<CommitBuild>> find(const Key&, std::chrono::seconds fault_age_max);
 
-  /// Marks a tree as one of the cache's, used now. Part of making it, before it is published.
+  /// Marks a tree as one of the cache's, used now. To be called before the tree is published.
   Status mark_used(const std::filesystem::path& tree);
 
   /// Reads the published tree, notes that it is used and leases it.
@@ -43,7 +43,7 @@ class BuildCache {
   Status keep_unbuildable(const Key&, const Unbuildable&);
   Status keep_log(const Key&, const std::string& text);
 
-  /// Removes a published tree, in one step for whoever looks on.
+  /// Removes a published tree, in one step as others see it.
   Status remove(const Key&) const;
 
   /// Removes what a killed process left half-done.

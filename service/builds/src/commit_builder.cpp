@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "build_cache.hpp"
-#include "commit_making.hpp"
+#include "commit_build_job.hpp"
+#include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
-#include "torchwatch/builds/sha256.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -55,7 +55,8 @@ Result<std::vector<CommitBuild>> builds_of(std::vector<Answer> answers) {
 
 }  // namespace
 
-CommitBuilder::CommitBuilder(Settings settings, doors::ProcessRunner& processes, Checkout checkout)
+CommitBuilder::CommitBuilder(Settings settings, process::ProcessRunner& processes,
+                             Checkout checkout)
     : settings_(std::move(settings)), processes_(processes), checkout_(std::move(checkout)) {
   // A recipe is called from within the checkout.
   settings_.recipe = fs::absolute(settings_.recipe);
@@ -90,11 +91,12 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < commits.size(); ++i) {
       if (!is_missing(answers[i])) continue;
-      const RecipePlace place{static_cast<int>(threads.size()), jobs_of(settings_.jobs, builders)};
+      const RecipePlace place{.builder = static_cast<int>(threads.size()),
+                              .jobs = jobs_of(settings_.jobs, builders)};
       threads.emplace_back([&, i, place] { answers[i] = make(commits[i], place, base, stop); });
     }
   }
-  // Only after all have ended: none is given up because another cannot be made.
+  // Only after all have ended: one that cannot be made does not stop the others.
   TW_TRY(auto builds, builds_of(std::move(answers)));
   TW_TRY_VOID(cache_->evict(settings_.size_limit_bytes));
   return builds;
@@ -104,8 +106,8 @@ Answer CommitBuilder::make(const std::string& commit, const RecipePlace& place,
                            const std::optional<Tree>& base, const std::stop_token& stop) {
   TW_TRY(const auto key, key_of(commit, settings_.recipe));
   TW_TRY_VOID(cache_->remove(key));  // a damaged one
-  CommitMaking making(settings_, processes_, checkout_, *cache_, key, place);
-  TW_TRY(auto made, making.answer(base ? base->folder : fs::path(), stop));
+  CommitBuildJob job(settings_, processes_, checkout_, *cache_, key, place);
+  TW_TRY(auto made, job.answer(base ? base->folder : fs::path(), stop));
   return std::optional<CommitBuild>(std::move(made));
 }
 

@@ -1,12 +1,32 @@
-#include "file_hashes.hpp"
+#include "torchwatch/builds/file_hashes.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <optional>
+#include <cerrno>
+#include <cstring>
+#include <vector>
 
-#include "torchwatch/builds/sha256.hpp"
+#include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::builds {
+
+Result<std::string> sha256_of_file(const std::filesystem::path& path) {
+  TW_TRY(const UniqueFd file, platform::open_to_read(path));
+  constexpr std::size_t kBlockBytes = 1U << 18U;
+  digest::Sha256 hash;
+  std::vector<char> block(kBlockBytes);
+  for (;;) {
+    const ssize_t got = read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return fail(ErrorCode::unavailable, "cannot read " + path.string() + ": " + strerror(errno));
+    }
+    if (got == 0) return hash.hex();
+    hash.add({block.data(), static_cast<std::size_t>(got)});
+  }
+}
 
 Result<std::string> FileHashes::of(const std::filesystem::path& path) {
   struct stat about{};

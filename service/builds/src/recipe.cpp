@@ -10,7 +10,7 @@ namespace {
 constexpr int kCannotBeBuilt = 125;
 constexpr std::size_t kLineBytesMax = 200;
 
-doors::ProcessSpec spec_of(const RecipeCall& call) {
+process::ProcessSpec spec_of(const RecipeCall& call) {
   auto environment = tool_environment();
   environment["TORCHWATCH_SOURCE"] = call.source.string();
   environment["TORCHWATCH_COMMIT"] = call.commit;
@@ -24,42 +24,42 @@ doors::ProcessSpec spec_of(const RecipeCall& call) {
           .working_folder = call.source,
           .time_limit = call.time_limit,
           .output_limit_bytes = call.output_limit_bytes,
-          .tag = "build-" + call.commit,
+          .label = "build-" + call.commit,
           .cpus = {},
           .on_started = {}};
 }
 
 /// `end` of a recipe that neither built nor answered 125.
-std::string fault_of(const doors::ProcessOutcome& outcome, const RecipeCall& call) {
-  if (std::holds_alternative<doors::TimedOut>(outcome.end)) {
+std::string fault_of(const process::ProcessOutcome& outcome, const RecipeCall& call) {
+  if (std::holds_alternative<process::TimedOut>(outcome.end)) {
     return "timed out after " + std::to_string(call.time_limit.count()) + " s";
   }
-  if (std::holds_alternative<doors::OutputLimit>(outcome.end)) {
+  if (std::holds_alternative<process::OutputLimit>(outcome.end)) {
     return "printed more than " + std::to_string(call.output_limit_bytes) + " bytes";
   }
   const std::string line = last_line(outcome.output);
-  return doors::describe(outcome.end) + (line.empty() ? "" : " (\"" + line + "\")");
+  return process::describe(outcome.end) + (line.empty() ? "" : " (\"" + line + "\")");
 }
 
 }  // namespace
 
-Result<RecipeRun> run_recipe(const RecipeCall& call, doors::ProcessRunner& processes,
+Result<RecipeRun> run_recipe(const RecipeCall& call, process::ProcessRunner& processes,
                              std::stop_token stop) {
   auto outcome = processes.run(spec_of(call), std::move(stop));
   const std::string name = "recipe " + call.recipe.string();
-  if (std::holds_alternative<doors::Cancelled>(outcome.end)) {
+  if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return fail(ErrorCode::cancelled, name + " was stopped");
   }
-  if (std::holds_alternative<doors::SpawnFailed>(outcome.end) ||
-      std::holds_alternative<doors::Abandoned>(outcome.end)) {
-    return fail(ErrorCode::unavailable, name + " " + doors::describe(outcome.end) +
+  if (std::holds_alternative<process::SpawnFailed>(outcome.end) ||
+      std::holds_alternative<process::Abandoned>(outcome.end)) {
+    return fail(ErrorCode::unavailable, name + " " + process::describe(outcome.end) +
                                             "; is it an executable file with a #! line?");
   }
   RecipeRun run{.end = Built{}, .output = {}};
-  const auto* const exited = std::get_if<doors::Exited>(&outcome.end);
+  const auto* const exited = std::get_if<process::Exited>(&outcome.end);
   if (exited != nullptr && exited->code == kCannotBeBuilt) {
     run.end = CannotBeBuilt{};
-  } else if (!doors::succeeded(outcome)) {
+  } else if (!process::succeeded(outcome)) {
     run.end = Fault{fault_of(outcome, call)};
   }
   run.output = std::move(outcome.output);

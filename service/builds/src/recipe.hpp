@@ -6,17 +6,17 @@
 #include <string>
 #include <variant>
 
-#include "torchwatch/doors/process.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::builds {
 
-/// What is of one call among those that are made at once.
+/// The share of one call among those that are made at once.
 struct RecipePlace {
-  int builder = 0;  ///< from 0, no two at once have the same: a recipe may choose a machine by it
+  int builder = 0;  ///< from 0, unique among those at once: a recipe may choose a machine by it
   int jobs = 1;
 };
 
-/// One call of a build recipe (architecture.md section 4).
+/// One call of a build recipe (docs/operating.md).
 struct RecipeCall {
   std::filesystem::path recipe;
   std::filesystem::path source;  ///< checkout of the commit
@@ -40,7 +40,7 @@ struct RecipeRun {
 };
 
 /// Errors: cancelled, unavailable (the recipe cannot be started at all).
-Result<RecipeRun> run_recipe(const RecipeCall&, doors::ProcessRunner&, std::stop_token stop);
+Result<RecipeRun> run_recipe(const RecipeCall&, process::ProcessRunner&, std::stop_token stop);
 
 /// The last line of a program's output that says something, cut to a sentence's length.
 std::string last_line(const std::string& output);

@@ -1,15 +1,18 @@
 #include "torchwatch/builds/tree.hpp"
 
 #include <elf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
-#include "file_hashes.hpp"
-#include "torchwatch/builds/elf_file.hpp"
-#include "torchwatch/builds/sha256.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/builds/file_hashes.hpp"
+#include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -19,9 +22,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::array kDemandedLibraries{"libtorch.so", "libtorch_cpu.so", "libc10.so"};
 
-/// The first line of a small file such as build-version.
+/// Returns the first line of a small file such as build-version.
 Result<std::string> read_line(const fs::path& path) {
-  TW_TRY(const std::string text, doors::read_file(path, kLineBytesMax));
+  TW_TRY(const std::string text, platform::read_file(path, kLineBytesMax));
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
@@ -41,7 +44,7 @@ bool is_library_name(const std::string& name) {
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
 }
 
-/// The libraries in lib/, by name. A folder of such a name is none.
+/// Returns the libraries in lib/, sorted by name. A folder of such a name is not one of them.
 Result<std::vector<fs::path>> libraries_of(const fs::path& folder) {
   std::vector<fs::path> libraries;
   std::error_code error;
@@ -52,9 +55,9 @@ Result<std::vector<fs::path>> libraries_of(const fs::path& folder) {
     if (!entry->is_directory(broken_link)) libraries.push_back(entry->path());
   }
   if (error) {
-    return fail(
-        ErrorCode::invalid,
-        folder.string() + " is no LibTorch tree: cannot list its lib/ (" + error.message() + ")");
+    return fail(ErrorCode::invalid, folder.string() +
+                                        " is not a LibTorch tree: cannot list its lib/ (" +
+                                        error.message() + ")");
   }
   std::ranges::sort(libraries);
   return libraries;
@@ -69,7 +72,7 @@ bool is_there(const fs::path& path) {
 Status check_demanded(const fs::path& folder) {
   for (const char* name : kDemandedLibraries) {
     if (!is_there(folder / "lib" / name)) {
-      return fail(ErrorCode::invalid, folder.string() + " is no LibTorch tree: it has no lib/" +
+      return fail(ErrorCode::invalid, folder.string() + " is not a LibTorch tree: it has no lib/" +
                                           name + "; name the folder that holds lib/ and include/");
     }
   }
@@ -79,6 +82,43 @@ Status check_demanded(const fs::path& folder) {
                                         "that is gone): runner kits need its headers");
   }
   return {};
+}
+
+/// The first bytes of an ELF file, which say for which machine it was made.
+struct ElfHeader {
+  std::uint8_t file_class = 0;  ///< ELFCLASS64 ...
+  std::uint16_t type = 0;       ///< ET_DYN ...
+  std::uint16_t machine = 0;    ///< EM_X86_64 ...
+};
+
+Result<ElfHeader> read_elf_header(const fs::path& path) {
+  TW_TRY(const UniqueFd file, platform::open_to_read(path));
+  std::array<unsigned char, EI_NIDENT + 2 * sizeof(std::uint16_t)> bytes{};
+  const ssize_t got = pread(file.get(), bytes.data(), bytes.size(), 0);
+  if (got < 0) {
+    return fail(ErrorCode::unavailable, "cannot read " + path.string() + ": " + strerror(errno));
+  }
+  if (static_cast<std::size_t>(got) < bytes.size() ||
+      std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
+    return fail(ErrorCode::invalid, path.string() + " is not a library (no ELF header)");
+  }
+  const bool is_big = bytes[EI_DATA] == ELFDATA2MSB;
+  const auto half = [&](std::size_t at) {
+    const unsigned high = bytes.at(is_big ? at : at + 1);
+    const unsigned low = bytes.at(is_big ? at + 1 : at);
+    return static_cast<std::uint16_t>(high << 8U | low);
+  };
+  return ElfHeader{.file_class = bytes[EI_CLASS],
+                   .type = half(EI_NIDENT),
+                   .machine = half(EI_NIDENT + sizeof(std::uint16_t))};
+}
+
+std::string machine_name(std::uint16_t machine) {
+  if (machine == EM_X86_64) return "x86-64";
+  if (machine == EM_AARCH64) return "AArch64";
+  if (machine == EM_386) return "x86 (32 bit)";
+  if (machine == EM_PPC64) return "PowerPC64";
+  return "ELF machine " + std::to_string(machine);
 }
 
 Status check_library(const fs::path& path, const ElfHeader& own) {
@@ -92,13 +132,13 @@ Status check_library(const fs::path& path, const ElfHeader& own) {
                                         machine_name(own.machine));
   }
   if (header->type != ET_DYN) {
-    return fail(ErrorCode::invalid, path.string() + " is an ELF file but no shared library");
+    return fail(ErrorCode::invalid, path.string() + " is an ELF file but not a shared library");
   }
   return {};
 }
 
 Result<std::string> content_hash_of(const std::vector<fs::path>& libraries) {
-  Sha256 hash;
+  digest::Sha256 hash;
   for (const auto& path : libraries) {
     TW_TRY(const std::string file_hash, process_file_hashes().of(path));
     hash.add_field(path.filename().string());
@@ -121,10 +161,8 @@ Result<Tree> inspect(const fs::path& folder) {
   TW_TRY(tree.embedded_commit, read_mark(absolute, "build-hash"));
   TW_TRY(tree.version, read_mark(absolute, "build-version"));
   TW_TRY(const auto libraries, libraries_of(absolute));
-  TW_TRY(const ElfHeader own, own_elf_header());
+  TW_TRY(const ElfHeader own, read_elf_header("/proc/self/exe"));
   for (const auto& path : libraries) TW_TRY_VOID(check_library(path, own));
-  TW_TRY(const ElfDynamic dynamic, read_elf_dynamic(absolute / "lib" / "libtorch.so"));
-  tree.has_cuda = std::ranges::find(dynamic.needed, "libtorch_cuda.so") != dynamic.needed.end();
   TW_TRY(tree.content_hash, content_hash_of(libraries));
   return tree;
 }

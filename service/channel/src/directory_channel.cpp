@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// build-hash is written last, so it tells that a tree is complete.
+/// build-hash is written last: a tree with it is complete.
 bool is_complete(const fs::path& build) {
   std::error_code ignored;
   return fs::is_regular_file(build / "build-hash", ignored);
@@ -80,7 +80,7 @@ class DirectoryChannel final : public Channel {
   }
 
  private:
-  /// What somebody is still copying there may have a name of the other kinds.
+  /// Builds that are still being copied may have names of the other kinds.
   static bool is_build_name(const std::string& name) {
     return !name.empty() && name[0] != '.' && !name.ends_with(".partial");
   }

@@ -1,194 +1,189 @@
-#include <unistd.h>
-
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
 #include <mutex>
+#include <sstream>
 
-#include "pip.hpp"
-#include "release.hpp"
-#include "torchwatch/builds/elf_file.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
-#include "torchwatch/builds/library_search.hpp"
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/channel/channel.hpp"
-#include "torchwatch/doors/failpoint.hpp"
-#include "torchwatch/doors/publish.hpp"
-#include "wheel.hpp"
+#include "torchwatch/platform/failpoint.hpp"
 
 namespace torchwatch::channel {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPackage = "torch";
+constexpr std::size_t kOutputBytesMax = 1U << 20U;
+constexpr std::size_t kLastWordsMax = 400;
+constexpr std::size_t kVersionLettersMax = 64;
 
-/// Of torch's wheel only what a runner kit needs; the rest is read and checked, not written.
-bool is_wanted_of_torch(std::string_view name) {
-  return name.starts_with("torch/lib/") || name.starts_with("torch/include/") ||
-         name == "torch/version.py";
-}
+/// Exit statuses of the program, as its head lists them.
+constexpr int kNotOffered = 3;
+constexpr int kDamaged = 4;
 
-/// Where the wheels of a release lie while it is fetched.
-fs::path downloads_of(const fs::path& cache, const std::string& version) {
-  return cache / (version + ".download");
-}
-
-/// One release on its way into the cache. Downloads lie beside it until all is done, so a later
-/// call need not fetch them again.
-class Fetching {
- public:
-  Fetching(const WheelIndexSettings& settings, doors::ProcessRunner& processes, std::string version,
-           std::stop_token stop)
-      : settings_(settings),
-        version_(std::move(version)),
-        downloads_(downloads_of(settings.cache, version_)),
-        pip_({.python = settings.python,
-              .scratch = downloads_ / "pip",
-              .time_limit = settings.time_limit},
-             processes),
-        stop_(std::move(stop)) {
-    limits_.bytes_max = settings.unpacked_bytes_max;
-  }
-
-  Status run() {
-    auto done = fetch();
-    std::error_code ignored;
-    // What is damaged is fetched anew; what was only interrupted is not.
-    const bool is_kept = !done && done.error().code != ErrorCode::corrupt;
-    fs::remove_all(is_kept ? downloads_ / "pip" : downloads_, ignored);
-    return done;
-  }
-
- private:
-  Status fetch() {
-    TW_TRY(auto site, doors::PartialFolder::create(settings_.cache / version_));
-    TW_TRY_VOID(unpack_torch(site.path()));
-    const fs::path tree = site.path() / "torch";
-    TW_TRY_VOID(supply_libraries(site.path(), tree / "lib"));
-    TW_TRY_VOID(mark(tree));
-    TW_TRY_VOID(check(tree));
-    TW_TRY_VOID(site.publish());
-    return doors::failpoint("channel.after_fetch_published");
-  }
-
-  Status unpack_torch(const fs::path& site) {
-    // Three signs: exactly this one. Two would also take 2.13.0+cpu for 2.13.0.
-    TW_TRY(const fs::path wheel,
-           pip_.download(std::string(kPackage) + "===" + version_, downloads_ / kPackage, stop_));
-    return unpack_wheel(wheel, site, limits_, is_wanted_of_torch, stop_);
-  }
-
-  /// The small CUDA libraries without which libtorch_cpu.so of a CUDA wheel does not load. They go
-  /// beside torch/, where its RUNPATH looks for them, and are linked into lib/, so that a copy of
-  /// lib/ (as measuring makes it) has them too.
-  Status supply_libraries(const fs::path& site, const fs::path& lib) {
-    TW_TRY(const auto dynamic, builds::read_elf_dynamic(lib / "libtorch_cpu.so"));
-    for (const auto& library : dynamic.needed) {
-      const auto requirement = package_of(library);
-      if (!requirement || fs::exists(lib / library)) continue;
-      TW_TRY(const fs::path wheel, pip_.download(*requirement, downloads_ / library, stop_));
-      const auto is_wanted = [&](std::string_view name) { return name.ends_with("/" + library); };
-      TW_TRY_VOID(unpack_wheel(wheel, site, limits_, is_wanted, stop_));
-      TW_TRY_VOID(link_library(site, lib, library));
-    }
-    return {};
-  }
-
-  static Status link_library(const fs::path& site, const fs::path& lib,
-                             const std::string& library) {
-    std::error_code error;
-    for (fs::recursive_directory_iterator entry(site / "nvidia", error);
-         !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-      if (entry->path().filename() != library) continue;
-      fs::create_symlink(entry->path().lexically_relative(lib), lib / library, error);
-      return error ? Status(fail(ErrorCode::unavailable, "cannot link " + library + " into " +
-                                                             lib.string() + ": " + error.message()))
-                   : Status();
-    }
-    return fail(ErrorCode::corrupt, "the package that should hold " + library + " does not");
-  }
-
-  /// A wheel has its version and commit in Python; a tree has them in two files.
-  Status mark(const fs::path& tree) {
-    TW_TRY(const ReleaseFacts facts, read_version_file(tree / "version.py"));
-    const bool is_asked_for =
-        facts.version == version_ || facts.version.starts_with(version_ + "+");
-    if (!is_asked_for) {
-      return fail(ErrorCode::corrupt,
-                  "the wheel for torch " + version_ + " says that it is " + facts.version);
-    }
-    TW_TRY_VOID(doors::publish_file(tree / "build-version", facts.version + "\n"));
-    return doors::publish_file(tree / "build-hash", facts.commit + "\n");
-  }
-
-  static Status check(const fs::path& tree) {
-    auto inspected = builds::inspect(tree);
-    if (!inspected) return fail(inspected.error());
-    const auto search = builds::LibrarySearch::of_this_machine().with(tree / "lib");
-    TW_TRY(const auto needs, search.needs_of(tree / "lib" / "libtorch_cpu.so"));
-    if (needs.missing.empty()) return {};
-    return fail(ErrorCode::unavailable, "libtorch_cpu.so of this release needs " +
-                                            needs.missing.front().name +
-                                            ", which is not on this machine: install it");
-  }
-
-  const WheelIndexSettings& settings_;
-  std::string version_;
-  fs::path downloads_;
-  Pip pip_;
-  std::stop_token stop_;
-  ArchiveLimits limits_;
+/// pip's settings that say where the index is and how it is reached. It sees no others, as they
+/// might be for another purpose (PIP_REQUIRE_VIRTUALENV, PIP_TARGET).
+constexpr std::array kIndexSettings{
+    "PIP_INDEX_URL",   "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",    "PIP_TRUSTED_HOST",    "PIP_CERT",
+    "PIP_CLIENT_CERT", "PIP_PROXY",           "PIP_TIMEOUT",
+    "PIP_RETRIES",     "PIP_DEFAULT_TIMEOUT",
 };
+
+/// A version as the index writes it ("2.12.1", "2.13.0+cpu"): it becomes part of a path and an
+/// argument of a program.
+bool is_version(const std::string& text) {
+  static constexpr const char* kLetters =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+!_-";
+  return !text.empty() && text.size() <= kVersionLettersMax && text[0] >= '0' && text[0] <= '9' &&
+         text.find_first_not_of(kLetters) == std::string::npos &&
+         text.find("..") == std::string::npos;
+}
+
+std::string without_end_of_line(std::string text) {
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
+/// Returns the error that the program reports at its end, without "error: "; else an empty text.
+std::string error_in(const std::string& output) {
+  constexpr std::string_view kMark = "\nerror: ";
+  const std::string lines = "\n" + output;
+  const auto at = lines.rfind(kMark);
+  if (at == std::string::npos) return {};
+  return without_end_of_line(lines.substr(at + kMark.size()));
+}
+
+std::string last_words(const std::string& output) {
+  const auto from = output.size() - std::min(output.size(), kLastWordsMax);
+  return without_end_of_line(output.substr(from));
+}
+
+ErrorCode code_of(int status) {
+  if (status == kNotOffered) return ErrorCode::not_found;
+  return status == kDamaged ? ErrorCode::corrupt : ErrorCode::unavailable;
+}
 
 class WheelIndexChannel final : public Channel {
  public:
-  WheelIndexChannel(WheelIndexSettings settings, doors::ProcessRunner& processes)
+  WheelIndexChannel(WheelIndexSettings settings, process::ProcessRunner& processes)
       : settings_(std::move(settings)), processes_(processes) {
     settings_.cache = fs::absolute(settings_.cache);
   }
 
   Result<std::vector<std::string>> list(std::stop_token stop) override {
-    // A name of its own, as another process may be listing too; gone at the end of the scope.
-    TW_TRY(const auto scratch,
-           doors::PartialFolder::create(settings_.cache / ("list-" + std::to_string(getpid()))));
-    Pip pip(
-        {.python = settings_.python, .scratch = scratch.path(), .time_limit = settings_.time_limit},
-        processes_);
-    auto versions = pip.versions(kPackage, std::move(stop));
-    if (!versions) return fail(versions.error().within("wheel index"));
-    std::ranges::reverse(*versions);
+    auto output = run({"--list"}, std::move(stop));
+    if (!output) return fail(output.error().within("cannot list the releases of PyTorch"));
+    std::vector<std::string> versions;
+    std::istringstream lines(*output);
+    for (std::string line; std::getline(lines, line);) {
+      if (is_version(line)) versions.push_back(line);
+    }
     return versions;
   }
 
   Result<builds::Tree> fetch(const std::string& version, std::stop_token stop) override {
     if (!is_version(version)) {
-      return fail(ErrorCode::not_found, "\"" + version + "\" is no version of torch, as 2.13.0 is");
+      return fail(ErrorCode::not_found,
+                  "invalid release \"" + version + "\": must be a version such as 2.13.0");
     }
     const std::scoped_lock one_at_a_time(fetching_);
     const fs::path tree = settings_.cache / version / "torch";
-    if (auto there = builds::inspect(tree)) {
-      // A fetch killed after it had published leaves its wheels.
-      std::error_code ignored;
-      fs::remove_all(downloads_of(settings_.cache, version), ignored);
-      return there;
-    }
+    if (auto there = builds::inspect(tree)) return there;
     TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.cache));
-    std::error_code error;
-    fs::remove_all(settings_.cache / version, error);  // there, but damaged
-    if (auto done = Fetching(settings_, processes_, version, std::move(stop)).run(); !done) {
-      return fail(done.error().within("wheel index: torch " + version));
+    if (auto made = make(version, tree, std::move(stop)); !made) {
+      return fail(made.error().within("cannot fetch PyTorch " + version));
     }
     return builds::inspect(tree);
   }
 
  private:
+  /// Lets the program put the release into `tree`. It publishes the tree whole or not at all.
+  Status make(const std::string& version, const fs::path& tree, std::stop_token stop) {
+    std::error_code ignored;
+    fs::remove_all(tree, ignored);  // there, but damaged
+    auto done = run({"--version", version, "--exact", "--all-libraries", "--into", tree.string()},
+                    std::move(stop));
+    if (!done) {
+      fs::remove_all(fs::path(tree) += ".partial", ignored);  // it was killed
+      return fail(done.error());
+    }
+    TW_TRY_VOID(platform::failpoint("channel.after_fetch_published"));
+    if (auto inspected = builds::inspect(tree); !inspected) {
+      fs::remove_all(tree, ignored);
+      return fail(ErrorCode::corrupt, inspected.error().message);
+    }
+    return {};
+  }
+
+  /// Runs the program isolated from the user's Python packages, home folder and pip.conf.
+  Result<std::string> run(std::vector<std::string> arguments, std::stop_token stop) {
+    std::error_code error;
+    if (!fs::exists(settings_.program, error)) {
+      return fail(ErrorCode::unavailable, "there is no " + settings_.program.string() +
+                                              ": [build] kit_sources must be a whole checkout");
+    }
+    fs::create_directories(settings_.cache, error);
+    if (error) {
+      return fail(ErrorCode::unavailable,
+                  "cannot make " + settings_.cache.string() + ": " + error.message());
+    }
+    arguments.insert(arguments.begin(), {"-I", settings_.program.string()});
+    auto outcome = processes_.run({.program = settings_.python,
+                                   .arguments = std::move(arguments),
+                                   .environment = environment(),
+                                   .working_folder = settings_.cache,
+                                   .time_limit = settings_.time_limit,
+                                   .output_limit_bytes = kOutputBytesMax,
+                                   .label = "libtorch",
+                                   .cpus = {},
+                                   .on_started = {}},
+                                  std::move(stop));
+    if (!process::succeeded(outcome)) return fail(explain(outcome));
+    return std::move(outcome.output);
+  }
+
+  std::map<std::string, std::string> environment() const {
+    auto environment = builds::tool_environment();
+    for (const char* name : kIndexSettings) {
+      if (const char* value = std::getenv(name); value != nullptr) environment[name] = value;
+    }
+    environment["PIP_CONFIG_FILE"] = "/dev/null";
+    environment["LC_ALL"] = "C.UTF-8";
+    return environment;
+  }
+
+  Error explain(const process::ProcessOutcome& outcome) const {
+    if (std::holds_alternative<process::Cancelled>(outcome.end)) {
+      return {ErrorCode::cancelled, "stopped"};
+    }
+    if (std::holds_alternative<process::TimedOut>(outcome.end)) {
+      return {ErrorCode::timed_out, "not done within " +
+                                        std::to_string(settings_.time_limit.count()) +
+                                        " s: is the package index slow?"};
+    }
+    const std::string end = process::describe(outcome.end);
+    if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
+      return {ErrorCode::unavailable, end + ": install " + settings_.python + " with pip"};
+    }
+    const auto* const exited = std::get_if<process::Exited>(&outcome.end);
+    const std::string text = error_in(outcome.output);
+    if (exited != nullptr && !text.empty()) return {code_of(exited->code), text};
+    return {ErrorCode::unavailable,
+            settings_.program.string() + ": " + end + "\n" + last_words(outcome.output)};
+  }
+
   WheelIndexSettings settings_;
-  doors::ProcessRunner& processes_;
+  process::ProcessRunner& processes_;
   std::mutex fetching_;
 };
 
 }  // namespace
 
 std::unique_ptr<Channel> make_wheel_index_channel(WheelIndexSettings settings,
-                                                  doors::ProcessRunner& processes) {
+                                                  process::ProcessRunner& processes) {
   return std::make_unique<WheelIndexChannel>(std::move(settings), processes);
 }
 

@@ -1,19 +1,20 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "application_command.hpp"
 #include "commands.hpp"
-#include "figures.hpp"
 #include "named_or_newest.hpp"
-#include "session_command.hpp"
 #include "suite_options.hpp"
 #include "table.hpp"
-#include "torchwatch/doors/publish.hpp"
-#include "torchwatch/nightly/batch_choice.hpp"
+#include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-using nightly::BatchChoice;
+using comparison::BatchChoice;
 
 struct Options {
   std::string build;
@@ -24,9 +25,8 @@ struct Options {
 
 std::string tried_text(const BatchChoice& choice) {
   std::string text;
-  for (const auto& point : choice.tried) {
-    text += (text.empty() ? "" : ", ") + std::to_string(point.batch) + ": " +
-            decimal("%.4g", point.items_per_second);
+  for (const auto& [batch, items_per_second] : choice.tried) {
+    text += fmt::format("{}{}: {:.4g}", text.empty() ? "" : ", ", batch, items_per_second);
   }
   return text;
 }
@@ -36,9 +36,9 @@ void print(std::ostream& out, const std::vector<BatchChoice>& choices) {
                {"configuration"},
                {"batch", Table::Align::right},
                {"items a second, by batch"},
-               {"why no more"}});
+               {"why it stopped"}});
   for (const auto& choice : choices) {
-    table.add({choice.cell.workload, to_string(choice.cell.configuration),
+    table.add({choice.benchmark.workload, to_string(choice.benchmark.configuration),
                choice.batch > 0 ? std::to_string(choice.batch) : "the preset's", tried_text(choice),
                choice.ended});
   }
@@ -52,8 +52,8 @@ nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
     for (const auto& point : choice.tried) {
       tried.push_back({{"batch", point.batch}, {"items_per_second", point.items_per_second}});
     }
-    array.push_back({{"workload", choice.cell.workload},
-                     {"configuration", to_string(choice.cell.configuration)},
+    array.push_back({{"workload", choice.benchmark.workload},
+                     {"configuration", to_string(choice.benchmark.configuration)},
                      {"batch", choice.batch},
                      {"tried", tried},
                      {"ended", choice.ended}});
@@ -66,13 +66,13 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(options.suite.apply(config));
   config.suite.inference_batches.clear();  // the table is made anew
   const auto preset = config.suite.preset;
-  TW_TRY(auto opened, open_session(invocation, std::move(config)));
-  TW_TRY_VOID(opened.session->lock_machine());
-  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
   TW_TRY(const auto choices,
-         nightly::choose_batches(opened.workshop(), build.id, options.runs, invocation.stop));
+         comparison::choose_batches(opened.services(), build.id, options.runs, invocation.stop));
   if (!options.out.empty()) {
-    TW_TRY_VOID(doors::publish_file(options.out, nightly::to_json(preset, choices)));
+    TW_TRY_VOID(platform::publish_file(options.out, to_json(preset, choices)));
   }
   if (invocation.json) {
     invocation.out << to_json(choices).dump(2) << '\n';

@@ -1,23 +1,33 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "application_command.hpp"
+#include "bisection_output.hpp"
 #include "commands.hpp"
-#include "search_output.hpp"
-#include "session_command.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
 struct Options {
-  daemon::SearchRequest request;
+  daemon::BisectionRequest request;
+  std::string configuration;
   std::string device;
   std::string mode;
+  std::string variant;
   std::string metric;
 };
 
-Result<daemon::SearchRequest> request_of(const Options& options) {
+Result<daemon::BisectionRequest> request_of(const Options& options) {
   auto request = options.request;
+  if (!options.configuration.empty()) {
+    TW_TRY(const auto configuration, parse_configuration(options.configuration));
+    request.device = configuration.device;
+    request.mode = configuration.mode;
+  }
+  if (!options.variant.empty()) {
+    TW_TRY(request.variant, parse_variant(options.variant));
+  }
   if (!options.device.empty()) {
     TW_TRY(request.device, parse_device(options.device));
   }
@@ -32,13 +42,13 @@ Result<daemon::SearchRequest> request_of(const Options& options) {
 
 Outcome run_bisect(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto request, request_of(options));
-  TW_TRY(auto opened, open_session(invocation));
-  TW_TRY(const auto row, daemon::search_on_demand(*opened.session, request, invocation.stop));
-  TW_TRY(const auto result, nightly::parse_search_result(row.answer_json));
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
+  TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   if (invocation.json) {
-    invocation.out << nlohmann::json::parse(row.answer_json).dump(2) << '\n';
+    invocation.out << nlohmann::json::parse(row.result_json).dump(2) << '\n';
   } else {
-    print(invocation.out, result, opened.workshop().history);
+    print(invocation.out, result, opened.services().history);
   }
   return exit_status_of(result);
 }
@@ -48,19 +58,25 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
 void add_bisect(Commands& commands) {
   auto options = std::make_shared<Options>();
   auto& command = commands.add(
-      "bisect", "Search the commits between GOOD and BAD for the one that made it worse",
+      "bisect", "Find the commit between GOOD and BAD that made a benchmark worse",
       [options](const Invocation& invocation) { return run_bisect(invocation, *options); });
   command.add_option("GOOD", options->request.good,
                      "The last commit known good: a revision of [source] or a nightly's name");
-  command.add_option("BAD", options->request.bad, "The first known bad");
+  command.add_option("BAD", options->request.bad, "The first commit known bad, named likewise");
   command.add_option("--suspect", options->request.suspect,
                      "Test this commit against its parent first; the range only if that does not "
                      "reproduce");
   command.add_option("--workload", options->request.workloads,
-                     "The workload that got worse; may be given again. Without it the suite is "
-                     "screened between the ends");
-  command.add_option("--device", options->device, "cpu (default) or cuda");
-  command.add_option("--mode", options->mode, "train or infer; default: both");
+                     "The workload that got worse; may be given again. Default: the suite is "
+                     "compared between the ends first");
+  auto* configuration = command.add_option("--configuration", options->configuration,
+                                           "cpu-train, cpu-infer, cuda-train or cuda-infer");
+  command.add_option("--device", options->device, "cpu (default) or cuda")->excludes(configuration);
+  command.add_option("--mode", options->mode, "train or infer; default: both")
+      ->excludes(configuration);
+  command.add_option("--variant", options->variant,
+                     "A precision (fp32, tf32, fp16, bf16, amp), batch=N, threads=N, joined by "
+                     "commas; default: fp32, the preset's batch, [measure] threads");
   command.add_option("--metric", options->metric,
                      "time (default), cpu_peak, leak_growth, heap_growth, ...");
 }

@@ -1,25 +1,25 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "application_command.hpp"
 #include "commands.hpp"
 #include "named_or_newest.hpp"
 #include "noise_table.hpp"
-#include "session_command.hpp"
 #include "suite_options.hpp"
 #include "table.hpp"
-#include "torchwatch/daemon/fitness.hpp"
+#include "torchwatch/daemon/checks.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-const char* to_word(daemon::Fitness fitness) {
-  switch (fitness) {
-    case daemon::Fitness::good:
+const char* to_word(daemon::Severity severity) {
+  switch (severity) {
+    case daemon::Severity::good:
       return "good";
-    case daemon::Fitness::disturbs:
-      return "disturbs";
-    case daemon::Fitness::fails:
-      return "fails";
+    case daemon::Severity::warning:
+      return "warning";
+    case daemon::Severity::error:
+      return "error";
   }
   return "";
 }
@@ -39,10 +39,10 @@ struct Checked {
 
 Checked check(const config::Config& config) {
   Checked checked;
-  for (const auto& finding : daemon::check_fitness(config)) {
-    if (finding.fitness == daemon::Fitness::fails) checked.status = ExitStatus::surroundings;
-    checked.table.add({to_word(finding.fitness), finding.what, finding.found, finding.remedy});
-    checked.json.push_back({{"fitness", to_word(finding.fitness)},
+  for (const auto& finding : daemon::check_all(config)) {
+    if (finding.severity == daemon::Severity::error) checked.status = ExitStatus::environment;
+    checked.table.add({to_word(finding.severity), finding.what, finding.found, finding.remedy});
+    checked.json.push_back({{"severity", to_word(finding.severity)},
                             {"what", finding.what},
                             {"found", finding.found},
                             {"remedy", finding.remedy}});
@@ -50,13 +50,14 @@ Checked check(const config::Config& config) {
   return checked;
 }
 
-Result<std::vector<nightly::NoiseFigure>> noise_of(const Invocation& invocation,
-                                                   const Options& options, config::Config config) {
+Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocation,
+                                                      const Options& options,
+                                                      config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_session(invocation, std::move(config)));
-  TW_TRY_VOID(opened.session->lock_machine());
-  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
-  return nightly::measure_noise(opened.workshop(), build.id, options.pairs, invocation.stop);
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
+  return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 
 Outcome run_check(const Invocation& invocation, const Options& options) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -14,7 +15,7 @@
 
 namespace torchwatch::cli {
 
-/// What every command gets: where to write, what was said for all commands, when to stop.
+/// What every command gets: where to write, the options of all commands, when to stop.
 struct Invocation {
   std::ostream& out;
   std::ostream& err;
@@ -22,6 +23,7 @@ struct Invocation {
   std::filesystem::path config_file = "torchwatch.toml";
   bool config_given = false;
   bool json = false;
+  std::optional<log::Level> log_level;  ///< --log-level
 
   Result<config::Config> load_config() const { return config::load(config_file, config_given); }
 };
@@ -29,7 +31,7 @@ struct Invocation {
 using Outcome = Result<ExitStatus>;
 using Action = std::function<Outcome(const Invocation&)>;
 
-/// Takes part in the command line: adds its subcommand and says what to do when it is used.
+/// Collects the subcommands and the action of each.
 class Commands {
  public:
   explicit Commands(CLI::App& app) : app_(app) {}

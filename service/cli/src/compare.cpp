@@ -1,12 +1,12 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "application_command.hpp"
 #include "commands.hpp"
-#include "night_output.hpp"
-#include "session_command.hpp"
+#include "comparison_output.hpp"
 #include "suite_options.hpp"
 #include "torchwatch/daemon/resolve.hpp"
-#include "torchwatch/nightly/night.hpp"
+#include "torchwatch/nightly/stages.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -20,21 +20,21 @@ struct Options {
 Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_session(invocation, std::move(config)));
-  auto& workshop = opened.workshop();
-  TW_TRY_VOID(opened.session->lock_machine());
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  auto& services = opened.services();
+  TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto baseline,
-         daemon::resolve_build(*opened.session, options.baseline, invocation.stop));
+         daemon::resolve_build(*opened.application, options.baseline, invocation.stop));
   TW_TRY(const auto candidate,
-         daemon::resolve_build(*opened.session, options.candidate, invocation.stop));
-  TW_TRY(const auto night,
-         nightly::open_explicit_night(workshop, candidate.id, baseline.id, false));
-  TW_TRY(const auto ended, nightly::carry_out_night(workshop, night, invocation.stop));
-  TW_TRY(const auto output, gather(workshop.database, ended));
+         daemon::resolve_build(*opened.application, options.candidate, invocation.stop));
+  TW_TRY(const auto comparison,
+         nightly::open_requested_comparison(services, candidate.id, baseline.id, false));
+  TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
+  TW_TRY(const auto output, gather(services, ended));
   if (invocation.json) {
-    invocation.out << to_json(workshop.database, output).dump(2) << '\n';
+    invocation.out << to_json(services.database, output).dump(2) << '\n';
   } else {
-    TW_TRY_VOID(print(invocation.out, workshop.database, output));
+    TW_TRY_VOID(print(invocation.out, services.database, output));
   }
   return exit_status_of(output);
 }

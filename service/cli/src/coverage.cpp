@@ -1,14 +1,15 @@
 #include "coverage.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <ostream>
 
-#include "figures.hpp"
 #include "runner_call.hpp"
 #include "table.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
 
@@ -22,26 +23,26 @@ using nlohmann::json;
 /// for the last, which the suite lacks, stands its recurrent encoder and decoder with attention.
 const std::array kMlperfNetworks{"resnet50", "vision_maskrcnn", "hf_Bert", "dlrm", "tacotron2"};
 
-Result<RunResult> run_coverage(daemon::Session& session, const Runner& runner,
+Result<RunResult> run_coverage(daemon::Application& application, const Runner& runner,
                                const fs::path& scratch, const protocol::Request& request,
                                std::stop_token stop) {
   const auto question = scratch / "coverage-request.json";
   const auto answer = scratch / "coverage-result.json";
   std::error_code ignored;
   fs::remove(answer, ignored);
-  TW_TRY_VOID(doors::publish_file(question, protocol::to_json(request)));
+  TW_TRY_VOID(platform::publish_file(question, protocol::to_json(request)));
   auto spec = process_of(runner, {"measure", question.string(), answer.string()}, scratch,
                          std::chrono::milliseconds(request.limits.time_ms));
   spec.output_limit_bytes = 1U << 20U;
-  const auto outcome = session.processes().run(spec, stop);
+  const auto outcome = application.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
-  if (!doors::succeeded(outcome)) {
+  if (!process::succeeded(outcome)) {
     RunResult failed;
     failed.status = RunStatus::failed;
-    failed.reason = doors::describe(outcome.end);
+    failed.reason = process::describe(outcome.end);
     return failed;
   }
-  TW_TRY(const auto text, doors::read_file(answer, protocol::kResultBytesMax));
+  TW_TRY(const auto text, platform::read_file(answer, protocol::kResultBytesMax));
   return protocol::parse_result(text, request.attempt);
 }
 
@@ -93,35 +94,29 @@ double ratio_to_mlperf(const std::vector<WorkloadCoverage>& all) {
   return static_cast<double>(united(pointers(all)).size()) / static_cast<double>(theirs);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 }  // namespace
 
-Result<std::vector<WorkloadCoverage>> cover(daemon::Session& session,
+Result<std::vector<WorkloadCoverage>> cover(daemon::Application& application,
                                             const storage::BuildRow& build, const json& listed,
                                             std::stop_token stop) {
-  auto& workshop = session.workshop();
-  TW_TRY(const auto runner, prepare_runner(session, build, stop));
+  auto& services = application.services();
+  TW_TRY(const auto runner, prepare_runner(application, build, stop));
   std::vector<WorkloadCoverage> all;
   for (const auto& item : listed.at("workloads")) {
     all.push_back({item.at("name").get<std::string>(), item.value("domain", ""), {}, {}});
   }
   TW_TRY(const auto scratch,
-         doors::PartialFolder::create(session.config().executor.scratch / "coverage"));
-  workshop.progress.began("watching one iteration of each workload");
+         platform::PartialFolder::create(application.config().executor.scratch / "coverage"));
+  services.progress.phase_started("watching one iteration of each workload");
   int done = 0;
   for (auto& each : all) {
-    workshop.progress.at(done++, static_cast<int>(all.size()), each.workload);
+    services.progress.progress(done++, static_cast<int>(all.size()), each.workload);
     for (const auto mode : {Mode::train, Mode::infer}) {
       protocol::Request request;
       request.attempt = "coverage-" + each.workload + "-" + std::string(to_string(mode));
-      request.cell = {each.workload, {Device::cpu, mode}, {}};
+      request.benchmark = {each.workload, {Device::cpu, mode}, {}};
       request.pass = Pass::coverage;
-      TW_TRY(const auto result, run_coverage(session, runner, scratch.path(), request, stop));
+      TW_TRY(const auto result, run_coverage(application, runner, scratch.path(), request, stop));
       for (const auto& [name, calls] : result.operators) each.operators.insert(name);
       if (result.status != RunStatus::ok) each.reasons.push_back(result.reason);
     }
@@ -141,12 +136,12 @@ void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all)
   const auto theirs = mlperf_networks(all);
   std::vector<std::string> names;
   for (const auto* each : theirs) names.push_back(each->workload);
-  out << "\nMLPerf's networks, as far as they are here (" << joined(names) << "), reach "
-      << united(theirs).size() << " operators: the suite reaches "
-      << decimal("%.2f", ratio_to_mlperf(all))
-      << " times as many.\n\nReached by one workload only:\n";
+  out << fmt::format(
+      "\nMLPerf's networks, as far as they are here ({}), reach {} operators: the suite reaches "
+      "{:.2f} times as many.\n\nReached by one workload only:\n",
+      fmt::join(names, ", "), united(theirs).size(), ratio_to_mlperf(all));
   for (const auto& [workload, operators] : reached_once(all)) {
-    out << "  " << workload << ": " << joined(operators) << "\n";
+    out << fmt::format("  {}: {}\n", workload, fmt::join(operators, ", "));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/daemon/session.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::cli {
@@ -23,7 +23,7 @@ struct WorkloadCoverage {
 /// Runs the coverage pass of every listed workload, each in a process of its own. `listed` is what
 /// `registered_workloads` gave. Errors: as for a process that cannot be started; a workload that
 /// fails is a reason in its entry.
-Result<std::vector<WorkloadCoverage>> cover(daemon::Session&, const storage::BuildRow&,
+Result<std::vector<WorkloadCoverage>> cover(daemon::Application&, const storage::BuildRow&,
                                             const nlohmann::json& listed, std::stop_token stop);
 
 /// How many operators are reached in all, by domain, and by the networks of MLPerf that the paper

@@ -5,15 +5,15 @@
 #include <stop_token>
 #include <vector>
 
-#include "torchwatch/daemon/session.hpp"
-#include "torchwatch/nightly/solo.hpp"
+#include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/daemon/application.hpp"
 
 namespace torchwatch::cli {
 
 /// How much of the machine an iteration uses. The peak is that of the fastest matrix product in the
-/// cell's precision and threads, measured beside it.
+/// benchmark's precision and threads, measured beside it.
 struct Efficiency {
-  Cell cell;
+  Benchmark benchmark;
   double flops_per_iteration = 0;
   double flops_per_second = 0;
   double peak_flops_per_second = 0;
@@ -22,10 +22,10 @@ struct Efficiency {
   double share_of_peak() const { return flops_per_second / peak_flops_per_second; }
 };
 
-/// For the cells of `figures` that have a time. Errors: as for a runner that does not answer.
-Result<std::vector<Efficiency>> efficiency_of(daemon::Session&, const storage::BuildRow&,
-                                              const std::vector<nightly::SoloFigure>& figures,
-                                              std::stop_token stop);
+/// For the benchmarks of `figures` that have a time. Errors: as for a runner that does not answer.
+Result<std::vector<Efficiency>> efficiency_of(
+    daemon::Application&, const storage::BuildRow&,
+    const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop);
 
 void print_efficiency(std::ostream&, const std::vector<Efficiency>&);
 nlohmann::json efficiency_json(const std::vector<Efficiency>&);

@@ -17,14 +17,14 @@ ExitStatus exit_status_of(ErrorCode code) {
     case ErrorCode::timed_out:
     case ErrorCode::corrupt:
     case ErrorCode::internal:
-      return ExitStatus::surroundings;
+      return ExitStatus::environment;
   }
-  return ExitStatus::surroundings;
+  return ExitStatus::environment;
 }
 
 ExitStatus worse(ExitStatus a, ExitStatus b) {
   constexpr std::array kRank{ExitStatus::interrupted,   ExitStatus::wrong_use,
-                             ExitStatus::surroundings,  ExitStatus::regression,
+                             ExitStatus::environment,   ExitStatus::regression,
                              ExitStatus::no_conclusion, ExitStatus::done};
   return std::min(a, b, [&](ExitStatus left, ExitStatus right) {
     return std::ranges::find(kRank, left) < std::ranges::find(kRank, right);

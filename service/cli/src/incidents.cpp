@@ -2,14 +2,15 @@
 #include <ostream>
 #include <vector>
 
+#include "application_command.hpp"
+#include "bisection_output.hpp"
 #include "commands.hpp"
 #include "reader_command.hpp"
-#include "search_output.hpp"
-#include "session_command.hpp"
 #include "table.hpp"
-#include "torchwatch/doors/clock.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -18,18 +19,6 @@ namespace {
 
 constexpr int kIncidentsShown = 50;
 
-nlohmann::json summary(const storage::IncidentRow& row) {
-  return {{"id", row.id},
-          {"kind", to_string(row.kind)},
-          {"state", std::string(to_string(row.state))},
-          {"title", row.title},
-          {"night", row.night},
-          {"issue_number",
-           row.issue_number ? nlohmann::json(*row.issue_number) : nlohmann::json(nullptr)},
-          {"acceptance", report::json_of(row.acceptance)},
-          {"opened_at", doors::iso_utc(row.opened_at)}};
-}
-
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
@@ -37,10 +26,10 @@ Outcome run_list(const Invocation& invocation) {
       {{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"}, {"title"}});
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
-    table.add({std::to_string(row.id), doors::date_and_minute(row.opened_at),
+    table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
                std::string(to_string(row.kind)), std::string(report::state_word(row)),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
-    array.push_back(summary(row));
+    array.push_back(report::json_of(row));
   }
   if (invocation.json) {
     invocation.out << nlohmann::json{{"incidents", array}}.dump(2) << '\n';
@@ -57,16 +46,16 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   storage::IncidentStore store(*database);
   TW_TRY(const auto incident, store.get(id));
   TW_TRY(const auto messages, store.outbox_of(id));
-  auto object = summary(incident);
-  std::vector<nightly::CourseStep> course;
+  auto object = report::json_of(incident);
+  std::vector<bisection::TraceStep> trace;
   if (incident.bisection) {
     storage::BisectionStore bisections(*database);
     TW_TRY(const auto bisection, bisections.get(*incident.bisection));
     TW_TRY(const auto events, bisections.events_of(bisection.id));
-    TW_TRY(course, nightly::course_of(bisection, events));
-    object["search"] = nlohmann::json::parse(bisection.answer_json, nullptr, false);
-    object["search_course"] = nlohmann::json::array();
-    for (const auto& step : course) object["search_course"].push_back(to_json(step));
+    TW_TRY(trace, bisection::trace_of(bisection, events));
+    object["bisection_result"] = report::embedded(bisection.result_json);
+    object["bisection_trace"] = nlohmann::json::array();
+    for (const auto& step : trace) object["bisection_trace"].push_back(to_json(step));
   }
   if (invocation.json) {
     invocation.out << object.dump(2) << '\n';
@@ -75,24 +64,24 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   invocation.out << "incident " << id << ", " << report::state_word(incident);
   if (incident.acceptance) {
     invocation.out << " by " << incident.acceptance->by << " on "
-                   << doors::date_and_minute(incident.acceptance->at) << ": "
+                   << platform::date_and_minute(incident.acceptance->at) << ": "
                    << incident.acceptance->reason;
   }
   invocation.out << "\n\n";
   for (const auto& message : messages) {
     invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
   }
-  print(invocation.out, course);
+  print(invocation.out, trace);
   return ExitStatus::done;
 }
 
 Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
-  TW_TRY(auto opened, open_session(invocation));
-  storage::IncidentStore store(opened.workshop().database);
+  TW_TRY(auto opened, open_application(invocation));
+  storage::IncidentStore store(opened.services().database);
   if (close) {
-    TW_TRY_VOID(store.closed(id, opened.workshop().clock.wall_now()));
+    TW_TRY_VOID(store.close(id, opened.services().clock.wall_now()));
   } else {
-    TW_TRY_VOID(store.acknowledged(id));
+    TW_TRY_VOID(store.acknowledge(id));
   }
   invocation.out << "incident " << id << (close ? " closed\n" : " acknowledged\n");
   return ExitStatus::done;
@@ -104,8 +93,8 @@ struct AcceptOptions {
 };
 
 Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOptions& options) {
-  TW_TRY(auto opened, open_session(invocation));
-  TW_TRY_VOID(nightly::accept_incident(opened.workshop(), id, options.by, options.reason));
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY_VOID(nightly::accept_incident(opened.services(), id, options.by, options.reason));
   invocation.out << "incident " << id << " accepted by " << options.by << "\n";
   return ExitStatus::done;
 }
@@ -121,23 +110,24 @@ void add_incidents(Commands& commands) {
   const auto with_id = [&](CLI::App& command) {
     command.add_option("ID", *id, "As `torchwatch incidents` lists it")->required();
   };
-  with_id(commands.add(incident, "show", "The issue's text and the search behind it",
+  with_id(commands.add(incident, "show", "Print the issue's text and the bisection behind it",
                        [id](const Invocation& invocation) { return run_show(invocation, *id); }));
-  with_id(commands.add(incident, "acknowledge", "Somebody looks after it",
+  with_id(commands.add(incident, "acknowledge", "Mark it as being worked on; it stays open",
                        [id](const auto& i) { return run_change(i, *id, false); }));
-  with_id(commands.add(incident, "close", "It is mended; what is still there will be told again",
+  with_id(commands.add(incident, "close", "Mark it as fixed; reopened if it recurs",
                        [id](const auto& i) { return run_change(i, *id, true); }));
   auto options = std::make_shared<AcceptOptions>();
-  auto& accept = commands.add(incident, "accept",
-                              "It stays: later builds are measured against the one that brought it",
-                              [id, options](const Invocation& invocation) {
-                                return run_accept(invocation, *id, *options);
-                              });
+  auto& accept =
+      commands.add(incident, "accept",
+                   "Accept the change; later builds are compared with the build that brought it",
+                   [id, options](const Invocation& invocation) {
+                     return run_accept(invocation, *id, *options);
+                   });
   with_id(accept);
-  accept.add_option("--by", options->by, "Who takes it; default: $USER")
+  accept.add_option("--by", options->by, "Who accepts it; default: $USER")
       ->envname("USER")
       ->required();
-  accept.add_option("--reason", options->reason, "Why, as the incident and its issue will say")
+  accept.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
       ->required();
 }
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "runner_call.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -17,32 +17,32 @@ bool is_list(const json& listed) {
   return !listed.is_discarded() && listed.contains("workloads");
 }
 
-Result<json> list(daemon::Session& session, const Runner& runner,
+Result<json> list(daemon::Application& application, const Runner& runner,
                   const std::vector<std::string>& arguments, std::stop_token stop) {
-  TW_TRY(auto listed, ask_runner(session, runner, arguments, kTimeMax, stop));
+  TW_TRY(auto listed, ask_runner(application, runner, arguments, kTimeMax, stop));
   if (is_list(listed)) return listed;
   return fail(ErrorCode::corrupt, "runner list named no workloads:\n" + listed.dump());
 }
 
 }  // namespace
 
-Result<json> registered_workloads(daemon::Session& session, const storage::BuildRow& build,
+Result<json> registered_workloads(daemon::Application& application, const storage::BuildRow& build,
                                   std::stop_token stop) {
-  TW_TRY(const auto runner, prepare_runner(session, build, stop));
-  return list(session, runner, {"list", "--json", "--registered"}, stop);
+  TW_TRY(const auto runner, prepare_runner(application, build, stop));
+  return list(application, runner, {"list", "--json", "--registered"}, stop);
 }
 
-Result<json> counted_workloads(daemon::Session& session, const storage::BuildRow& build,
+Result<json> counted_workloads(daemon::Application& application, const storage::BuildRow& build,
                                std::stop_token stop) {
-  TW_TRY(const auto runner, prepare_runner(session, build, stop));
+  TW_TRY(const auto runner, prepare_runner(application, build, stop));
   const auto kept = runner.kit.runner.parent_path() / "workloads.json";
-  if (const auto text = doors::read_file(kept, kListBytesMax)) {
+  if (const auto text = platform::read_file(kept, kListBytesMax)) {
     auto listed = json::parse(*text, nullptr, false);
     if (is_list(listed)) return listed;
   }
-  session.workshop().progress.began("counting what each workload has and does");
-  TW_TRY(auto listed, list(session, runner, {"list", "--json"}, stop));
-  TW_TRY_VOID(doors::publish_file(kept, listed.dump()));
+  application.services().progress.phase_started("counting what each workload has and does");
+  TW_TRY(auto listed, list(application, runner, {"list", "--json"}, stop));
+  TW_TRY_VOID(platform::publish_file(kept, listed.dump()));
   return listed;
 }
 

@@ -1,15 +1,15 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "application_command.hpp"
 #include "commands.hpp"
 #include "efficiency.hpp"
-#include "figures.hpp"
-#include "session_command.hpp"
 #include "suite_options.hpp"
 #include "table.hpp"
+#include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/resolve.hpp"
-#include "torchwatch/nightly/solo.hpp"
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -21,27 +21,24 @@ struct Options {
   SuiteOptions suite;
 };
 
-nlohmann::json to_json(const nightly::SoloFigure& figure) {
-  return {{"workload", figure.target.cell.workload},
-          {"configuration", to_string(figure.target.cell.configuration)},
-          {"variant", to_string(figure.target.cell.variant)},
-          {"metric", to_string(figure.target.metric)},
-          {"value", figure.value},
-          {"unit", unit_of(figure.target.metric)},
-          {"spread", figure.spread},
-          {"runs", figure.runs},
-          {"status", to_string(figure.status)},
-          {"reason", figure.reason}};
+nlohmann::json to_json(const comparison::MeasuredFigure& figure) {
+  auto object = report::json_of(figure.series);
+  object.update({{"value", figure.value},
+                 {"spread", figure.spread},
+                 {"runs", figure.runs},
+                 {"status", to_string(figure.status)},
+                 {"reason", figure.reason}});
+  return object;
 }
 
 nlohmann::json to_json(const storage::BuildRow& build,
-                       const std::vector<nightly::SoloFigure>& figures) {
+                       const std::vector<comparison::MeasuredFigure>& figures) {
   auto array = nlohmann::json::array();
   for (const auto& figure : figures) array.push_back(to_json(figure));
   return {{"build", build.name}, {"figures", array}};
 }
 
-void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
+void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& figures) {
   using Align = Table::Align;
   Table table({{"workload"},
                {"configuration"},
@@ -52,10 +49,11 @@ void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
                {"status"}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
-    table.add({figure.target.cell.workload, configuration_text(figure.target.cell),
-               std::string(to_string(figure.target.metric)),
-               ok ? report::human_value(figure.target.metric, figure.value) : "-",
-               ok ? decimal("%.1f %%", 100 * figure.spread) : "-", std::to_string(figure.runs),
+    table.add({figure.series.benchmark.workload,
+               report::configuration_text(figure.series.benchmark),
+               std::string(to_string(figure.series.metric)),
+               ok ? figures::value(figure.series.metric, figure.value) : "-",
+               ok ? figures::spread(figure.spread) : "-", std::to_string(figure.runs),
                ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
   }
   table.print(out);
@@ -64,15 +62,17 @@ void print(std::ostream& out, const std::vector<nightly::SoloFigure>& figures) {
 Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_session(invocation, std::move(config)));
-  TW_TRY_VOID(opened.session->lock_machine());
-  TW_TRY(const auto build, daemon::resolve_build(*opened.session, options.build, invocation.stop));
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY(const auto build,
+         daemon::resolve_build(*opened.application, options.build, invocation.stop));
   TW_TRY(const auto figures,
-         nightly::measure_alone(opened.workshop(), build.id, options.runs, invocation.stop));
+         comparison::measure_alone(opened.services(), build.id, options.runs, invocation.stop));
   auto json = to_json(build, figures);
   if (!invocation.json) print(invocation.out, figures);
   if (options.efficiency) {
-    TW_TRY(const auto efficiency, efficiency_of(*opened.session, build, figures, invocation.stop));
+    TW_TRY(const auto efficiency,
+           efficiency_of(*opened.application, build, figures, invocation.stop));
     json["efficiency"] = efficiency_json(efficiency);
     if (!invocation.json) print_efficiency(invocation.out << '\n', efficiency);
   }
@@ -85,7 +85,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
 void add_measure(Commands& commands) {
   auto options = std::make_shared<Options>();
   auto& command = commands.add(
-      "measure", "Measure one build alone: times and peaks of each workload, with their spread",
+      "measure", "Measure one build: times and peaks of each workload, with their spread",
       [options](const Invocation& invocation) { return run_measure(invocation, *options); });
   command
       .add_option("BUILD", options->build,
@@ -93,12 +93,12 @@ void add_measure(Commands& commands) {
       ->required();
   command
       .add_option("--runs", options->runs,
-                  "Fresh processes for each figure; with one, the spread of times is that of its "
+                  "Fresh processes for each figure; with one, the spread of a time is that of its "
                   "iterations")
       ->check(CLI::Range(1, 100));
   command.add_flag("--efficiency", options->efficiency,
-                   "Also count the operations of an iteration and tell the share of the machine's "
-                   "peak that is reached");
+                   "Also count the operations of an iteration and report the share of the "
+                   "machine's peak that is reached");
   options->suite.add_to(command);
 }
 

@@ -9,8 +9,8 @@
 namespace torchwatch::cli {
 namespace {
 
-Result<storage::BuildRow> newest(daemon::Session& session) {
-  TW_TRY(const auto rows, storage::BuildStore(session.workshop().database).list());
+Result<storage::BuildRow> newest(daemon::Application& application) {
+  TW_TRY(const auto rows, storage::BuildStore(application.services().database).list());
   std::optional<storage::BuildRow> newest;
   for (const auto& row : rows) {
     const bool usable =
@@ -25,10 +25,10 @@ Result<storage::BuildRow> newest(daemon::Session& session) {
 
 }  // namespace
 
-Result<storage::BuildRow> named_or_newest(daemon::Session& session, const std::string& name,
+Result<storage::BuildRow> named_or_newest(daemon::Application& application, const std::string& name,
                                           std::stop_token stop) {
-  if (name.empty()) return newest(session);
-  return daemon::resolve_build(session, name, stop);
+  if (name.empty()) return newest(application);
+  return daemon::resolve_build(application, name, stop);
 }
 
 }  // namespace torchwatch::cli

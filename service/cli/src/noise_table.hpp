@@ -4,13 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "torchwatch/nightly/noise.hpp"
+#include "torchwatch/comparison/noise.hpp"
 
 namespace torchwatch::cli {
 
-/// For each cell the noise of a pair, the least slowdown that a night finds nine times in ten, and
-/// the minutes that such a night and one without a change take.
-void print_noise(std::ostream&, const std::vector<nightly::NoiseFigure>&, double threshold);
-nlohmann::json noise_json(const std::vector<nightly::NoiseFigure>&);
+/// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the minutes
+/// that a comparison with such a change and one without a change take. `threshold` is the one
+/// configured.
+void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold);
+nlohmann::json noise_json(const std::vector<comparison::NoiseFigure>&);
 
 }  // namespace torchwatch::cli

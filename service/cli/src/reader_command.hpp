@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "torchwatch/daemon/session.hpp"
+#include "torchwatch/daemon/application.hpp"
 
 namespace torchwatch::cli {
 

@@ -16,22 +16,23 @@ Result<nlohmann::json> parse(const std::string& command, const std::string& outp
 
 }  // namespace
 
-Result<Runner> prepare_runner(daemon::Session& session, const storage::BuildRow& build,
+Result<Runner> prepare_runner(daemon::Application& application, const storage::BuildRow& build,
                               std::stop_token stop) {
-  auto& workshop = session.workshop();
+  auto& services = application.services();
   TW_TRY(const auto tree, builds::inspect(build.folder));
-  auto workloads = session.config().suite.workloads;
+  auto workloads = application.config().suite.workloads;
   if (workloads.empty()) {
-    TW_TRY(workloads, workshop.runners.workloads());
+    TW_TRY(workloads, services.runners.workloads());
   }
-  workshop.progress.began("preparing the runner of " + build.name);
-  TW_TRY(const auto kit, workshop.runners.kit_for(tree, workloads, stop));
+  services.progress.phase_started("preparing the runner of " + build.name);
+  TW_TRY(const auto kit, services.runners.kit_for(tree, workloads, stop));
   return Runner{tree, kit};
 }
 
-doors::ProcessSpec process_of(const Runner& runner, std::vector<std::string> arguments,
-                              std::filesystem::path folder, std::chrono::milliseconds time_limit) {
-  doors::ProcessSpec spec;
+process::ProcessSpec process_of(const Runner& runner, std::vector<std::string> arguments,
+                                std::filesystem::path folder,
+                                std::chrono::milliseconds time_limit) {
+  process::ProcessSpec spec;
   spec.program = runner.kit.runner;
   spec.arguments = std::move(arguments);
   spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
@@ -41,15 +42,16 @@ doors::ProcessSpec process_of(const Runner& runner, std::vector<std::string> arg
   return spec;
 }
 
-Result<nlohmann::json> ask_runner(daemon::Session& session, const Runner& runner,
+Result<nlohmann::json> ask_runner(daemon::Application& application, const Runner& runner,
                                   const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds time_limit, std::stop_token stop) {
-  const auto spec = process_of(runner, arguments, session.config().executor.scratch, time_limit);
-  const auto outcome = session.processes().run(spec, stop);
+  const auto spec =
+      process_of(runner, arguments, application.config().executor.scratch, time_limit);
+  const auto outcome = application.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
-  if (doors::succeeded(outcome)) return parse(arguments.front(), outcome.output);
+  if (process::succeeded(outcome)) return parse(arguments.front(), outcome.output);
   return fail(ErrorCode::unavailable, "runner " + arguments.front() + ": " +
-                                          doors::describe(outcome.end) + "\n" + outcome.output);
+                                          process::describe(outcome.end) + "\n" + outcome.output);
 }
 
 }  // namespace torchwatch::cli

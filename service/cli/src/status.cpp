@@ -4,16 +4,17 @@
 #include "commands.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
-#include "torchwatch/doors/clock.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-constexpr int kNightsShown = 14;
+constexpr int kComparisonsShown = 14;
 
 nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
   nlohmann::json object{{"all", report::json_of(storage::sum_of(tallies))},
@@ -33,7 +34,7 @@ void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTall
                {"called slower", Align::right},
                {"called faster", Align::right},
                {"inconclusive", Align::right},
-               {"false alarms below (95 %)", Align::right}});
+               {"false-alarm rate, 95 % upper bound", Align::right}});
   const auto add = [&](const std::string& what, const storage::SelfTestTally& tally) {
     table.add({what, std::to_string(tally.series), std::to_string(tally.regressed),
                std::to_string(tally.improved), std::to_string(tally.inconclusive),
@@ -49,43 +50,45 @@ Outcome run_status(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
   storage::IncidentStore incidents(*database);
-  storage::NightStore store(*database);
-  TW_TRY(const auto nights, store.list(kNightsShown));
+  storage::ComparisonStore store(*database);
+  TW_TRY(const auto comparisons, store.list(kComparisonsShown));
   TW_TRY(const auto self_tests, store.self_tests());
-  Table table({{"begun, UTC"},
-               {"kind"},
+  Table table({{"started, UTC"},
+               {"purpose"},
                {"candidate"},
                {"baseline"},
                {"state"},
                {"incidents", Table::Align::right},
                {"remark"}});
   auto array = nlohmann::json::array();
-  for (const auto& night : nights) {
-    TW_TRY(const auto candidate, builds.get(night.candidate));
+  for (const auto& comparison : comparisons) {
+    TW_TRY(const auto candidate, builds.get(comparison.candidate));
     std::string baseline;
-    if (night.baseline) {
-      TW_TRY(const auto row, builds.get(*night.baseline));
+    if (comparison.baseline) {
+      TW_TRY(const auto row, builds.get(*comparison.baseline));
       baseline = row.name;
     }
-    TW_TRY(const auto found, incidents.of_night(night.id));
-    table.add({doors::date_and_minute(night.created_at), std::string(to_string(night.kind)),
-               candidate.name, baseline, std::string(to_string(night.state)),
-               std::to_string(found.size()), night.reason});
-    array.push_back({{"id", night.id},
-                     {"kind", std::string(to_string(night.kind))},
+    TW_TRY(const auto found, incidents.of_comparison(comparison.id));
+    table.add({platform::date_and_minute(comparison.created_at),
+               std::string(to_string(comparison.purpose)), candidate.name, baseline,
+               std::string(to_string(comparison.state)), std::to_string(found.size()),
+               report::remark_on(comparison)});
+    array.push_back({{"id", comparison.id},
+                     {"purpose", std::string(to_string(comparison.purpose))},
                      {"candidate", candidate.name},
                      {"baseline", baseline},
-                     {"state", std::string(to_string(night.state))},
-                     {"reason", night.reason},
+                     {"state", std::string(to_string(comparison.state))},
+                     {"reason", report::remark_on(comparison)},
                      {"incidents", found.size()},
-                     {"created_at", doors::iso_utc(night.created_at)}});
+                     {"created_at", platform::iso_utc(comparison.created_at)}});
   }
   if (invocation.json) {
     invocation.out
-        << nlohmann::json{{"nights", array}, {"self_tests", self_tests_json(self_tests)}}.dump(2)
+        << nlohmann::json{{"comparisons", array}, {"self_tests", self_tests_json(self_tests)}}.dump(
+               2)
         << '\n';
   } else if (table.empty()) {
-    invocation.out << "No night yet: `torchwatch nightly` carries out what is due.\n";
+    invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
   } else {
     table.print(invocation.out);
     if (!self_tests.empty()) print_self_tests(invocation.out, self_tests);
@@ -96,8 +99,7 @@ Outcome run_status(const Invocation& invocation) {
 }  // namespace
 
 void add_status(Commands& commands) {
-  commands.add("status",
-               "What has been measured lately, and how often the service itself was wrong",
+  commands.add("status", "Recent comparisons, and how often the service itself was wrong",
                run_status);
 }
 

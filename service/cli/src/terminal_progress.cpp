@@ -38,11 +38,11 @@ void TerminalProgress::print_line(const std::string& line) {
   err_ << elapsed() << "  " << line << std::endl;
 }
 
-void TerminalProgress::began(const std::string& what) {
+void TerminalProgress::phase_started(const std::string& what) {
   print_line(what);
 }
 
-void TerminalProgress::at(int done, int of, const std::string& detail) {
+void TerminalProgress::progress(int done, int of, const std::string& detail) {
   if (!is_terminal_) return;
   const std::scoped_lock lock(mutex_);
   const int filled = of > 0 ? kBarWidth * done / of : 0;
@@ -53,7 +53,7 @@ void TerminalProgress::at(int done, int of, const std::string& detail) {
   bar_shown_ = true;
 }
 
-void TerminalProgress::note(const std::string& line) {
+void TerminalProgress::log(const std::string& line) {
   print_line(line);
 }
 

@@ -5,22 +5,22 @@
 #include <mutex>
 #include <string>
 
-#include "torchwatch/doors/clock.hpp"
-#include "torchwatch/nightly/progress.hpp"
+#include "torchwatch/comparison/progress.hpp"
+#include "torchwatch/platform/clock.hpp"
 
 namespace torchwatch::cli {
 
 /// Shows how far long work is: a bar that is drawn over on a terminal, plain lines elsewhere.
 /// Thread-safe: the API's threads note what went wrong there.
-class TerminalProgress final : public nightly::Progress {
+class TerminalProgress final : public comparison::Progress {
  public:
   /// `is_terminal`: whether `err` is one.
   TerminalProgress(std::ostream& err, bool is_terminal);
   ~TerminalProgress() override;
 
-  void began(const std::string& what) override;
-  void at(int done, int of, const std::string& detail) override;
-  void note(const std::string& line) override;
+  void phase_started(const std::string& what) override;
+  void progress(int done, int of, const std::string& detail) override;
+  void log(const std::string& line) override;
 
  private:
   std::string elapsed() const;
@@ -31,7 +31,7 @@ class TerminalProgress final : public nightly::Progress {
   std::ostream& err_;
   bool is_terminal_;
   bool bar_shown_ = false;
-  doors::SystemClock clock_;
+  platform::SystemClock clock_;
   std::chrono::nanoseconds started_;
 };
 

@@ -3,11 +3,11 @@
 #include <map>
 #include <ostream>
 
+#include "application_command.hpp"
 #include "commands.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
 #include "named_or_newest.hpp"
-#include "session_command.hpp"
 #include "table.hpp"
 
 namespace torchwatch::cli {
@@ -58,15 +58,15 @@ void print_table(const json& workloads, std::ostream& out) {
 
 /// Why configurations are missing, each reason once with those it holds for.
 void print_reasons(const json& workloads, std::ostream& out) {
-  std::map<std::string, std::vector<std::string>> cells;
+  std::map<std::string, std::vector<std::string>> benchmarks;
   for (const auto& item : workloads) {
     for (const auto* name : kConfigurations) {
       const auto reason = text_of(configuration_of(item, name), "reason");
-      if (!reason.empty()) cells[reason].push_back(text_of(item, "name") + " " + name);
+      if (!reason.empty()) benchmarks[reason].push_back(text_of(item, "name") + " " + name);
     }
   }
   constexpr std::size_t kNamed = 8;
-  for (const auto& [reason, of] : cells) {
+  for (const auto& [reason, of] : benchmarks) {
     out << "\nnot supported: " << reason << "\n  ";
     for (std::size_t i = 0; i < std::min(of.size(), kNamed); ++i)
       out << (i > 0 ? ", " : "") << of[i];
@@ -80,11 +80,11 @@ struct Options {
   bool coverage = false;
 };
 
-Outcome show_coverage(const Invocation& invocation, daemon::Session& session,
+Outcome show_coverage(const Invocation& invocation, daemon::Application& application,
                       const storage::BuildRow& build) {
-  TW_TRY_VOID(session.lock_machine());
-  TW_TRY(const auto listed, registered_workloads(session, build, invocation.stop));
-  TW_TRY(const auto covered, cover(session, build, listed, invocation.stop));
+  TW_TRY_VOID(application.lock_machine());
+  TW_TRY(const auto listed, registered_workloads(application, build, invocation.stop));
+  TW_TRY(const auto covered, cover(application, build, listed, invocation.stop));
   if (invocation.json) {
     invocation.out << coverage_json(covered).dump(2) << '\n';
   } else {
@@ -94,10 +94,10 @@ Outcome show_coverage(const Invocation& invocation, daemon::Session& session,
 }
 
 Outcome run_workloads(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto opened, open_session(invocation));
-  TW_TRY(const auto build, named_or_newest(*opened.session, options.build, invocation.stop));
-  if (options.coverage) return show_coverage(invocation, *opened.session, build);
-  TW_TRY(const auto listed, counted_workloads(*opened.session, build, invocation.stop));
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
+  if (options.coverage) return show_coverage(invocation, *opened.application, build);
+  TW_TRY(const auto listed, counted_workloads(*opened.application, build, invocation.stop));
   if (invocation.json) {
     invocation.out << listed.dump(2) << '\n';
     return ExitStatus::done;

@@ -1,9 +1,9 @@
 #include "key_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
-#include "units.hpp"
 #include "value_format.hpp"
 
 namespace torchwatch::config {
@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Which values of a type are allowed: in words and as a check.
+/// The allowed values of a type, in words and as a check.
 template <typename T>
 struct Allowed {
   std::string words;
@@ -42,7 +42,7 @@ Allowed<T> words_of(std::string words) {
   return {std::move(words), [](const T&) { return true; }};  // reading already refuses others
 }
 
-/// Whether nothing stands twice: a cell measured twice a night would be stored twice.
+/// Whether no element occurs twice: a benchmark measured twice would be stored twice.
 template <typename T>
 bool is_distinct(std::vector<T> list) {
   std::sort(list.begin(), list.end());
@@ -100,7 +100,10 @@ Key key(std::string table, std::string name, Section Config::* section, T Sectio
   made.read = [=](const toml::node& node, Config& config) -> Status {
     T value{};
     TW_TRY_VOID(read(node, value));
-    if (!allowed.holds(value)) return fail(ErrorCode::invalid, spoken(value) + " is not allowed");
+    if (!allowed.holds(value)) {
+      return fail(ErrorCode::invalid,
+                  "invalid value " + write(value) + ": must be " + allowed.words);
+    }
     config.*section.*member = std::move(value);
     return {};
   };
@@ -111,7 +114,7 @@ Key key(std::string table, std::string name, Section Config::* section, T Sectio
   return made;
 }
 
-/// A path or a URL: only a path is relative to the file.
+/// A key that holds a path or a URL. Only a path is relative to the file.
 Key location_key(Key made, std::string Config::Source::* member) {
   made.resolve = [=](const std::filesystem::path& folder, Config& config) {
     resolve_location(folder, config.source.*member);
@@ -127,139 +130,147 @@ constexpr std::int64_t kGiB = 1 << 30;
 void add_builds(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key("storage", "path", &C::storage, &C::Storage::path,
-                      filled<std::filesystem::path>(), "The database; made if it is not there."));
+                      filled<std::filesystem::path>(),
+                      "The database. It is created if it does not exist."));
 
-  table.push_back(key("channel", "kind", &C::channel, &C::Channel::kind,
-                      words_of<ChannelKind>("directory, wheel-index"),
-                      "Where nightly builds come from: folders, or wheels fetched through pip."));
+  table.push_back(
+      key("channel", "kind", &C::channel, &C::Channel::kind,
+          words_of<ChannelKind>("directory, wheel-index"),
+          "Where builds come from: a folder of them, or PyTorch's releases, fetched with pip."));
   table.push_back(key("channel", "path", &C::channel, &C::Channel::path,
                       filled<std::filesystem::path>(),
-                      "Of a directory channel: one folder a build, as in LibTorch's archives."));
+                      "The folder of a directory channel, with one LibTorch tree per folder."));
   table.push_back(key("channel", "poll", &C::channel, &C::Channel::poll, between(seconds(1), kDay),
                       "How often the daemon looks for new builds."));
 
   table.push_back(location_key(
       key("source", "repository", &C::source, &C::Source::repository, Allowed<std::string>{},
-          "The git repository whose commits are searched, a clone on this machine; empty: no "
-          "search."),
+          "The git repository whose commits are bisected, a clone on this machine. Empty: no "
+          "bisection."),
       &C::Source::repository));
   table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
-                      "Its trunk: the first parents of this branch are the candidates."));
+                      "Its trunk. The first parents of this branch are the commits to bisect."));
 
   table.push_back(key("build", "recipe", &C::build, &C::Build::recipe,
                       Allowed<std::filesystem::path>{},
-                      "The executable that builds one commit; empty: no per-commit builds."));
+                      "The executable that builds one commit. Empty: no commits are built."));
   table.push_back(key("build", "timeout", &C::build, &C::Build::timeout,
-                      between(seconds(1), 7 * kDay), "The longest that one build may take."));
-  table.push_back(key("build", "jobs", &C::build, &C::Build::jobs, between(0, 1024),
-                      "Parallel jobs of a build; 0: the cores, shared by builds made at once."));
+                      between(seconds(1), 7 * kDay), "Time limit of one build."));
+  table.push_back(
+      key("build", "jobs", &C::build, &C::Build::jobs, between(0, 1024),
+          "Parallel jobs of a build. 0: one per core, shared by builds that run at once."));
   table.push_back(
       key("build", "builders", &C::build, &C::Build::builders, between(1, 64),
-          "Builds that a search makes at once, here or wherever the recipe sends them."));
+          "How many builds a bisection makes at once, on this machine or wherever the recipe "
+          "sends them."));
   table.push_back(key("build", "cache", &C::build, &C::Build::cache,
                       filled<std::filesystem::path>(), "Where builds and runner kits are kept."));
   table.push_back(key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,
                       between(64 * kMiB, 1024 * 1024 * kGiB),
-                      "The cache's size; what was used least recently goes first."));
-  table.push_back(key("build", "kit_sources", &C::build, &C::Build::kit_sources,
-                      Allowed<std::filesystem::path>{},
-                      "The sources of runner and models; empty: those of this program."));
+                      "Size limit of the cache. The least recently used entries go first."));
+  table.push_back(key(
+      "build", "kit_sources", &C::build, &C::Build::kit_sources, Allowed<std::filesystem::path>{},
+      "A checkout of torchwatch, for its runner, models and deploy/libtorch. Empty: the "
+      "one that this program was built from."));
   table.push_back(key("build", "output_limit", &C::build, &C::Build::output_limit_bytes,
                       between(4 * kKiB, kGiB), "How much of a build's output is kept."));
 }
 
 void add_measuring(std::vector<Key>& table) {
   using C = Config;
-  table.push_back(key("suite", "preset", &C::suite, &C::Suite::preset,
-                      words_of<Preset>("paper, small"),
-                      "The paper's sizes, or sizes that a small machine runs quickly."));
+  table.push_back(
+      key("suite", "preset", &C::suite, &C::Suite::preset, words_of<Preset>("paper, small"),
+          "Sizes of the workloads: those of the paper, or smaller ones that run quickly."));
   table.push_back(key("suite", "workloads", &C::suite, &C::Suite::workloads,
                       distinct("names of workloads, each once"),
-                      "The workloads to measure; empty: all."));
+                      "The workloads to measure. Empty: all."));
   table.push_back(key(
       "suite", "configurations", &C::suite, &C::Suite::configurations,
       Allowed<std::vector<Configuration>>{"cpu-train, cpu-infer, cuda-train, cuda-infer, each once",
                                           is_distinct<Configuration>},
-      "The configurations to measure; empty: all that the machine has."));
+      "The configurations to measure. Empty: all that the machine has."));
   table.push_back(
       key("suite", "variants", &C::suite, &C::Suite::variants,
           Allowed<std::vector<Variant>>{
-              "default, or precision, batch=N and threads=N joined by commas",
+              "one or more, each once: default, or precision, batch=N and threads=N joined by "
+              "commas",
               [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
-          "The variants of each configuration; precisions are fp32, tf32, fp16, bf16 "
+          "The variants of each configuration. The precisions are fp32, tf32, fp16, bf16 "
           "and amp, where a workload has them."));
   table.push_back(key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
                       Allowed<std::filesystem::path>{},
-                      "The batch sizes of inference, a table that torchwatch batches --out writes; "
-                      "empty: the preset's."));
+                      "The batch sizes of inference, a table that torchwatch batches --out writes. "
+                      "Empty: those of the preset."));
 
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
-                      "LibTorch's threads in a measured process."));
+                      "Threads of LibTorch in a measured process."));
   table.push_back(key("measure", "warmup", &C::measure, &C::Measure::warmup, between(0, 10'000),
-                      "Iterations that are run first and not counted."));
+                      "Iterations that run first and are not counted."));
   table.push_back(key("measure", "iterations", &C::measure, &C::Measure::iterations,
-                      between(1, 100'000), "Iterations that are counted, at most."));
+                      between(1, 100'000), "Greatest number of iterations that are counted."));
   table.push_back(key("measure", "enough", &C::measure, &C::Measure::enough,
                       between(milliseconds(0), milliseconds(600'000)),
                       "A run may stop before its last iteration once this time is measured."));
   table.push_back(key("measure", "time_limit", &C::measure, &C::Measure::time_limit,
-                      between(seconds(1), kDay), "The longest that one run may take."));
+                      between(seconds(1), kDay), "Time limit of one run."));
   table.push_back(key("measure", "memory_limit", &C::measure, &C::Measure::memory_limit_bytes,
                       between(std::int64_t{0}, 1024 * 1024 * kGiB),
-                      "The memory that one run may use; 0: no limit."));
-  table.push_back(key("measure", "take_turns", &C::measure, &C::Measure::take_turns,
+                      "Memory limit of one run. 0: no limit."));
+  table.push_back(key("measure", "interleave", &C::measure, &C::Measure::interleave,
                       Allowed<bool>{},
-                      "Keep the processes of two builds alive at once and let them measure in "
-                      "turns, on a CPU: what disturbs the machine hits both."));
+                      "Interleave two live processes, one of each build, on a CPU, so that a "
+                      "disturbance of the machine reaches both."));
   table.push_back(key("measure", "place_libraries", &C::measure, &C::Measure::place_libraries,
                       Allowed<bool>{},
-                      "Give runs fresh copies of the library files, so that a file's place in "
+                      "Give each run fresh copies of the library files, so that a file's place in "
                       "memory does not look like a change."));
 }
 
 void add_judging(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key("detect", "threshold", &C::detect, &C::Detect::threshold, between(0.005, 2.0),
-                      "The size of change that must be found; 0.07 is 7 %."));
+                      "The size of change to find; 0.07 is 7 %."));
   table.push_back(key("detect", "gate", &C::detect, &C::Detect::gate, between(0.004, 2.0),
-                      "What the estimate must reach; a little below the threshold."));
+                      "The estimate that counts as a change, at most the threshold. If not set, it "
+                      "follows the threshold in proportion."));
   table.push_back(key("detect", "confidence", &C::detect, &C::Detect::confidence,
-                      between(0.8, 0.9999), "Of the intervals that are printed."));
+                      between(0.8, 0.9999), "Confidence of the intervals that are printed."));
   table.push_back(key("detect", "false_incidents_per_year", &C::detect,
                       &C::Detect::false_incidents_per_year, between(0.001, 1000.0),
-                      "How many false incidents a year of nightly runs may bring."));
-  table.push_back(key("detect", "thresholds", &C::detect, &C::Detect::thresholds,
-                      Allowed<std::vector<SeriesThreshold>>{
-                          "METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any, each once",
-                          is_distinct<SeriesThreshold>},
-                      "Thresholds of single series, each with a gate in proportion; of several "
-                      "that fit, the last holds."));
-  table.push_back(key("detect", "creep_every", &C::detect, &C::Detect::creep_every, between(0, 365),
+                      "How many false incidents a year of nightly runs may cause."));
+  table.push_back(
+      key("detect", "thresholds", &C::detect, &C::Detect::thresholds,
+          Allowed<std::vector<SeriesThreshold>>{
+              "METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any, each once",
+              is_distinct<SeriesThreshold>},
+          "Thresholds of single series, each with a gate in proportion. If several fit, "
+          "the last one holds."));
+  table.push_back(key("detect", "drift_every", &C::detect, &C::Detect::drift_every, between(0, 365),
                       "After how many nightlies an older one is measured again, so that small "
-                      "changes cannot add up unseen; 0: never."));
-  table.push_back(key("detect", "creep_span", &C::detect, &C::Detect::creep_span, between(2, 365),
-                      "How many nightlies that older one lies back, or as many as there are."));
+                      "changes cannot add up unseen. 0: never."));
+  table.push_back(key("detect", "drift_span", &C::detect, &C::Detect::drift_span, between(2, 365),
+                      "How many nightlies back that older one is, or as many as there are."));
 
-  table.push_back(key("bisect", "confidence", &C::bisect, &C::Bisect::confidence,
-                      between(0.8, 0.9999),
-                      "How sure a search must be before it names a culprit."));
+  table.push_back(
+      key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),
+          "The probability that a commit must reach before it is named as the culprit."));
   table.push_back(key("bisect", "builds_max", &C::bisect, &C::Bisect::builds_max,
-                      between(1, 10'000), "Builds that one search may make."));
+                      between(1, 10'000), "Greatest number of builds that one bisection makes."));
   table.push_back(key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
-                      "Runs that one search may take."));
+                      "Greatest number of runs that one bisection makes."));
   table.push_back(key("bisect", "cannot_change", &C::bisect, &C::Bisect::cannot_change,
                       distinct("path patterns, each once"),
-                      "Paths that cannot change the library; empty: docs, tests, Markdown, "
+                      "Paths that cannot change the library. Empty: docs, tests, Markdown, "
                       ".github."));
   table.push_back(key("bisect", "verify_by_revert", &C::bisect, &C::Bisect::verify_by_revert,
                       Allowed<bool>{}, "Also build the last commit with the culprit reverted."));
 }
 
-void add_surroundings(std::vector<Key>& table) {
+void add_service(std::vector<Key>& table) {
   using C = Config;
-  table.push_back(key("executor", "machine_lock", &C::executor, &C::Executor::machine_lock,
-                      filled<std::string>(),
-                      "Name of the machine's lock; services with the same name take turns."));
+  table.push_back(key(
+      "executor", "machine_lock", &C::executor, &C::Executor::machine_lock, filled<std::string>(),
+      "Name of the machine's lock. Services with the same name measure one at a time."));
   table.push_back(key("executor", "scratch", &C::executor, &C::Executor::scratch,
                       filled<std::filesystem::path>(), "Where runs have their working folders."));
   table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,
@@ -268,28 +279,37 @@ void add_surroundings(std::vector<Key>& table) {
   table.push_back(key("web", "address", &C::web, &C::Web::address, filled<std::string>(),
                       "The address that the daemon listens on."));
   table.push_back(
-      key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port; 0: any free one."));
-  table.push_back(key("web", "hosts", &C::web, &C::Web::hosts, distinct("host names, each once"),
-                      "Names beside the address that a request's Host header may have."));
+      key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port. 0: any free one."));
+  table.push_back(
+      key("web", "hosts", &C::web, &C::Web::hosts, distinct("host names, each once"),
+          "Further names, besides the address, that a request's Host header may have."));
   table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
                       Allowed<std::filesystem::path>{},
-                      "The file with the token for writing; empty: nothing can be written over "
+                      "The file with the token for writing. Empty: nothing can be written over "
                       "HTTP."));
   table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
-                      between(kKiB, 64 * kMiB), "The largest body that a request may have."));
+                      between(kKiB, 64 * kMiB), "Size limit of a request's body."));
   table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,
                       between(seconds(1), seconds(600)),
-                      "The longest that a request's head may take to arrive."));
+                      "Time limit for a request's head to arrive."));
   table.push_back(key("web", "body_time_limit", &C::web, &C::Web::body_time_limit,
                       between(seconds(1), seconds(600)),
-                      "The longest that a request's body may take to arrive."));
+                      "Time limit for a request's body to arrive."));
 
   table.push_back(key("github", "repository", &C::github, &C::Github::repository, owner_and_name(),
-                      "Where issues are filed; empty: they stay in the outbox."));
+                      "Where issues are filed. Empty: they stay in the outbox."));
   table.push_back(key("github", "token_file", &C::github, &C::Github::token_file,
                       Allowed<std::filesystem::path>{}, "The file with the token for filing."));
   table.push_back(key("github", "api", &C::github, &C::Github::api, http_address(),
                       "The address of GitHub's API."));
+
+  table.push_back(
+      key("log", "level", &C::log, &C::Log::level,
+          words_of<log::Level>("debug, info, warning, error, off"),
+          "What `torchwatch serve` writes to its log: records of this level and above."));
+  table.push_back(key("log", "format", &C::log, &C::Log::format,
+                      words_of<log::Format>("text, json"),
+                      "Lines of text, or one JSON object per line."));
 }
 
 std::vector<Key> make_table() {
@@ -297,15 +317,28 @@ std::vector<Key> make_table() {
   add_builds(table);
   add_measuring(table);
   add_judging(table);
-  add_surroundings(table);
+  add_service(table);
   return table;
 }
+
+constexpr std::array kRenamedKeys{
+    RenamedKey{"measure", "take_turns", "[measure] interleave"},
+    RenamedKey{"detect", "creep_every", "[detect] drift_every"},
+    RenamedKey{"detect", "creep_span", "[detect] drift_span"},
+};
 
 }  // namespace
 
 const std::vector<Key>& key_table() {
   static const std::vector<Key> table = make_table();
   return table;
+}
+
+std::string_view name_now(std::string_view table, std::string_view name) {
+  for (const auto& key : kRenamedKeys) {
+    if (key.table == table && key.name == name) return key.now;
+  }
+  return {};
 }
 
 }  // namespace torchwatch::config

@@ -5,28 +5,39 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/config/config.hpp"
 
 namespace torchwatch::config {
 
-/// One key: all that loading, the example file and the help need to know of it.
+/// One key with all that loading, the example file and the help need.
 struct Key {
   std::string table;
   std::string name;
   std::string type;
   std::string allowed;  ///< empty: anything of the type
   std::string meaning;
-  /// Sets the member. Errors say what is wrong with the value, not where it stands.
+  /// Sets the member. Errors say what is wrong with the value, but not file, line and key.
   std::function<Status(const toml::node&, Config&)> read;
-  /// The member's value as it would be written in TOML.
+  /// Returns the member's value as it would be written in TOML.
   std::function<std::string(const Config&)> write;
-  /// Makes a relative path start at the folder; nothing for other types.
+  /// Makes a relative path start at the folder. Does nothing for other types.
   std::function<void(const std::filesystem::path& folder, Config&)> resolve;
 };
 
 /// Every key, table by table in the order of the example file.
 const std::vector<Key>& key_table();
+
+/// A key that had another name in an earlier version.
+struct RenamedKey {
+  std::string_view table;
+  std::string_view name;  ///< empty: the whole table was renamed
+  std::string_view now;   ///< "[measure] interleave"
+};
+
+/// What the key, or the table if `name` is empty, is called now; empty if it was never renamed.
+std::string_view name_now(std::string_view table, std::string_view name);
 
 }  // namespace torchwatch::config

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -18,10 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFileLimitBytes = 1 << 20;
 
-/// Collects what is wrong, so that a person sees every finding at once.
-class Findings {
+/// Collects the errors of a file, so that a person sees them all at once.
+class Problems {
  public:
-  explicit Findings(const fs::path& file) : file_(file.string()) {}
+  explicit Problems(const fs::path& file) : file_(file.string()) {}
 
   void add(const toml::source_region& where, const std::string& what) {
     if (count_++ < kShown) text_ += (text_.empty() ? "" : "\n") + place(where) + what;
@@ -44,7 +43,7 @@ class Findings {
   int count_ = 0;
 };
 
-/// The file's text; nothing if there is no such file.
+/// Returns the file's text, or nothing if there is no such file.
 Result<std::optional<std::string>> read_text(const fs::path& file) {
   std::error_code problem;
   const auto status = fs::status(file, problem);
@@ -107,7 +106,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// A key of that name in another table, as "[table] name"; empty if there is none.
+/// Returns a key of that name in another table, as "[table] name"; empty if no table has one.
 std::string elsewhere(std::string_view name) {
   const auto& known = key_table();
   const auto at =
@@ -115,7 +114,16 @@ std::string elsewhere(std::string_view name) {
   return at == known.end() ? "" : "[" + at->table + "] " + at->name;
 }
 
+/// Says what a key (or a table, if `name` is empty) of an earlier version is called now; else empty.
+std::string renamed(const std::string& table, const std::string& name) {
+  const auto now = name_now(table, name);
+  if (now.empty()) return {};
+  return "[" + table + "] " + name + (name.empty() ? "" : " ") + "is now called " +
+         std::string(now);
+}
+
 std::string unknown_key(const std::string& table, const std::string& name) {
+  if (auto text = renamed(table, name); !text.empty()) return text;
   std::string text = "[" + table + "] " + name + ": unknown key; ";
   const auto near = nearest(name, keys_of(table));
   const auto other = elsewhere(name);
@@ -128,9 +136,11 @@ std::string unknown_key(const std::string& table, const std::string& name) {
 }
 
 std::string unknown_table(const std::string& name, bool is_table) {
+  if (auto text = renamed(name, ""); is_table && !text.empty()) return text;
   const auto near = nearest(name, tables());
   const auto other = is_table ? "" : elsewhere(name);
-  std::string text = is_table ? "[" + name + "]: unknown table; " : name + ": stands in no table; ";
+  std::string text =
+      is_table ? "[" + name + "]: unknown table; " : name + ": key outside any table; ";
   if (!other.empty()) {
     text += "did you mean " + other + "? ";
   } else if (!near.empty()) {
@@ -139,50 +149,52 @@ std::string unknown_table(const std::string& name, bool is_table) {
   return text + "tables: " + listed(tables());
 }
 
-void apply_key(const Key& key, const toml::node& node, Config& config, Findings& findings) {
+void apply_key(const Key& key, const toml::node& node, Config& config, Problems& problems) {
   const auto status = key.read(node, config);
   if (status) return;
   const std::string& what = status.error().message;
   const bool names_allowed = key.allowed.empty() || what.find(key.allowed) != std::string::npos;
-  findings.add(node.source(), "[" + key.table + "] " + key.name + ": " + what +
-                                  (names_allowed ? "" : "; allowed: " + key.allowed));
+  problems.add(node.source(), "[" + key.table + "] " + key.name + ": " + what +
+                                  (names_allowed ? "" : " (" + key.allowed + ")"));
 }
 
 void apply_table(const std::string& name, const toml::table& content, Config& config,
-                 Findings& findings) {
+                 Problems& problems) {
   for (const auto& [key_name, node] : content) {
     const auto* key = find(name, key_name.str());
     if (key != nullptr) {
-      apply_key(*key, node, config, findings);
+      apply_key(*key, node, config, problems);
     } else {
-      findings.add(key_name.source(), unknown_key(name, std::string(key_name.str())));
+      problems.add(key_name.source(), unknown_key(name, std::string(key_name.str())));
     }
   }
 }
 
-void apply(const toml::table& root, Config& config, Findings& findings) {
+void apply(const toml::table& root, Config& config, Problems& problems) {
   const auto known = tables();
   for (const auto& [table_name, node] : root) {
     const std::string name(table_name.str());
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (!is_known) {
-      findings.add(table_name.source(), unknown_table(name, node.is_table()));
+      problems.add(table_name.source(), unknown_table(name, node.is_table()));
     } else if (!node.is_table()) {
-      findings.add(node.source(), name + ": is a table; write [" + name + "] on a line of its own");
+      problems.add(node.source(), name + ": is a table; write [" + name + "] on a line of its own");
     } else {
-      apply_table(name, *node.as_table(), config, findings);
+      apply_table(name, *node.as_table(), config, problems);
     }
   }
 }
 
-/// What one key alone cannot know.
-void check_together(const toml::table& root, const Config& config, Findings& findings) {
-  if (config.detect.gate > config.detect.threshold) {
-    const auto* gate = root["detect"]["gate"].node();
-    const auto* node = gate != nullptr ? gate : root["detect"]["threshold"].node();
-    findings.add(node != nullptr ? node->source() : root.source(),
-                 "[detect] gate: " + write(config.detect.gate) + " lies above threshold " +
-                     write(config.detect.threshold) + "; allowed: at most the threshold");
+/// A gate that the file does not set keeps its default's proportion to the threshold. One that it
+/// sets must not be above the threshold.
+void fit_gate(const toml::table& root, Config::Detect& detect, Problems& problems) {
+  static const double kProportion = Config::Detect{}.gate / Config::Detect{}.threshold;
+  const auto* node = root["detect"]["gate"].node();
+  if (node == nullptr) {
+    detect.gate = detect.threshold * kProportion;
+  } else if (detect.gate > detect.threshold) {
+    problems.add(node->source(), "[detect] gate: invalid value " + write(detect.gate) +
+                                     ": must be at most the threshold, " + write(detect.threshold));
   }
 }
 
@@ -203,10 +215,10 @@ Result<Config> load(const fs::path& file, bool required) {
   if (text) {
     config.file = fs::absolute(file).lexically_normal();
     TW_TRY(const auto root, parse(*text, file));
-    Findings findings(file);
-    apply(root, config, findings);
-    check_together(root, config, findings);
-    TW_TRY_VOID(findings.status());
+    Problems problems(file);
+    apply(root, config, problems);
+    fit_gate(root, config.detect, problems);
+    TW_TRY_VOID(problems.status());
   }
   resolve(config.folder, config);
   return config;

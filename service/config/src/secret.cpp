@@ -24,7 +24,7 @@ std::string octal(mode_t mode) {
   return digits;
 }
 
-/// Of the open file, so that nobody can exchange it between the check and the reading.
+/// Checks the open file, so that nobody can exchange it between the check and the reading.
 Status check_file(int descriptor, const std::string& name) {
   struct stat facts{};
   if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {

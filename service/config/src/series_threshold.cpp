@@ -12,7 +12,7 @@ constexpr double kShareMax = 2.0;
 
 tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {
   return fail(ErrorCode::invalid,
-              "\"" + std::string(text) + "\": " + what +
+              "invalid threshold \"" + std::string(text) + "\": " + what +
                   R"(; written METRIC [WORKLOAD [CONFIGURATION]] SHARE, as in "cpu_peak 0.03" or )"
                   R"("time resnet18 cpu-train 0.1", * for any)");
 }
@@ -27,10 +27,10 @@ Result<double> parse_share(std::string_view text, const std::string& word) {
 
 }  // namespace
 
-bool SeriesThreshold::fits(const Target& target) const {
-  return (!metric || *metric == target.metric) &&
-         (workload.empty() || workload == target.cell.workload) &&
-         (!configuration || *configuration == target.cell.configuration);
+bool SeriesThreshold::fits(const Series& series) const {
+  return (!metric || *metric == series.metric) &&
+         (workload.empty() || workload == series.benchmark.workload) &&
+         (!configuration || *configuration == series.benchmark.configuration);
 }
 
 Result<SeriesThreshold> parse_series_threshold(std::string_view text) {

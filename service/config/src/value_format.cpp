@@ -10,36 +10,35 @@
 namespace torchwatch::config {
 namespace {
 
-// "3 is an integer" in the words of people who write TOML.
-std::string_view kind_of(const toml::node& node) {
+// A type of TOML in the words of people who write it.
+std::string kind_of(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table:
-      return "a table";
+      return "table";
     case toml::node_type::array:
-      return "a list";
+      return "list";
     case toml::node_type::string:
-      return "a string";
+      return "string";
     case toml::node_type::integer:
-      return "a whole number";
+      return "whole number";
     case toml::node_type::floating_point:
-      return "a number";
+      return "number";
     case toml::node_type::boolean:
-      return "true or false";
+      return "truth value";
     case toml::node_type::date:
-      return "a date";
+      return "date";
     case toml::node_type::time:
-      return "a time of day";
+      return "time of day";
     case toml::node_type::date_time:
-      return "a date and time";
+      return "date and time";
     case toml::node_type::none:
       break;
   }
-  return "nothing";
+  return "value";
 }
 
-tl::unexpected<Error> wrong_type(const toml::node& node, std::string_view wanted) {
-  return fail(ErrorCode::invalid,
-              "is " + std::string(kind_of(node)) + "; it must be " + std::string(wanted));
+tl::unexpected<Error> invalid(const std::string& what, std::string_view wanted) {
+  return fail(ErrorCode::invalid, "invalid " + what + ": must be " + std::string(wanted));
 }
 
 std::string in_quotes(const std::string& text) {
@@ -49,14 +48,21 @@ std::string in_quotes(const std::string& text) {
   return out.str();
 }
 
+/// The value as it stands in the file, with its type; of lists and tables the type alone.
+tl::unexpected<Error> wrong_type(const toml::node& node, std::string_view wanted) {
+  if (!node.is_value()) return invalid(kind_of(node), wanted);
+  std::ostringstream value;
+  node.visit(
+      [&](const auto& exact) { value << toml::toml_formatter{exact, toml::format_flags::none}; });
+  return invalid(kind_of(node) + " " + value.str(), wanted);
+}
+
 Result<std::chrono::milliseconds> read_duration(const toml::node& node) {
   constexpr std::string_view kWanted = R"(a duration: "4h", "30m", "90s" or "500ms")";
   const auto text = node.value_exact<std::string>();
   if (!text) return wrong_type(node, kWanted);
   const auto duration = parse_duration(*text);
-  if (!duration) {
-    return fail(ErrorCode::invalid, in_quotes(*text) + " is not " + std::string(kWanted));
-  }
+  if (!duration) return invalid("value " + in_quotes(*text), kWanted);
   return *duration;
 }
 
@@ -66,10 +72,7 @@ Result<std::vector<std::string>> read_strings(const toml::node& node, std::strin
   std::vector<std::string> strings;
   for (const auto& element : *array) {
     const auto text = element.value_exact<std::string>();
-    if (!text) {
-      return fail(ErrorCode::invalid,
-                  "holds " + std::string(kind_of(element)) + "; it must be " + std::string(wanted));
-    }
+    if (!text) return invalid(kind_of(element) + " in the list", wanted);
     strings.push_back(*text);
   }
   return strings;
@@ -133,6 +136,12 @@ std::string type_of(ChannelKind) {
 std::string type_of(Preset) {
   return "word";
 }
+std::string type_of(log::Level) {
+  return "word";
+}
+std::string type_of(log::Format) {
+  return "word";
+}
 std::string type_of(const std::vector<std::string>&) {
   return "list of strings";
 }
@@ -150,7 +159,7 @@ std::string type_of(const std::vector<SeriesThreshold>&) {
 Status read(const toml::node& node, std::string& value) {
   const auto text = node.value_exact<std::string>();
   if (!text) return wrong_type(node, "a string in quotes");
-  if (text->find('\0') != std::string::npos) return fail(ErrorCode::invalid, "holds a zero byte");
+  if (text->find('\0') != std::string::npos) return invalid("string", "without a zero byte");
   value = *text;
   return {};
 }
@@ -166,7 +175,7 @@ Status read(const toml::node& node, int& value) {
   const auto number = node.value_exact<std::int64_t>();
   if (!number) return wrong_type(node, "a whole number");
   if (*number < std::numeric_limits<int>::min() || *number > std::numeric_limits<int>::max()) {
-    return fail(ErrorCode::invalid, std::to_string(*number) + " is too large");
+    return invalid("value " + std::to_string(*number), "a number of fewer digits");
   }
   value = static_cast<int>(*number);
   return {};
@@ -194,7 +203,7 @@ Status read(const toml::node& node, std::int64_t& value) {
   const auto text = node.value_exact<std::string>();
   if (!text) return wrong_type(node, kWanted);
   const auto size = parse_size(*text);
-  if (!size) return fail(ErrorCode::invalid, in_quotes(*text) + " is not " + std::string(kWanted));
+  if (!size) return invalid("value " + in_quotes(*text), kWanted);
   value = *size;
   return {};
 }
@@ -208,7 +217,7 @@ Status read(const toml::node& node, std::chrono::seconds& value) {
   TW_TRY(const auto duration, read_duration(node));
   value = std::chrono::duration_cast<std::chrono::seconds>(duration);
   if (value == duration) return {};
-  return fail(ErrorCode::invalid, "\"" + format_duration(duration) + "\" is no whole second");
+  return invalid("value \"" + format_duration(duration) + "\"", "in whole seconds");
 }
 
 Status read(const toml::node& node, ChannelKind& value) {
@@ -219,14 +228,27 @@ Status read(const toml::node& node, ChannelKind& value) {
     value = kind;
     return {};
   }
-  return fail(ErrorCode::invalid,
-              in_quotes(text) + " is not a kind of channel; allowed: directory, wheel-index");
+  return invalid("value " + in_quotes(text), "one of directory, wheel-index");
 }
 
 Status read(const toml::node& node, Preset& value) {
   std::string text;
   TW_TRY_VOID(read(node, text));
   TW_TRY(value, parse_preset(text));
+  return {};
+}
+
+Status read(const toml::node& node, log::Level& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  TW_TRY(value, log::parse_level(text));
+  return {};
+}
+
+Status read(const toml::node& node, log::Format& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  TW_TRY(value, log::parse_format(text));
   return {};
 }
 
@@ -270,6 +292,14 @@ std::string write(std::chrono::milliseconds value) {
 }
 std::string write(Preset value) {
   return in_quotes(std::string(to_string(value)));
+}
+
+std::string write(log::Level value) {
+  return in_quotes(std::string(log::to_string(value)));
+}
+
+std::string write(log::Format value) {
+  return in_quotes(std::string(log::to_string(value)));
 }
 std::string write(const std::vector<std::string>& value) {
   return write_list(value);

@@ -12,8 +12,8 @@
 
 namespace torchwatch::config {
 
-// How each type of a member is called, read from TOML and written back. Errors say what was found
-// and how it is written; file, line and key are put in front by the caller.
+// For each type of a member: its name, reading it from TOML, writing it back. Errors say what was
+// found and how a value is written; the caller puts file, line and key in front.
 
 std::string type_of(const std::string&);
 std::string type_of(const std::filesystem::path&);
@@ -25,6 +25,8 @@ std::string type_of(std::chrono::seconds);
 std::string type_of(std::chrono::milliseconds);
 std::string type_of(ChannelKind);
 std::string type_of(Preset);
+std::string type_of(log::Level);
+std::string type_of(log::Format);
 std::string type_of(const std::vector<std::string>&);
 std::string type_of(const std::vector<Configuration>&);
 std::string type_of(const std::vector<Variant>&);
@@ -40,6 +42,8 @@ Status read(const toml::node&, std::chrono::seconds&);
 Status read(const toml::node&, std::chrono::milliseconds&);
 Status read(const toml::node&, ChannelKind&);
 Status read(const toml::node&, Preset&);
+Status read(const toml::node&, log::Level&);
+Status read(const toml::node&, log::Format&);
 Status read(const toml::node&, std::vector<std::string>&);
 Status read(const toml::node&, std::vector<Configuration>&);
 Status read(const toml::node&, std::vector<Variant>&);
@@ -55,6 +59,8 @@ std::string write(std::chrono::seconds);
 std::string write(std::chrono::milliseconds);
 std::string write(ChannelKind);
 std::string write(Preset);
+std::string write(log::Level);
+std::string write(log::Format);
 std::string write(const std::vector<std::string>&);
 std::string write(const std::vector<Configuration>&);
 std::string write(const std::vector<Variant>&);

@@ -6,35 +6,37 @@
 namespace torchwatch::daemon {
 
 struct Outbox::Parts {
-  Parts(Session& session, report::GithubSettings settings)
-      : incidents(session.workshop().database),
-        http(doors::make_http_client("torchwatch")),
-        sender(incidents, *http, session.workshop().clock, std::move(settings)) {}
+  Parts(Application& application, github::GithubSettings settings)
+      : incidents(application.services().database),
+        http(platform::make_http_client("torchwatch")),
+        sender(incidents, *http, application.services().clock, std::move(settings),
+               application.log().logger("github")) {}
 
   storage::IncidentStore incidents;
-  std::unique_ptr<doors::HttpClient> http;
-  report::OutboxSender sender;
+  std::unique_ptr<platform::HttpClient> http;
+  github::OutboxSender sender;
 };
 
 void Outbox::Remove::operator()(Parts* parts) const {
   delete parts;
 }
 
-Result<Outbox> Outbox::open(Session& session) {
-  const auto& github = session.config().github;
+Result<Outbox> Outbox::open(Application& application) {
+  const auto& github = application.config().github;
   Outbox outbox;
   if (github.repository.empty()) return outbox;
   TW_TRY(const auto token, config::read_secret(github.token_file));
-  report::GithubSettings settings;
+  application.log().hide(token);
+  github::GithubSettings settings;
   settings.repository = github.repository;
   settings.token = token;
   settings.api = github.api;
-  outbox.parts_.reset(new Parts(session, std::move(settings)));
+  outbox.parts_.reset(new Parts(application, std::move(settings)));
   return outbox;
 }
 
-Result<report::Delivery> Outbox::deliver(std::stop_token stop) {
-  if (!parts_) return report::Delivery{};
+Result<github::Delivery> Outbox::deliver(std::stop_token stop) {
+  if (!parts_) return github::Delivery{};
   return parts_->sender.deliver_due(stop);
 }
 

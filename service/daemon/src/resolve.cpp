@@ -12,17 +12,17 @@ namespace {
 using storage::BuildOrigin;
 using storage::BuildRow;
 
-Result<BuildRow> known(Session& session, BuildOrigin origin, const std::string& name,
+Result<BuildRow> known(Application& application, BuildOrigin origin, const std::string& name,
                        const builds::Tree& tree) {
-  auto& workshop = session.workshop();
-  storage::BuildStore store(workshop.database);
-  TW_TRY(auto row, store.discovered(origin, name));
+  auto& services = application.services();
+  storage::BuildStore store(services.database);
+  TW_TRY(auto row, store.discover(origin, name));
   row.version = tree.version;
   row.embedded_commit = tree.embedded_commit;
-  row.trunk_commit = nightly::trunk_commit_of(workshop, tree);
+  row.trunk_commit = nightly::trunk_commit_of(services, tree);
   row.content_hash = tree.content_hash;
   row.folder = tree.folder.string();
-  return store.became_ready(row);
+  return store.mark_ready(row);
 }
 
 /// Looks like a version of the wheel index: "2.12.1".
@@ -33,42 +33,43 @@ bool is_release(const std::string& text) {
 
 }  // namespace
 
-Result<BuildRow> resolve_build(Session& session, const std::string& text, std::stop_token stop) {
-  auto& workshop = session.workshop();
+Result<BuildRow> resolve_build(Application& application, const std::string& text,
+                               std::stop_token stop) {
+  auto& services = application.services();
   if (std::filesystem::is_directory(text)) {
     const auto folder = std::filesystem::canonical(text);
     TW_TRY(const auto tree, builds::inspect(folder));
-    return known(session, BuildOrigin::folder, folder.string(), tree);
+    return known(application, BuildOrigin::folder, folder.string(), tree);
   }
-  const auto names = workshop.channel.list(stop);
+  const auto names = services.channel.list(stop);
   if (names && std::ranges::find(*names, text) != names->end()) {
-    TW_TRY(const auto tree, workshop.channel.fetch(text, stop));
-    return known(session, BuildOrigin::nightly, text, tree);
+    TW_TRY(const auto tree, services.channel.fetch(text, stop));
+    return known(application, BuildOrigin::nightly, text, tree);
   }
   if (is_release(text)) {
-    workshop.progress.began("fetching release " + text);
-    TW_TRY(const auto tree, session.releases().fetch(text, stop));
-    return known(session, BuildOrigin::release, text, tree);
+    services.progress.phase_started("fetching release " + text);
+    TW_TRY(const auto tree, application.releases().fetch(text, stop));
+    return known(application, BuildOrigin::release, text, tree);
   }
   return fail(ErrorCode::not_found,
-              "build \"" + text + "\" is no folder, no build of the channel" +
+              "unknown build \"" + text + "\": must be a folder, a build of the channel" +
                   (names ? "" : " (" + names.error().message + ")") +
-                  " and no release such as 2.13.0; `torchwatch builds` lists the known ones");
+                  " or a release such as 2.13.0; `torchwatch builds` lists the known ones");
 }
 
-Result<std::string> resolve_commit(Session& session, const std::string& text) {
-  auto& workshop = session.workshop();
-  if (workshop.history == nullptr) {
+Result<std::string> resolve_commit(Application& application, const std::string& text) {
+  auto& services = application.services();
+  if (services.history == nullptr) {
     return fail(ErrorCode::invalid,
                 "commits cannot be searched: set [source] repository in the configuration");
   }
-  storage::BuildStore store(workshop.database);
+  storage::BuildStore store(services.database);
   TW_TRY(const auto rows, store.list());
   const auto named = std::ranges::find_if(rows, [&](const BuildRow& row) {
     return row.name == text && row.origin == BuildOrigin::nightly && !row.trunk_commit.empty();
   });
   if (named != rows.end()) return named->trunk_commit;
-  return workshop.history->trunk_commit(text);
+  return services.history->trunk_commit(text);
 }
 
 }  // namespace torchwatch::daemon

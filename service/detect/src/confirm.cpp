@@ -4,6 +4,7 @@
 
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "trimmed_mean.hpp"
 #include "usable_pairs.hpp"
 #include "wording.hpp"
@@ -11,14 +12,14 @@
 namespace torchwatch::detect {
 namespace {
 
-// Chance, over all looks, of confirming a change of only half the threshold (exact).
+// Exact chance, over all looks, of confirming a change of only half the threshold.
 constexpr double kHalfThresholdTail = 0.004;
-// Chance, at each look, of calling a change of the gate's size unchanged (exact).
+// Exact chance, at each look, of calling a change of the gate's size unchanged.
 constexpr double kOverlookTail = 0.02;
 
 /// Numbers of pairs at which a decision may fall, each twice the one before, in whole A B B A
-/// blocks. Few, because each look gets only its share of the errors allowed.
-std::vector<int> looks_of(const Settings& settings) {
+/// blocks. They are few, because each look gets only its share of the allowed errors.
+std::vector<int> interim_looks(const Settings& settings) {
   const int least = std::max(2, settings.confirm_pairs_min + settings.confirm_pairs_min % 2);
   const int most = std::max(least, settings.confirm_pairs_max + settings.confirm_pairs_max % 2);
   std::vector<int> looks;
@@ -27,8 +28,8 @@ std::vector<int> looks_of(const Settings& settings) {
   return looks;
 }
 
-/// The pairs of one look, and the share of every allowed error that falls to it.
-struct Look {
+/// The pairs of one look, and its share of every allowed error.
+struct InterimLook {
   std::span<const double> log_ratios;
   double share;
   bool is_last;
@@ -36,16 +37,16 @@ struct Look {
   [[nodiscard]] int pairs() const { return static_cast<int>(log_ratios.size()); }
 };
 
-/// The interval that holds at the stated confidence although several looks were taken.
-Estimate estimate_at(const Look& look, const Settings& settings) {
+/// Returns an interval that holds at the stated confidence although there are several looks.
+Estimate estimate_at(const InterimLook& look, const Settings& settings) {
   Estimate result = estimate(look.log_ratios, 1 - (1 - settings.confidence) * look.share);
   result.confidence = settings.confidence;
   return result;
 }
 
-/// All three conditions for a change upwards. The signed-rank bound holds for any symmetric noise
-/// but cannot speak of chances below 2^-pairs; what is left to alpha, the t statistic supplies.
-bool is_increase(const Look& look, double centre, const RankInterval& surely_over_half,
+/// Checks all three conditions for a change upwards. The signed-rank bound holds for any symmetric
+/// noise but cannot reach chances below 2^-pairs; the t statistic closes the gap to alpha.
+bool is_increase(const InterimLook& look, double centre, const RankInterval& surely_over_half,
                  const Settings& settings) {
   if (centre < std::log1p(settings.gate)) return false;
   if (surely_over_half.low <= std::log1p(settings.threshold / 2)) return false;
@@ -57,8 +58,8 @@ bool excludes(const RankInterval& interval, double log_change) {
   return interval.high < log_change && interval.low > -log_change;
 }
 
-/// The least change that would have been confirmed at this look nine times in ten.
-double detectable(const Look& look, const Settings& settings) {
+/// Returns the least change that would have been confirmed at this look nine times in ten.
+double detectable(const InterimLook& look, const Settings& settings) {
   constexpr double kMissed = 0.1;
   const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
   const double over_none =
@@ -79,23 +80,23 @@ ConfirmDecision decided(Verdict verdict, Estimate estimate, const std::string& r
   return decision;
 }
 
-/// The last look has to answer; "cannot tell" is an answer, with what could have been told.
-ConfirmDecision last_word(const Look& look, const Estimate& estimate, double centre,
+/// Decides at the last look: unchanged, or inconclusive with the change that would have been found.
+ConfirmDecision last_word(const InterimLook& look, const Estimate& estimate, double centre,
                           const RankInterval& plausible, const Settings& settings) {
   if (std::abs(centre) < std::log1p(settings.gate) &&
       excludes(plausible, std::log1p(settings.threshold))) {
     return decided(Verdict::unchanged, estimate,
-                   ": below the gate of " + in_percent(1 + settings.gate));
+                   ": below the gate of " + figures::change(1 + settings.gate));
   }
   const double least = detectable(look, settings);
   auto decision = decided(Verdict::inconclusive, estimate,
-                          ": too noisy to tell; a change from " + in_percent(1 + least) +
+                          ": too noisy to tell; a change from " + figures::change(1 + least) +
                               " on would have been confirmed");
   decision.detectable = least;
   return decision;
 }
 
-ConfirmDecision decide(const Look& look, const Settings& settings) {
+ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
   const auto averages = walsh_averages(look.log_ratios);
   const double centre = middle_of_sorted(averages);
   const auto surely = rank_interval(averages, look.pairs(), kHalfThresholdTail * look.share);
@@ -107,13 +108,13 @@ ConfirmDecision decide(const Look& look, const Settings& settings) {
   }
   std::vector<double> mirrored(look.log_ratios.begin(), look.log_ratios.end());
   for (double& value : mirrored) value = -value;
-  const Look mirror{mirrored, look.share, look.is_last};
+  const InterimLook mirror{mirrored, look.share, look.is_last};
   if (is_increase(mirror, -centre, {-surely.high, -surely.low}, settings)) {
     return decided(Verdict::improved, estimate, "");
   }
   if (excludes(plausible, std::log1p(settings.gate))) {
     return decided(Verdict::unchanged, estimate,
-                   ": below the gate of " + in_percent(1 + settings.gate));
+                   ": below the gate of " + figures::change(1 + settings.gate));
   }
   if (look.is_last) return last_word(look, estimate, centre, plausible, settings);
   ConfirmDecision undecided;
@@ -125,7 +126,7 @@ ConfirmDecision decide(const Look& look, const Settings& settings) {
 }  // namespace
 
 ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& settings) {
-  const auto looks = looks_of(settings);
+  const auto looks = interim_looks(settings);
   const double share = 1.0 / static_cast<double>(looks.size());
   ConfirmDecision decision;
   if (!are_usable(log_ratios)) {
@@ -139,7 +140,8 @@ ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& sett
     decision.pairs_next = pairs;
     const auto needed = static_cast<std::size_t>(pairs);
     if (log_ratios.size() < needed) return decision;
-    decision = decide(Look{log_ratios.first(needed), share, pairs == looks.back()}, settings);
+    decision =
+        decide(InterimLook{log_ratios.first(needed), share, pairs == looks.back()}, settings);
     if (!decision.measure_more) return decision;
   }
   return decision;  // not reached: the last look decides

@@ -9,7 +9,7 @@
 namespace torchwatch::detect {
 namespace {
 
-/// 1.4826 MAD, the robust scale that agrees with the standard deviation of a normal sample.
+/// Returns 1.4826 MAD, which agrees with the standard deviation of a normal sample.
 double robust_sd(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());

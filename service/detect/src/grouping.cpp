@@ -1,13 +1,14 @@
 #include "torchwatch/detect/grouping.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
 namespace torchwatch::detect {
 namespace {
 
-/// What one cause tends to change together. The order is that of the incidents of a night.
+/// Metrics that one cause tends to change together, in the order of a comparison's incidents.
 enum class Class { time, peak, leak };
 
 Class class_of(Metric metric) {
@@ -35,17 +36,16 @@ std::vector<Group> group(std::span<const Change> changes) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Change& change = changes[i];
     if (!(change.effect > 0)) continue;
-    const Class its_class = class_of(change.target.metric);
-    Group& its_group = groups[{its_class, change.target.cell.configuration.device}];
+    const Class its_class = class_of(change.series.metric);
+    Group& its_group = groups[{its_class, change.series.benchmark.configuration.device}];
     its_group.kind = its_class == Class::leak ? IncidentKind::leak : IncidentKind::regression;
     its_group.members.push_back(i);
   }
   std::vector<Group> result;
-  for (auto& [key, made] : groups) {
-    std::stable_sort(made.members.begin(), made.members.end(), [&](std::size_t a, std::size_t b) {
-      return changes[a].effect > changes[b].effect;
-    });
-    result.push_back(std::move(made));
+  for (auto& [key, group] : groups) {
+    std::ranges::stable_sort(group.members, std::ranges::greater{},
+                             [&](std::size_t member) { return changes[member].effect; });
+    result.push_back(std::move(group));
   }
   return result;
 }

@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <vector>
 
-#include "wording.hpp"
+#include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::detect {
 namespace {
 
 using Values = std::span<const std::int64_t>;
 
-struct Side {
+struct Extremes {
   std::int64_t least;
   std::int64_t median;
   std::int64_t greatest;
 };
 
-Side side_of(Values values) {
+Extremes extremes_of(Values values) {
   std::vector<std::int64_t> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  // Of an even number the lower middle: a value that was measured, never a mean of two.
+  // The lower of two middle values: one that was measured, not a mean of two.
   return {sorted.front(), sorted[(sorted.size() - 1) / 2], sorted.back()};
 }
 
@@ -27,7 +27,7 @@ double ratio_of(std::int64_t candidate, std::int64_t baseline) {
   return static_cast<double>(candidate) / static_cast<double>(baseline);
 }
 
-/// How far one side must lie over the other to count: a share of the lower one, and a floor.
+/// How far one side must exceed the other to count: by a share of the lower one, and by a floor.
 struct Margin {
   double share;
   std::int64_t floor_bytes;
@@ -40,27 +40,21 @@ struct Margin {
   }
 };
 
-std::int64_t peak_floor(Metric metric, const Settings& settings) {
-  const bool is_resident =
-      metric == Metric::cpu_peak_resident || metric == Metric::device_peak_total;
-  return is_resident ? settings.resident_floor_bytes : settings.memory_floor_bytes;
-}
-
-/// A heap's slope is right within a quarter, so as much more may be the same leak.
+/// A heap's slope is accurate within a quarter, so a leak that much larger may be the same one.
 constexpr double kHeapScatter = 0.25;
 
 Margin leak_margin(Metric metric, const Settings& settings) {
-  if (metric == Metric::heap_growth) return {kHeapScatter, settings.heap_growth_floor_bytes, true};
-  const bool is_retained = metric == Metric::leak_retained;
-  return {0, is_retained ? settings.retained_floor_bytes : settings.growth_floor_bytes, true};
+  return {.share = metric == Metric::heap_growth ? kHeapScatter : 0,
+          .floor_bytes = floor_bytes(metric, settings),
+          .floor_counts = true};
 }
 
 std::string runs_in_words(Values baseline, Values candidate) {
   return std::to_string(baseline.size()) + " + " + std::to_string(candidate.size()) + " runs";
 }
 
-/// The verdict from the extremes of both sides: near-deterministic figures need no statistics, but
-/// never one number against one number.
+/// Judges by the extremes of both sides: nearly deterministic figures need no statistics, but more
+/// than one run a side.
 void judge(Values baseline, Values candidate, const Margin& margin, const Settings& settings,
            MemoryDecision& decision) {
   const std::size_t runs = std::min(baseline.size(), candidate.size());
@@ -69,8 +63,8 @@ void judge(Values baseline, Values candidate, const Margin& margin, const Settin
     decision.reason += "only " + behind + "; two a side are needed to screen";
     return;
   }
-  const Side before = side_of(baseline);
-  const Side after = side_of(candidate);
+  const Extremes before = extremes_of(baseline);
+  const Extremes after = extremes_of(candidate);
   decision.reason += behind;
   const bool rose = margin.exceeds(after.least, before.greatest);
   const bool fell = margin.exceeds(before.least, after.greatest);
@@ -90,24 +84,42 @@ void judge(Values baseline, Values candidate, const Margin& margin, const Settin
 
 }  // namespace
 
+std::int64_t floor_bytes(Metric metric, const Settings& settings) {
+  switch (metric) {
+    case Metric::leak_growth:
+      return settings.growth_floor_bytes;
+    case Metric::leak_retained:
+      return settings.retained_floor_bytes;
+    case Metric::heap_growth:
+      return settings.heap_growth_floor_bytes;
+    case Metric::cpu_peak_resident:
+    case Metric::device_peak_total:
+      return settings.resident_floor_bytes;
+    default:
+      return settings.memory_floor_bytes;
+  }
+}
+
 MemoryDecision judge_peak(Metric metric, Values baseline, Values candidate,
                           const Settings& settings) {
   MemoryDecision decision;
   if (!baseline.empty() && !candidate.empty()) {
-    const Side before = side_of(baseline);
-    const Side after = side_of(candidate);
+    const Extremes before = extremes_of(baseline);
+    const Extremes after = extremes_of(candidate);
     decision.baseline_value = before.median;
     decision.candidate_value = after.median;
     decision.reason =
-        grouped(before.median, false) + " to " + grouped(after.median, false) + " bytes, ";
+        figures::grouped(before.median) + " to " + figures::grouped(after.median) + " bytes, ";
     if (before.least > 0) {
       decision.ratio = ratio_of(after.median, before.median);
       decision.low = ratio_of(after.least, before.greatest);
       decision.high = ratio_of(after.greatest, before.least);
-      decision.reason = in_percent(decision.ratio) + ", " + decision.reason;
+      decision.reason = figures::change(decision.ratio) + ", " + decision.reason;
     }
   }
-  const Margin margin{settings.threshold, peak_floor(metric, settings), false};
+  const Margin margin{.share = settings.threshold,
+                      .floor_bytes = floor_bytes(metric, settings),
+                      .floor_counts = false};
   judge(baseline, candidate, margin, settings, decision);
   return decision;
 }
@@ -116,9 +128,10 @@ MemoryDecision judge_leak(Metric metric, Values baseline, Values candidate,
                           const Settings& settings) {
   MemoryDecision decision;
   if (!baseline.empty() && !candidate.empty()) {
-    decision.baseline_value = side_of(baseline).median;
-    decision.candidate_value = side_of(candidate).median;
-    decision.reason = grouped(decision.candidate_value - decision.baseline_value, true) +
+    decision.baseline_value = extremes_of(baseline).median;
+    decision.candidate_value = extremes_of(candidate).median;
+    const auto more = decision.candidate_value - decision.baseline_value;
+    decision.reason = (more < 0 ? "" : "+") + figures::grouped(more) +
                       (is_growth(metric) ? " bytes per iteration, " : " bytes, ");
   }
   judge(baseline, candidate, leak_margin(metric, settings), settings, decision);

@@ -3,6 +3,7 @@
 
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "trimmed_mean.hpp"
 #include "usable_pairs.hpp"
 #include "wording.hpp"
@@ -16,8 +17,8 @@ constexpr double kDropTail = 0.025;           // chance of overlooking a change 
 constexpr double kSuspectTail = 0.01;         // chance of suspecting without cause, per look
 constexpr double kSuspectShareOfGate = 0.75;  // a suspect's estimate reaches this much of the gate
 constexpr int kSuspectPairs = 4;              // two pairs can still be one disturbance
-// How many pairs the prior spread counts for. Two or four pairs alone say next to nothing about
-// the noise; series differ in it about as much as four pairs of one series do.
+// How many pairs the prior spread counts for. Two or four pairs say little about the noise; series
+// differ in it about as much as four pairs of one series do.
 constexpr double kPriorPairs = 4;
 
 struct Centre {
@@ -26,7 +27,7 @@ struct Centre {
   double degrees_of_freedom;
 };
 
-/// Robust centre; spread from all pairs, wild ones too, so that they make it measure more.
+/// Returns a robust centre with a spread from all pairs: wild ones make it measure more.
 Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
   const auto n = static_cast<double>(log_ratios.size());
   double mean = 0;
@@ -38,8 +39,8 @@ Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
   return {middle_of_sorted(walsh_averages(log_ratios)), sd / std::sqrt(n), degrees};
 }
 
-/// The interval where there are too few pairs for that of the signed-rank test: of t, the spread
-/// being that of `centre`.
+/// Sets the interval of t, with the spread of `centre`, where there are too few pairs for the
+/// signed-rank test.
 void bound_by_t(Estimate& estimate, const Centre& centre) {
   const double reach =
       t_beyond(centre.degrees_of_freedom, (1 - estimate.confidence) / 2) * centre.error;
@@ -47,7 +48,7 @@ void bound_by_t(Estimate& estimate, const Centre& centre) {
   estimate.high = std::exp(centre.mean + reach);
 }
 
-/// The least change that would have been suspected with this error, nine times in ten.
+/// Returns the least change that would have been suspected nine times in ten with this error.
 double detectable(const Centre& centre, const Settings& settings) {
   constexpr double kMissed = 0.1;
   const double reached = t_beyond(centre.degrees_of_freedom, kSuspectTail) * centre.error;
@@ -92,7 +93,7 @@ ScreenDecision screen(std::span<const double> log_ratios, const Settings& settin
   } else if (pairs >= settings.screen_pairs_max) {
     decision.step = ScreenStep::too_noisy;
     decision.detectable = detectable(centre, settings);
-    decision.reason += ": too noisy; a change from " + in_percent(1 + decision.detectable) +
+    decision.reason += ": too noisy; a change from " + figures::change(1 + decision.detectable) +
                        " on would have been noticed";
   } else {
     decision.pairs_next = std::min(pairs + 2, settings.screen_pairs_max);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kExactPairs = 100;
 
-/// P(W = w) for w = 0, 1, ...: each rank 1..pairs counts or not, with even chances.
+/// Returns P(W = w) for w = 0, 1, ...: each rank 1..pairs counts with even chances.
 std::vector<double> distribution(int pairs) {
   const auto ranks_sum = static_cast<std::size_t>(pairs) * static_cast<std::size_t>(pairs + 1) / 2;
   std::vector<double> chance(ranks_sum + 1, 0.0);
@@ -60,7 +60,7 @@ std::vector<double> walsh_averages(std::span<const double> differences) {
 
 std::optional<int> signed_rank_cut(int pairs, double tail) {
   if (pairs <= 0 || !(tail > 0)) return std::nullopt;
-  tail = std::min(tail, 0.5);  // beyond it the bounds would change places
+  tail = std::min(tail, 0.5);  // a larger tail would swap the bounds
   return pairs <= kExactPairs ? exact_cut(pairs, tail) : normal_cut(pairs, tail);
 }
 

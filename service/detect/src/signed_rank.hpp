@@ -6,11 +6,11 @@
 
 namespace torchwatch::detect {
 
-/// All means of two differences, (d_i + d_j) / 2 with i <= j, ascending.
+/// Returns all means of two differences, (d_i + d_j) / 2 with i <= j, ascending.
 std::vector<double> walsh_averages(std::span<const double> differences);
 
-/// The greatest w with P(W <= w) <= tail for the signed-rank statistic of so many pairs; nothing
-/// when even P(W = 0) = 2^-pairs is more. Exact up to 100 pairs, by the normal beyond.
+/// Returns the greatest w with P(W <= w) <= tail for the signed-rank statistic W of `pairs` pairs,
+/// or nothing when P(W = 0) = 2^-pairs is more. Exact up to 100 pairs, then approximately normal.
 std::optional<int> signed_rank_cut(int pairs, double tail);
 
 struct RankInterval {
@@ -18,12 +18,12 @@ struct RankInterval {
   double high;  ///< infinity when the pairs are too few
 };
 
-/// Both one-sided bounds of the centre, each wrong with a probability of at most `tail`: the
-/// centres that a signed-rank test would not reject (the Walsh averages between the cuts).
+/// Returns both one-sided bounds of the centre, each wrong with a probability of at most `tail`:
+/// the centres that a signed-rank test does not reject (the Walsh averages between the cuts).
 RankInterval rank_interval(const std::vector<double>& ascending_walsh_averages, int pairs,
                            double tail);
 
-/// The middle of an ascending, non-empty list.
+/// Returns the median of an ascending, non-empty list.
 double middle_of_sorted(std::span<const double> ascending);
 
 }  // namespace torchwatch::detect

@@ -8,7 +8,8 @@ namespace torchwatch::detect {
 
 inline constexpr const char* kUnusablePair = "a run's value is zero, negative or not a number";
 
-/// A workload that reports nonsense must end in an answer, not in endless measuring.
+/// Returns whether all pairs are finite; a workload that reports nonsense must not be measured for
+/// ever.
 inline bool are_usable(std::span<const double> log_ratios) {
   return std::all_of(log_ratios.begin(), log_ratios.end(),
                      [](double value) { return std::isfinite(value); });

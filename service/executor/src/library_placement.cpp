@@ -4,16 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "placement_prefix.hpp"
-
 namespace torchwatch::executor {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kDominant = "libtorch_cpu.so";
-/// Beside the copy something must remain for results and the system.
-constexpr std::uintmax_t kRoomLeftBytes = 64U << 20U;
+/// Disk space that must remain for results and the system.
+constexpr std::uintmax_t kReservedBytes = 64U << 20U;
 
 bool is_copied(const fs::path& file) {
   const std::string name = file.filename().string();
@@ -37,27 +35,27 @@ Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
   return entries;
 }
 
-Status check_room(const std::vector<fs::path>& files, const fs::path& scratch) {
+Status check_space(const std::vector<fs::path>& files, const fs::path& scratch) {
   std::error_code error;
-  std::uintmax_t needed = kRoomLeftBytes;
+  std::uintmax_t needed = kReservedBytes;
   for (const fs::path& file : files) {
     if (!is_copied(file)) continue;
     needed += fs::file_size(file, error);
     if (error) return failed(file, error);
   }
-  const fs::space_info room = fs::space(scratch, error);
+  const fs::space_info space = fs::space(scratch, error);
   if (error) return failed(scratch, error);
-  if (room.available >= needed) return {};
+  if (space.available >= needed) return {};
   constexpr std::uintmax_t kMiB = 1U << 20U;
   return fail(ErrorCode::unavailable,
               "placing libraries: " + scratch.string() + " has " +
-                  std::to_string(room.available / kMiB) + " MiB left, " +
+                  std::to_string(space.available / kMiB) + " MiB left and " +
                   std::to_string(needed / kMiB) +
-                  " MiB are needed; make room or set [measure] place_libraries = false");
+                  " MiB are needed; free disk space or set [measure] place_libraries = false");
 }
 
-/// Hard links where possible: the loader's canonical path of a library then lies in this folder,
-/// as that of the copies does. A symbolic link to what lies elsewhere or is a folder.
+/// Makes a hard link if possible: the loader's canonical path of a library then lies in this
+/// folder, like that of the copies. Folders and files of other file systems get a symbolic link.
 Status link_entry(const fs::path& from, const fs::path& to) {
   std::error_code error;
   const fs::path real = fs::canonical(from, error);
@@ -87,8 +85,8 @@ Status fill(const std::vector<fs::path>& files, const fs::path& folder) {
   return {};
 }
 
-/// What libraries find by $ORIGIN/.. and $ORIGIN/../../nvidia.
-Status link_surroundings(const fs::path& libraries, const fs::path& tree) {
+/// Links the folders that libraries find by $ORIGIN/.. and $ORIGIN/../../nvidia.
+Status link_siblings(const fs::path& libraries, const fs::path& tree) {
   TW_TRY(const auto siblings, entries_of(libraries.parent_path()));
   for (const fs::path& sibling : siblings) {
     if (sibling.filename() == libraries.filename()) continue;
@@ -142,13 +140,13 @@ Result<PlacedLibraries> place(const fs::path& libraries, const fs::path& scratch
   TW_TRY(const auto files, entries_of(source));
   TW_TRY(fs::path root, make_root(scratch));
   PlacedLibraries placed(std::move(root));
-  TW_TRY_VOID(check_room(files, placed.root_));
+  TW_TRY_VOID(check_space(files, placed.root_));
   placed.folder_ = placed.root_ / "build" / "lib";
   std::error_code error;
   fs::create_directories(placed.folder_, error);
   if (error) return failed(placed.folder_, error);
   TW_TRY_VOID(fill(files, placed.folder_));
-  TW_TRY_VOID(link_surroundings(source, placed.folder_.parent_path()));
+  TW_TRY_VOID(link_siblings(source, placed.folder_.parent_path()));
   return placed;
 }
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -23,13 +23,14 @@ struct Address {
   const sockaddr* any() const { return reinterpret_cast<const sockaddr*>(&socket); }
 };
 
-/// Abstract: the first byte of the path is zero, so the name is in no folder.
+/// The address is abstract: the first byte of the path is zero, so no folder holds the name.
 Result<Address> address_of(const std::string& name) {
   const std::string path = std::string(kPrefix) + name;
   Address address;
   address.socket.sun_family = AF_UNIX;
   if (name.empty() || path.size() >= sizeof(address.socket.sun_path)) {
-    return fail(ErrorCode::invalid, "machine lock '" + name + "': 1 to 80 characters are allowed");
+    return fail(ErrorCode::invalid,
+                "invalid machine lock \"" + name + "\": must have 1 to 80 characters");
   }
   std::memcpy(address.socket.sun_path + 1, path.data(), path.size());
   address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
@@ -42,7 +43,7 @@ Result<UniqueFd> open_socket() {
   return fail(ErrorCode::unavailable, std::string("machine lock: ") + std::strerror(errno));
 }
 
-/// A kernel's promise: the peer of a connection is who called listen(). 0 when it cannot be asked.
+/// The process that called listen(), which the kernel reports as the peer; 0 if it cannot be asked.
 pid_t holder_of(const Address& address) {
   const auto asking = open_socket();
   if (!asking) return 0;
@@ -55,7 +56,7 @@ pid_t holder_of(const Address& address) {
 
 std::string command_line(pid_t pid) {
   constexpr std::size_t kBytesMax = 4U << 20U;
-  auto line = doors::read_file("/proc/" + std::to_string(pid) + "/cmdline", kBytesMax)
+  auto line = platform::read_file("/proc/" + std::to_string(pid) + "/cmdline", kBytesMax)
                   .value_or("command line unknown");
   while (!line.empty() && line.back() == '\0') line.pop_back();
   std::replace(line.begin(), line.end(), '\0', ' ');

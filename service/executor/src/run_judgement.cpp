@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -21,7 +21,7 @@ std::string readable_end(std::string_view output) {
   return text;
 }
 
-RunFailure failure(std::string reason, const doors::ProcessOutcome& outcome) {
+RunFailure failure(std::string reason, const process::ProcessOutcome& outcome) {
   return {.reason = std::move(reason), .output = readable_end(outcome.output)};
 }
 
@@ -53,7 +53,7 @@ Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
 
 Result<RunResult> read_result(const std::filesystem::path& file, const protocol::Request& request,
                               std::chrono::nanoseconds lived) {
-  TW_TRY(const std::string text, doors::read_file(file, protocol::kResultBytesMax));
+  TW_TRY(const std::string text, platform::read_file(file, protocol::kResultBytesMax));
   TW_TRY(RunResult result, protocol::parse_result(text, request.attempt));
   TW_TRY_VOID(protocol::check_answers(request, result));
   TW_TRY_VOID(check_claims(result, lived));
@@ -62,16 +62,16 @@ Result<RunResult> read_result(const std::filesystem::path& file, const protocol:
 
 }  // namespace
 
-Result<RunOutcome> judge(const doors::ProcessOutcome& outcome, const protocol::Request& request,
+Result<RunOutcome> judge(const process::ProcessOutcome& outcome, const protocol::Request& request,
                          const std::filesystem::path& result_file,
                          std::chrono::milliseconds rounding) {
-  if (std::holds_alternative<doors::SpawnFailed>(outcome.end)) {
-    return fail(ErrorCode::unavailable, "runner " + doors::describe(outcome.end));
+  if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
+    return fail(ErrorCode::unavailable, "runner " + process::describe(outcome.end));
   }
-  if (std::holds_alternative<doors::Cancelled>(outcome.end)) {
+  if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return fail(ErrorCode::cancelled, "the run was cancelled");
   }
-  if (!doors::succeeded(outcome)) return failure(doors::describe(outcome.end), outcome);
+  if (!process::succeeded(outcome)) return failure(process::describe(outcome.end), outcome);
   auto result = read_result(result_file, request, outcome.duration + rounding);
   if (!result) return failure(reason_of(result.error()), outcome);
   return std::move(*result);

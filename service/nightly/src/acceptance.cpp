@@ -1,8 +1,8 @@
 #include "torchwatch/nightly/acceptance.hpp"
 
 #include "reporting.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -11,29 +11,31 @@ bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
-/// What is said last must not wait in the outbox before what opens the issue.
-Status require_told(Workshop& workshop, const storage::IncidentRow& incident) {
-  TW_TRY(const auto night, storage::NightStore(workshop.database).get(incident.night));
-  if (night.state == storage::NightState::reported) return {};
+/// The comment that closes an issue must not enter the outbox before the message that opens it.
+Status require_reported(comparison::Services& services, const storage::IncidentRow& incident) {
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  if (comparison.state == storage::ComparisonState::reported) return {};
   return fail(ErrorCode::conflict, "incident " + std::to_string(incident.id) +
-                                       " has no issue yet, its night is still worked on: "
-                                       "`torchwatch nightly` ends it");
+                                       " has no issue yet because its comparison has not ended: "
+                                       "run `torchwatch nightly` to end it");
 }
 
 }  // namespace
 
-Status accept_incident(Workshop& workshop, storage::Id id, const std::string& by,
+Status accept_incident(comparison::Services& services, storage::Id id, const std::string& by,
                        const std::string& reason) {
   if (is_blank(by) || is_blank(reason)) {
-    return fail(ErrorCode::invalid, "who accepts an incident, and why, must be said");
+    return fail(ErrorCode::invalid,
+                "an acceptance needs the name of who accepts the incident, and a reason");
   }
-  storage::IncidentStore store(workshop.database);
-  const storage::Acceptance acceptance{by, reason, workshop.clock.wall_now()};
-  return workshop.database.transact([&]() -> Status {
+  storage::IncidentStore store(services.database);
+  const storage::Acceptance acceptance{by, reason, services.clock.wall_now()};
+  return services.database.transact([&]() -> Status {
     TW_TRY(const auto incident, store.get(id));
-    TW_TRY_VOID(require_told(workshop, incident));
-    TW_TRY_VOID(store.accepted(id, acceptance));
-    return queue_acceptance(workshop, incident, acceptance);
+    TW_TRY_VOID(require_reported(services, incident));
+    TW_TRY_VOID(store.accept(id, acceptance));
+    return queue_acceptance(services, incident, acceptance);
   });
 }
 

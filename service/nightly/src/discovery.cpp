@@ -4,109 +4,115 @@
 #include <optional>
 
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
 
 using storage::BuildRow;
 
-struct Placed {
+struct PositionedBuild {
   BuildRow build;
   std::int64_t position = 0;
 };
 
-/// Errors that say something of the build; the others say something of the surroundings.
-bool is_builds_fault(const Error& error) {
+/// Returns whether the build causes the error, not the environment.
+bool is_caused_by_build(const Error& error) {
   return error.code == ErrorCode::invalid || error.code == ErrorCode::corrupt ||
          error.code == ErrorCode::not_found;
 }
 
-Result<BuildRow> bring(Workshop& workshop, BuildRow row, std::stop_token stop) {
-  storage::BuildStore store(workshop.database);
-  const auto tree = workshop.channel.fetch(row.name, stop);
+Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_token stop) {
+  storage::BuildStore store(services.database);
+  const auto tree = services.channel.fetch(row.name, stop);
   if (!tree) {
-    if (!is_builds_fault(tree.error())) return fail(tree.error().within("nightly " + row.name));
+    if (!is_caused_by_build(tree.error())) return fail(tree.error().within("nightly " + row.name));
     if (row.state == storage::BuildState::rejected && row.reason == tree.error().message) {
       return row;
     }
-    workshop.progress.note("nightly " + row.name + " rejected: " + tree.error().message);
-    return store.was_rejected(row.id, tree.error().message);
+    services.progress.log("nightly " + row.name + " rejected: " + tree.error().message);
+    return store.reject(row.id, tree.error().message);
   }
   row.version = tree->version;
   row.embedded_commit = tree->embedded_commit;
-  row.trunk_commit = trunk_commit_of(workshop, *tree);
+  row.trunk_commit = trunk_commit_of(services, *tree);
   row.content_hash = tree->content_hash;
   row.folder = tree->folder.string();
-  return store.became_ready(row);
+  return store.mark_ready(row);
 }
 
-Result<std::vector<BuildRow>> ready_builds(Workshop& workshop, std::stop_token stop) {
-  storage::BuildStore store(workshop.database);
-  TW_TRY(const auto names, workshop.channel.list(stop));
+Result<std::vector<BuildRow>> ready_builds(comparison::Services& services, std::stop_token stop) {
+  storage::BuildStore store(services.database);
+  TW_TRY(const auto names, services.channel.list(stop));
   std::vector<BuildRow> ready;
   for (const auto& name : names) {
-    TW_TRY(auto row, store.discovered(storage::BuildOrigin::nightly, name));
+    TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, name));
     if (row.state != storage::BuildState::ready) {
-      TW_TRY(row, bring(workshop, row, stop));
+      TW_TRY(row, fetch(services, row, stop));
     }
     if (row.state == storage::BuildState::ready) ready.push_back(std::move(row));
   }
   return ready;
 }
 
-/// In the order of their commits where [source] knows them all, else in the channel's own.
-void order(Workshop& workshop, std::vector<BuildRow>& builds) {
-  if (workshop.history == nullptr) return;
-  std::vector<Placed> placed;
+/// Sorts builds by their commits if [source] has them all, else keeps the channel's order.
+void sort_by_commit(comparison::Services& services, std::vector<BuildRow>& builds) {
+  if (services.history == nullptr) return;
+  std::vector<PositionedBuild> positioned;
   for (const auto& build : builds) {
     const auto position =
-        workshop.history->position(build.trunk_commit, workshop.config.source.branch);
+        services.history->position(build.trunk_commit, services.config.source.branch);
     if (!position) {
-      workshop.progress.note("nightly " + build.name + ": commit " + build.trunk_commit +
-                             " is not on " + workshop.config.source.branch +
-                             " of [source]; nightlies stay in the channel's order");
+      services.progress.log("nightly " + build.name + ": commit " + build.trunk_commit +
+                            " is not on branch " + services.config.source.branch +
+                            " of [source], so nightlies keep the channel's order");
       return;
     }
-    placed.push_back({build, *position});
+    positioned.push_back({build, *position});
   }
-  std::ranges::stable_sort(placed, {}, &Placed::position);
-  std::ranges::transform(placed, builds.begin(), &Placed::build);
+  std::ranges::stable_sort(positioned, {}, &PositionedBuild::position);
+  std::ranges::transform(positioned, builds.begin(), &PositionedBuild::build);
 }
 
-Status open_night(Workshop& workshop, const BuildRow& candidate, const BuildRow* baseline) {
-  storage::NightStore nights(workshop.database);
-  const auto now = workshop.clock.wall_now();
+Status open_comparison(comparison::Services& services, const BuildRow& candidate,
+                       const BuildRow* baseline) {
+  storage::ComparisonStore comparisons(services.database);
+  const auto now = services.clock.wall_now();
   if (baseline == nullptr) {
-    // The oldest that is left, the ones before it having been removed, has had its night.
-    TW_TRY(const auto known, nights.nightly_of(candidate.id));
+    // If older builds were removed, the oldest one left has had its comparison.
+    TW_TRY(const auto known, comparisons.nightly_of(candidate.id));
     if (known) return {};
   }
-  TW_TRY(const auto night,
-         nights.opened(storage::NightKind::nightly, candidate.id,
-                       baseline == nullptr ? std::nullopt : std::optional(baseline->id), now));
-  if (baseline != nullptr || night.state != storage::NightState::discovered) return {};
-  const auto accepted =
-      nights.advanced(night, storage::NightState::accepted, now, std::string(kOldestNightly));
+  TW_TRY(const auto comparison,
+         comparisons.open(
+             {.purpose = storage::Purpose::nightly,
+              .candidate = candidate.id,
+              .baseline = baseline == nullptr ? std::nullopt : std::optional(baseline->id),
+              .opens_incidents = baseline != nullptr},
+             now));
+  if (baseline != nullptr || comparison.state != storage::ComparisonState::discovered) return {};
+  const auto accepted = comparisons.advance(comparison, storage::ComparisonState::accepted, now,
+                                            std::string(kOldestNightly));
   return accepted ? Status{} : Status{fail(accepted.error())};
 }
 
 }  // namespace
 
-std::string trunk_commit_of(const Workshop& workshop, const builds::Tree& tree) {
-  if (workshop.history == nullptr) return tree.embedded_commit;
-  return workshop.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
+std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree) {
+  if (services.history == nullptr) return tree.embedded_commit;
+  return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
 }
 
-Result<std::vector<storage::NightRow>> discover_nights(Workshop& workshop, std::stop_token stop) {
-  TW_TRY(auto builds, ready_builds(workshop, stop));
-  order(workshop, builds);
+Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,
+                                                                 std::stop_token stop) {
+  TW_TRY(auto builds, ready_builds(services, stop));
+  sort_by_commit(services, builds);
   const BuildRow* before = nullptr;
   for (const auto& build : builds) {
-    TW_TRY_VOID(open_night(workshop, build, before));
+    TW_TRY_VOID(open_comparison(services, build, before));
     before = &build;
   }
-  return storage::NightStore(workshop.database).unfinished();
+  return storage::ComparisonStore(services.database).unfinished();
 }
 
 }  // namespace torchwatch::nightly

@@ -6,139 +6,175 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "measuring.hpp"
-#include "newly_silent.hpp"
-#include "recovery.hpp"
+#include "follow_ups.hpp"
 #include "reporting.hpp"
-#include "search_opening.hpp"
-#include "stable_hash.hpp"
+#include "torchwatch/bisection/opening.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/detect/grouping.hpp"
-#include "torchwatch/doors/failpoint.hpp"
-#include "torchwatch/nightly/night.hpp"
-#include "torchwatch/nightly/night_summary.hpp"
-#include "torchwatch/nightly/search_order.hpp"
+#include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
 
+using comparison::Comparison;
+using storage::ComparisonRow;
 using storage::IncidentRow;
-using storage::NightRow;
+using storage::VerdictRow;
+
+bool is_silent(Verdict verdict) {
+  return verdict == Verdict::failed || verdict == Verdict::unsupported;
+}
+
+bool had_value(const VerdictRow& verdict) {
+  return !is_silent(verdict.verdict) && verdict.candidate_value > 0;
+}
+
+/// A benchmark that fails has a verdict on one metric of its pass, so any metric of the pass
+/// counts.
+bool is_same_pass(const Series& a, const Series& b) {
+  return a.benchmark == b.benchmark && pass_of(a.metric) == pass_of(b.metric);
+}
 
 double effect_of(const storage::VerdictRow& verdict) {
-  return is_relative(verdict.target.metric) && verdict.ratio > 0
+  return bisection::is_relative(verdict.series.metric) && verdict.ratio > 0
              ? std::log(verdict.ratio)
              : verdict.candidate_value - verdict.baseline_value;
 }
 
-storage::IncidentTargetRow incident_target(const storage::VerdictRow& verdict) {
-  return {verdict.target,        verdict.ratio,          verdict.interval_low,
-          verdict.interval_high, verdict.baseline_value, verdict.candidate_value};
+storage::IncidentSeriesRow incident_series(const storage::VerdictRow& verdict) {
+  return {.series = verdict.series,
+          .ratio = verdict.ratio,
+          .interval_low = verdict.interval_low,
+          .interval_high = verdict.interval_high,
+          .baseline_value = verdict.baseline_value,
+          .candidate_value = verdict.candidate_value};
 }
 
-/// From what changed, never from a date, so that the same change is known again.
-std::string key_of(IncidentKind kind, const std::vector<storage::IncidentTargetRow>& targets) {
+/// Returns a key made of what changed and of no date, so that the same change is recognised.
+std::string key_of(IncidentKind kind, const std::vector<storage::IncidentSeriesRow>& rows) {
   std::vector<std::string> names;
-  for (const auto& target : targets) names.push_back(to_string(target.target));
+  for (const auto& row : rows) names.push_back(to_string(row.series));
   std::ranges::sort(names);
   std::string all;
   for (const auto& name : names) all += name + "\n";
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(stable_hash(all)));
+                static_cast<unsigned long long>(comparison::stable_hash(all)));
   return std::string(to_string(kind)) + "-" + digits.data();
 }
 
-std::vector<IncidentRow> incidents_of(const NightRow& night, const std::vector<Finding>& findings) {
+std::vector<IncidentRow> incidents_of(const Comparison& comparison,
+                                      const std::vector<comparison::JudgedSeries>& judged) {
   std::vector<detect::Change> changes;
-  std::vector<const Finding*> regressed;
+  std::vector<const VerdictRow*> regressed;
   IncidentRow lost;
   lost.kind = IncidentKind::lost;
-  for (const auto& finding : findings) {
-    if (finding.lost) lost.targets.push_back(incident_target(finding.verdict));
-    if (finding.verdict.verdict != Verdict::regressed) continue;
-    changes.push_back({finding.verdict.target, effect_of(finding.verdict)});
-    regressed.push_back(&finding);
+  for (const auto& [verdict, is_lost] : judged) {
+    if (is_lost) lost.series.push_back(incident_series(verdict));
+    if (verdict.verdict != Verdict::regressed) continue;
+    changes.push_back({verdict.series, effect_of(verdict)});
+    regressed.push_back(&verdict);
   }
   std::vector<IncidentRow> incidents;
   for (const auto& group : detect::group(changes)) {
     IncidentRow incident;
     incident.kind = group.kind;
     for (const auto member : group.members) {
-      incident.targets.push_back(incident_target(regressed[member]->verdict));
+      incident.series.push_back(incident_series(*regressed[member]));
     }
     incidents.push_back(std::move(incident));
   }
-  if (!lost.targets.empty()) incidents.push_back(std::move(lost));
+  if (!lost.series.empty()) incidents.push_back(std::move(lost));
   for (auto& incident : incidents) {
-    incident.night = night.id;
-    incident.key = key_of(incident.kind, incident.targets);
+    incident.comparison = comparison.row.id;
+    incident.key = key_of(incident.kind, incident.series);
   }
   return incidents;
 }
 
-Status open_incident(Workshop& workshop, const NightRow& night, IncidentRow incident) {
-  storage::IncidentStore store(workshop.database);
+Status open_incident(comparison::Services& services, const Comparison& comparison,
+                     IncidentRow incident) {
+  storage::IncidentStore store(services.database);
   TW_TRY(const auto known, store.find_open(incident.key));
-  if (known) return queue_recurrence(workshop, night, *known);
-  incident.opened_at = workshop.clock.wall_now();
-  TW_TRY(incident.title, title_of(workshop, night, incident));
-  TW_TRY(const auto opened, store.opened(incident));
-  return open_search(workshop, night, opened);
+  if (known) return queue_recurrence(services, comparison.row, *known);
+  incident.opened_at = services.clock.wall_now();
+  TW_TRY(incident.title, title_of(services, comparison.row, incident));
+  TW_TRY(const auto opened, store.open(incident));
+  return bisection::open_bisection(services, comparison, opened);
 }
 
-/// Compared with the night whose candidate is this night's baseline.
-Status add_newly_silent(Workshop& workshop, const NightRow& night, std::vector<Finding>& findings) {
-  if (night.kind != storage::NightKind::nightly || !night.baseline) return {};
-  storage::NightStore nights(workshop.database);
-  TW_TRY(const auto earlier, nights.nightly_of(*night.baseline));
+/// Marks newly failing series by the verdicts of the nightly whose candidate is the baseline here.
+Status add_newly_failing(comparison::Services& services, const Comparison& comparison,
+                         std::vector<comparison::JudgedSeries>& judged) {
+  const auto& row = comparison.row;
+  if (row.purpose != storage::Purpose::nightly || !row.baseline) return {};
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto earlier, comparisons.nightly_of(*row.baseline));
   if (!earlier) return {};
-  TW_TRY(const auto before, nights.verdicts_of(earlier->id));
-  mark_newly_silent(before, findings);
+  TW_TRY(const auto before, comparisons.verdicts_of(earlier->id));
+  mark_newly_failing(before, judged);
   return {};
 }
 
-void note_false_alarms(Workshop& workshop, const std::vector<Finding>& findings) {
-  for (const auto& [verdict, lost] : findings) {
+void note_false_alarms(comparison::Services& services,
+                       const std::vector<comparison::JudgedSeries>& judged) {
+  for (const auto& [verdict, lost] : judged) {
     if (verdict.verdict != Verdict::regressed && verdict.verdict != Verdict::improved) continue;
-    workshop.progress.note("false alarm: a build compared with itself is called " +
-                           std::string(to_string(verdict.verdict)) + ", " +
-                           to_string(verdict.target) + ": " + verdict.reason);
+    services.progress.log("false alarm: the self-test calls " + to_string(verdict.series) + " " +
+                          std::string(to_string(verdict.verdict)) + ": " + verdict.reason);
   }
 }
 
 }  // namespace
 
-Result<NightRow> judge_night(Workshop& workshop, const NightRow& night) {
-  TW_TRY(const auto comparison, replay(workshop, night));
-  TW_TRY(const auto plan, parse_plan(night.plan_json));
-  auto findings = comparison.findings();
-  storage::NightStore nights(workshop.database);
-  TW_TRY_VOID(add_newly_silent(workshop, night, findings));
-  TW_TRY(const auto summary, summarise(workshop, night, plan, findings));
-  NightRow judged;
-  TW_TRY_VOID(workshop.database.transact([&]() -> Status {
-    for (const auto& finding : findings) {
-      auto verdict = finding.verdict;
-      verdict.night = night.id;
-      TW_TRY_VOID(nights.verdict_reached(verdict));
+void mark_newly_failing(const std::vector<VerdictRow>& before,
+                        std::vector<comparison::JudgedSeries>& judged) {
+  for (auto& [now, lost] : judged) {
+    if (lost || !is_silent(now.verdict) || now.baseline_value > 0 || now.candidate_value > 0) {
+      continue;
     }
-    TW_TRY_VOID(nights.summarised(night.id, to_json(summary)));
-    if (plan.finds_incidents) {
-      for (auto& incident : incidents_of(night, findings)) {
-        TW_TRY_VOID(open_incident(workshop, night, std::move(incident)));
+    const auto& series = now.series;
+    lost = std::ranges::any_of(before, [&](const VerdictRow& then) {
+      return had_value(then) && is_same_pass(then.series, series);
+    });
+    if (lost) now.reason = "runs with neither build, and ran in the nightly before: " + now.reason;
+  }
+}
+
+Result<ComparisonRow> judge_comparison(comparison::Services& services,
+                                       const Comparison& comparison) {
+  const auto& row = comparison.row;
+  TW_TRY(const auto schedule, comparison::replay(services, comparison));
+  auto judged = schedule.judged();
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY_VOID(add_newly_failing(services, comparison, judged));
+  TW_TRY(const auto summary, summarise(services, comparison, judged));
+  ComparisonRow advanced;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    for (const auto& series : judged) {
+      auto verdict = series.verdict;
+      verdict.comparison = row.id;
+      TW_TRY_VOID(comparisons.add_verdict(verdict));
+    }
+    TW_TRY_VOID(comparisons.set_summary(row.id, to_json(summary)));
+    if (row.opens_incidents) {
+      for (auto& incident : incidents_of(comparison, judged)) {
+        TW_TRY_VOID(open_incident(services, comparison, std::move(incident)));
       }
     }
-    if (plan.rechecks != 0) {
-      TW_TRY_VOID(conclude_recheck(workshop, night, plan.rechecks, findings));
-    }
-    TW_TRY(judged, nights.advanced(night, storage::NightState::judged, workshop.clock.wall_now()));
+    if (row.incident) TW_TRY_VOID(conclude_recheck(services, row, *row.incident, judged));
+    TW_TRY(advanced,
+           comparisons.advance(row, storage::ComparisonState::judged, services.clock.wall_now()));
     return {};
   }));
-  if (night.kind == storage::NightKind::self_test) note_false_alarms(workshop, findings);
-  TW_TRY_VOID(doors::failpoint("nightly.after_verdict"));
-  return judged;
+  if (row.purpose == storage::Purpose::self_test) note_false_alarms(services, judged);
+  TW_TRY_VOID(platform::failpoint("nightly.after_verdict"));
+  return advanced;
 }
 
 }  // namespace torchwatch::nightly

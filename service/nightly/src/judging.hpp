@@ -1,12 +1,20 @@
 #pragma once
 
-#include "torchwatch/nightly/workshop.hpp"
-#include "torchwatch/storage/rows.hpp"
+#include <vector>
+
+#include "torchwatch/comparison/comparison.hpp"
+#include "torchwatch/comparison/services.hpp"
 
 namespace torchwatch::nightly {
 
-/// measured -> judged: verdicts, incidents, the searches they ask for and what is to be said of an
-/// incident that is open already, all in one transaction.
-Result<storage::NightRow> judge_night(Workshop&, const storage::NightRow&);
+/// measured -> judged: stores verdicts, incidents, their bisections and comments on incidents that
+/// are open already, all in one transaction. Errors: of storage.
+Result<storage::ComparisonRow> judge_comparison(comparison::Services&,
+                                                const comparison::Comparison&);
+
+/// Marks series as lost that run with neither build and had a value in the nightly before, whose
+/// verdicts are `before`: the environment stops them, not the code.
+void mark_newly_failing(const std::vector<storage::VerdictRow>& before,
+                        std::vector<comparison::JudgedSeries>&);
 
 }  // namespace torchwatch::nightly

@@ -1,19 +1,17 @@
 #include "reporting.hpp"
 
-#include "creep.hpp"
-#include "recovery.hpp"
-#include "self_test.hpp"
-#include "torchwatch/doors/failpoint.hpp"
+#include "follow_ups.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
 
+using storage::ComparisonRow;
 using storage::IncidentRow;
-using storage::NightRow;
 
 storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind,
                            const std::string& key, std::string body) {
@@ -26,79 +24,69 @@ storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind
   return row;
 }
 
-Status queue_issue(Workshop& workshop, const NightRow& night, const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(workshop, incident, night));
+Status queue_issue(comparison::Services& services, const ComparisonRow& comparison,
+                   const IncidentRow& incident) {
+  TW_TRY(auto facts, incident_facts(services, incident, comparison));
   facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
   auto row = message(incident, storage::OutboxKind::open, facts.key, report::issue_body(facts));
   row.title = report::incident_title(facts);
-  return storage::IncidentStore(workshop.database).queued(row);
-}
-
-Status open_what_follows(Workshop& workshop, const NightRow& night) {
-  TW_TRY(const auto plan, parse_plan(night.plan_json));
-  TW_TRY_VOID(open_rechecks(workshop, night));
-  TW_TRY_VOID(open_creep_comparisons(workshop, night));
-  return open_self_test(workshop, night, plan);
-}
-
-/// What a night was for, where its kind does not say it.
-std::string purpose_of(const NightRow& night) {
-  const auto plan = parse_plan(night.plan_json);
-  if (!plan) return {};
-  if (plan->rechecks != 0) return "incident " + std::to_string(plan->rechecks) + " measured again";
-  if (plan->nightlies_back == 0) return {};
-  return "against the nightly " + std::to_string(plan->nightlies_back) + " before, measured again";
+  return storage::IncidentStore(services.database).queue(row);
 }
 
 }  // namespace
 
-Result<std::string> title_of(Workshop& workshop, const NightRow& night,
+Result<std::string> title_of(comparison::Services& services, const ComparisonRow& comparison,
                              const IncidentRow& incident) {
-  TW_TRY(const auto facts, incident_facts(workshop, incident, night));
+  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
   return report::incident_title(facts);
 }
 
-Status queue_recurrence(Workshop& workshop, const NightRow& night, const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(workshop, incident, night));
-  facts.key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) + "-night-" +
-              std::to_string(night.id);
-  return storage::IncidentStore(workshop.database)
-      .queued(message(incident, storage::OutboxKind::comment, facts.key,
-                      report::recurrence_comment(facts)));
+Status queue_recurrence(comparison::Services& services, const ComparisonRow& comparison,
+                        const IncidentRow& incident) {
+  TW_TRY(auto facts, incident_facts(services, incident, comparison));
+  facts.key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) + "-comparison-" +
+              std::to_string(comparison.id);
+  return storage::IncidentStore(services.database)
+      .queue(message(incident, storage::OutboxKind::comment, facts.key,
+                     report::recurrence_comment(facts)));
 }
 
-Status queue_recovery(Workshop& workshop, const NightRow& recheck, const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(workshop, incident, recheck));
+Status queue_recovery(comparison::Services& services, const ComparisonRow& recheck,
+                      const IncidentRow& incident) {
+  TW_TRY(auto facts, incident_facts(services, incident, recheck));
   facts.key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
-  return storage::IncidentStore(workshop.database)
-      .queued(message(incident, storage::OutboxKind::close, facts.key,
-                      report::recovery_comment(facts)));
+  return storage::IncidentStore(services.database)
+      .queue(message(incident, storage::OutboxKind::close, facts.key,
+                     report::recovery_comment(facts)));
 }
 
-Status queue_acceptance(Workshop& workshop, const IncidentRow& incident,
+Status queue_acceptance(comparison::Services& services, const IncidentRow& incident,
                         const storage::Acceptance& acceptance) {
-  TW_TRY(const auto night, storage::NightStore(workshop.database).get(incident.night));
-  TW_TRY(const auto facts, incident_facts(workshop, incident, night));
-  return storage::IncidentStore(workshop.database)
-      .queued(message(incident, storage::OutboxKind::close,
-                      "acceptance-" + incident.key + "-" + std::to_string(incident.id),
-                      report::acceptance_comment(facts, acceptance.by, acceptance.reason)));
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  return storage::IncidentStore(services.database)
+      .queue(message(incident, storage::OutboxKind::close,
+                     "acceptance-" + incident.key + "-" + std::to_string(incident.id),
+                     report::acceptance_comment(facts, acceptance.by, acceptance.reason)));
 }
 
-Result<NightRow> report_night(Workshop& workshop, const NightRow& night) {
-  storage::NightStore nights(workshop.database);
-  TW_TRY(const auto incidents, storage::IncidentStore(workshop.database).of_night(night.id));
-  NightRow reported;
-  TW_TRY_VOID(workshop.database.transact([&]() -> Status {
-    for (const auto& incident : incidents) {
-      TW_TRY_VOID(queue_issue(workshop, night, incident));
+Result<ComparisonRow> report_comparison(comparison::Services& services,
+                                        const comparison::Comparison& comparison) {
+  const auto& row = comparison.row;
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
+  ComparisonRow reported;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, row, incident));
+    if (row.purpose == storage::Purpose::nightly) {
+      TW_TRY_VOID(open_follow_ups(services, comparison));
     }
-    if (night.kind == storage::NightKind::nightly) TW_TRY_VOID(open_what_follows(workshop, night));
-    TW_TRY(reported, nights.advanced(night, storage::NightState::reported,
-                                     workshop.clock.wall_now(), purpose_of(night)));
+    TW_TRY(reported,
+           comparisons.advance(row, storage::ComparisonState::reported, services.clock.wall_now()));
     return {};
   }));
-  TW_TRY_VOID(doors::failpoint("nightly.after_report"));
+  TW_TRY_VOID(platform::failpoint("nightly.after_report"));
   return reported;
 }
 

@@ -1,11 +1,12 @@
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <cctype>
 #include <string>
 
-#include "figures.hpp"
-#include "markdown.hpp"
-#include "search_section.hpp"
+#include "bisection_section.hpp"
 #include "sentences.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/report/markdown.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t kMachineBytesMax = 12'000;
 
 std::string opening(const IncidentFacts& facts) {
   std::string text = summary(facts);
-  if (facts.search) text += "\n" + search_sentence(*facts.search) + "\n";
+  if (facts.bisection) text += "\n" + bisection_sentence(*facts.bisection) + "\n";
   return text;
 }
 
@@ -30,19 +31,19 @@ std::string effects_section(const IncidentFacts& facts) {
          effects_table(facts.effects, "baseline", "candidate", facts.confidence);
 }
 
-/// How the comparison was chosen, and what is to be said of the night as a whole.
-std::string night_section(const IncidentFacts& facts) {
+/// How the comparison was chosen, and what is to be said of the comparison as a whole.
+std::string comparison_section(const IncidentFacts& facts) {
   std::string text;
   if (facts.nightlies_back > 0) {
-    text += "\nThis is a comparison with an older nightly, " +
-            std::to_string(facts.nightlies_back) +
-            " before, measured again beside the new one: changes that are too small for one night "
-            "have added up.\n";
+    text += fmt::format(
+        "\nThis is a comparison with an older nightly, {} before, measured again together with the "
+        "new one: changes that are too small for one comparison have added up.\n",
+        facts.nightlies_back);
   }
   if (facts.remarks.empty()) return text;
   std::vector<std::string> items;
   for (const auto& remark : facts.remarks) items.push_back(code(remark, kRemarkCharactersMax));
-  return text + "\nOf that night as a whole:\n\n" + bullets(items, kRemarksMax, "remarks");
+  return text + "\nAbout the comparison as a whole:\n\n" + bullets(items, kRemarksMax, "remarks");
 }
 
 std::string builds_section(const IncidentFacts& facts) {
@@ -87,13 +88,14 @@ std::string reproduce_section(const IncidentFacts& facts) {
 }  // namespace
 
 std::string issue_body(const IncidentFacts& facts) {
-  const std::string tail = reproduce_section(facts) + machine_section(facts) + "\n" +
-                           "Found in the night of " + code(facts.night) +
-                           " by torchwatch. Figures are medians of runs in fresh, interleaved "
-                           "processes.\n\n" +
+  const std::string tail = reproduce_section(facts) + machine_section(facts) + "\n" + "Found in " +
+                           code(facts.comparison) +
+                           " by torchwatch. A baseline's value is the median of runs in fresh, "
+                           "interleaved processes; a time's change is estimated from their pairs, "
+                           "and the candidate's value follows from both.\n\n" +
                            marker(facts.key) + "\n";
-  std::string head = opening(facts) + night_section(facts) + effects_section(facts);
-  if (facts.search) head += "\n" + search_section(*facts.search, facts.confidence);
+  std::string head = opening(facts) + comparison_section(facts) + effects_section(facts);
+  if (facts.bisection) head += "\n" + bisection_section(*facts.bisection);
   head += builds_section(facts);
   return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;
 }
@@ -101,7 +103,7 @@ std::string issue_body(const IncidentFacts& facts) {
 std::string recurrence_comment(const IncidentFacts& facts) {
   std::string text = "Still there in " + code(facts.candidate.name) + ", compared with " +
                      code(facts.baseline.name) + ". " + summary(facts) + effects_section(facts);
-  if (facts.search) text += "\n" + search_sentence(*facts.search) + "\n";
+  if (facts.bisection) text += "\n" + bisection_sentence(*facts.bisection) + "\n";
   return whole_lines(std::move(text), kBodyBytesMax);
 }
 
@@ -117,7 +119,24 @@ std::string recovery_comment(const IncidentFacts& facts) {
 std::string acceptance_comment(const IncidentFacts& facts, const std::string& by,
                                const std::string& reason) {
   return "Accepted by " + code(by) + ": " + code(reason, kReasonCharactersMax) + "\n\nFrom " +
-         code(facts.candidate.name) + " on it is what later builds are compared with.\n";
+         code(facts.candidate.name) + " on, later builds are compared with it as it is.\n";
+}
+
+std::string marker(const std::string& outbox_key) {
+  // One spelling for each key, and none that could end the comment ("--", ">"): whatever is not
+  // plainly harmless is written as %XX.
+  std::string spelled;
+  for (const char c : outbox_key) {
+    const bool second_dash = c == '-' && spelled.ends_with('-');
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' ||
+                       c == ':' || c == '/' || c == '-';
+    if (plain && !second_dash) {
+      spelled += c;
+      continue;
+    }
+    spelled += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return "<!-- torchwatch-key: " + spelled + " -->";
 }
 
 }  // namespace torchwatch::report

@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <string>
 
-#include "figures.hpp"
-#include "markdown.hpp"
 #include "sentences.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
 namespace {
 
 constexpr std::size_t kTitleCharactersMax = 200;
 
-/// A title is no Markdown, but mentions and references must not live in it either.
+/// A title is not Markdown, but mentions and references would be live in it, too.
 std::string without_live_links(std::string text) {
   std::erase_if(text, [](char c) { return c == '@' || c == '#' || c == '`' || c == '<'; });
   return text;
@@ -26,7 +26,7 @@ std::string without_pull_request(std::string subject) {
 
 std::string lost_title(const IncidentFacts& facts) {
   if (facts.effects.empty()) return facts.title;
-  std::string text = to_string(facts.effects.front().target.cell);
+  std::string text = to_string(facts.effects.front().series.benchmark);
   if (facts.effects.size() > 1) {
     text += " and " + std::to_string(facts.effects.size() - 1) + " more";
   }
@@ -37,20 +37,20 @@ std::string what_got_worse(const IncidentFacts& facts) {
   if (facts.kind == IncidentKind::lost || facts.effects.empty()) return lost_title(facts);
   const auto effects = by_size(facts.effects);
   const auto& worst = effects.front();
-  std::string text = to_string(worst.target) + " ";
-  text += is_leak(worst.target.metric) ? human_effect(worst) : human_ratio(worst.ratio);
+  std::string text = to_string(worst.series) + " ";
+  text += change_text(worst);
   if (effects.size() > 1) text += " and " + std::to_string(effects.size() - 1) + " more";
   return text;
 }
 
 /// ": 5d1c1c3f0a9e Add a check", of the largest culprit that is one commit.
-std::string culprit_in_title(const SearchFacts& search) {
-  const auto named = std::ranges::find(search.culprits, std::size_t{1},
+std::string culprit_in_title(const BisectionFacts& bisection) {
+  const auto named = std::ranges::find(bisection.culprits, std::size_t{1},
                                        [](const auto& culprit) { return culprit.commits.size(); });
-  if (named == search.culprits.end()) return "";
+  if (named == bisection.culprits.end()) return "";
   const auto& commit = named->commits.front();
   std::string text = ": " + commit.sha.substr(0, 12) + " " + without_pull_request(commit.subject);
-  const auto others = search.culprits.size() - 1;
+  const auto others = bisection.culprits.size() - 1;
   if (others > 0)
     text += " and " + std::to_string(others) + " other cause" + (others > 1 ? "s" : "");
   return text;
@@ -59,11 +59,11 @@ std::string culprit_in_title(const SearchFacts& search) {
 }  // namespace
 
 std::string incident_title(const IncidentFacts& facts) {
-  const bool is_creep = facts.nightlies_back > 0;
+  const bool is_drift = facts.nightlies_back > 0;
   std::string text = what_got_worse(facts) +
-                     (is_creep ? " from " + facts.baseline.name + " to " : " in ") +
+                     (is_drift ? " from " + facts.baseline.name + " to " : " in ") +
                      facts.candidate.name;
-  if (facts.search) text += culprit_in_title(*facts.search);
+  if (facts.bisection) text += culprit_in_title(*facts.bisection);
   return without_live_links(clean(text, kTitleCharactersMax));
 }
 

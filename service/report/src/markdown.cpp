@@ -1,4 +1,4 @@
-#include "markdown.hpp"
+#include "torchwatch/report/markdown.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,12 +99,6 @@ std::string left_out(std::size_t total, std::size_t shown, std::string_view of_w
 }
 
 }  // namespace
-
-std::size_t length_in_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
 
 std::string clean(std::string_view text, std::size_t characters_max) {
   // A character is at most four bytes: what lies behind cannot be shown and need not be decoded.

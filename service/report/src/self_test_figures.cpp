@@ -1,7 +1,7 @@
 #include "torchwatch/report/self_test_figures.hpp"
 
-#include "figures.hpp"
-#include "torchwatch/detect/binomial_share.hpp"
+#include "torchwatch/detect/binomial_interval.hpp"
+#include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::report {
 
@@ -10,7 +10,7 @@ double false_alarms_bound(const storage::SelfTestTally& tally) {
 }
 
 std::string false_alarms_bound_text(const storage::SelfTestTally& tally) {
-  return human_share(false_alarms_bound(tally));
+  return figures::share(false_alarms_bound(tally));
 }
 
 nlohmann::json json_of(const storage::SelfTestTally& tally) {

@@ -2,67 +2,12 @@
 
 #include <array>
 #include <charconv>
-#include <utility>
+
+#include "torchwatch/records/words.hpp"
 
 namespace torchwatch {
+
 namespace {
-
-template <typename Enum>
-struct Word {
-  Enum value;
-  std::string_view spelling;
-};
-
-constexpr std::array kDevices{Word{Device::cpu, "cpu"}, Word{Device::cuda, "cuda"}};
-constexpr std::array kModes{Word{Mode::train, "train"}, Word{Mode::infer, "infer"}};
-constexpr std::array kPresets{Word{Preset::paper, "paper"}, Word{Preset::small, "small"}};
-constexpr std::array kPrecisions{Word{Precision::fp32, "fp32"}, Word{Precision::tf32, "tf32"},
-                                 Word{Precision::fp16, "fp16"}, Word{Precision::bf16, "bf16"},
-                                 Word{Precision::amp, "amp"}};
-constexpr std::array kBackends{Word{Backend::eager, "eager"},
-                               Word{Backend::torchscript, "torchscript"},
-                               Word{Backend::aot_inductor, "aot_inductor"}};
-constexpr std::array kPasses{Word{Pass::timing, "timing"}, Word{Pass::memory, "memory"},
-                             Word{Pass::profile, "profile"}, Word{Pass::coverage, "coverage"}};
-constexpr std::array kMetrics{Word{Metric::time, "time"},
-                              Word{Metric::device_time, "device_time"},
-                              Word{Metric::cpu_peak, "cpu_peak"},
-                              Word{Metric::device_peak, "device_peak"},
-                              Word{Metric::cpu_peak_resident, "cpu_peak_resident"},
-                              Word{Metric::device_peak_total, "device_peak_total"},
-                              Word{Metric::leak_growth, "leak_growth"},
-                              Word{Metric::leak_retained, "leak_retained"},
-                              Word{Metric::heap_growth, "heap_growth"}};
-constexpr std::array kVerdicts{
-    Word{Verdict::unchanged, "unchanged"},     Word{Verdict::regressed, "regressed"},
-    Word{Verdict::improved, "improved"},       Word{Verdict::inconclusive, "inconclusive"},
-    Word{Verdict::unsupported, "unsupported"}, Word{Verdict::failed, "failed"}};
-constexpr std::array kRunStatuses{Word{RunStatus::ok, "ok"},
-                                  Word{RunStatus::unsupported, "unsupported"},
-                                  Word{RunStatus::failed, "failed"}};
-constexpr std::array kIncidentKinds{Word{IncidentKind::regression, "regression"},
-                                    Word{IncidentKind::leak, "leak"},
-                                    Word{IncidentKind::lost, "lost"}};
-
-template <typename Table, typename Enum>
-std::string_view spell(const Table& table, Enum value) {
-  for (const auto& word : table) {
-    if (word.value == value) return word.spelling;
-  }
-  return "?";
-}
-
-template <typename Table>
-auto parse(const Table& table, std::string_view kind, std::string_view text)
-    -> Result<decltype(table[0].value)> {
-  std::string allowed;
-  for (const auto& word : table) {
-    if (word.spelling == text) return word.value;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(word.spelling);
-  }
-  return fail(ErrorCode::invalid, std::string(kind) + " \"" + std::string(text) +
-                                      "\" is not known; allowed: " + allowed);
-}
 
 Result<int> parse_count(std::string_view name, std::string_view text) {
   int value = 0;
@@ -100,65 +45,65 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
 }  // namespace
 
 std::string_view to_string(Device value) {
-  return spell(kDevices, value);
+  return spelling(value);
 }
 std::string_view to_string(Mode value) {
-  return spell(kModes, value);
+  return spelling(value);
 }
 std::string_view to_string(Preset value) {
-  return spell(kPresets, value);
+  return spelling(value);
 }
 std::string_view to_string(Precision value) {
-  return spell(kPrecisions, value);
+  return spelling(value);
 }
 std::string_view to_string(Backend value) {
-  return spell(kBackends, value);
+  return spelling(value);
 }
 std::string_view to_string(Pass value) {
-  return spell(kPasses, value);
+  return spelling(value);
 }
 std::string_view to_string(Metric value) {
-  return spell(kMetrics, value);
+  return spelling(value);
 }
 std::string_view to_string(Verdict value) {
-  return spell(kVerdicts, value);
+  return spelling(value);
 }
 std::string_view to_string(RunStatus value) {
-  return spell(kRunStatuses, value);
+  return spelling(value);
 }
 std::string_view to_string(IncidentKind value) {
-  return spell(kIncidentKinds, value);
+  return spelling(value);
 }
 
 Result<Device> parse_device(std::string_view text) {
-  return parse(kDevices, "device", text);
+  return parse_word<Device>(text);
 }
 Result<Mode> parse_mode(std::string_view text) {
-  return parse(kModes, "mode", text);
+  return parse_word<Mode>(text);
 }
 Result<Preset> parse_preset(std::string_view text) {
-  return parse(kPresets, "preset", text);
+  return parse_word<Preset>(text);
 }
 Result<Precision> parse_precision(std::string_view text) {
-  return parse(kPrecisions, "precision", text);
+  return parse_word<Precision>(text);
 }
 Result<Backend> parse_backend(std::string_view text) {
-  return parse(kBackends, "backend", text);
+  return parse_word<Backend>(text);
 }
 Result<Pass> parse_pass(std::string_view text) {
-  return parse(kPasses, "pass", text);
+  return parse_word<Pass>(text);
 }
 Result<Metric> parse_metric(std::string_view text) {
-  return parse(kMetrics, "metric", text);
+  return parse_word<Metric>(text);
 }
 Result<Verdict> parse_verdict(std::string_view text) {
-  return parse(kVerdicts, "verdict", text);
+  return parse_word<Verdict>(text);
 }
 Result<RunStatus> parse_run_status(std::string_view text) {
-  return parse(kRunStatuses, "status", text);
+  return parse_word<RunStatus>(text);
 }
 Result<IncidentKind> parse_incident_kind(std::string_view text) {
-  return parse(kIncidentKinds, "incident kind", text);
+  return parse_word<IncidentKind>(text);
 }
 
 std::string to_string(Configuration configuration) {
@@ -199,14 +144,25 @@ Result<Variant> parse_variant(std::string_view text) {
   }
 }
 
-std::string to_string(const Cell& cell) {
-  std::string text = cell.workload + " " + to_string(cell.configuration);
-  if (cell.variant != Variant{}) text += " " + to_string(cell.variant);
+std::string to_string(const Benchmark& benchmark) {
+  std::string text = benchmark.workload + " " + to_string(benchmark.configuration);
+  if (benchmark.variant != Variant{}) text += " " + to_string(benchmark.variant);
   return text;
 }
 
-std::string to_string(const Target& target) {
-  return to_string(target.cell) + " " + std::string(to_string(target.metric));
+std::string to_string(const Series& series) {
+  return to_string(series.benchmark) + " " + std::string(to_string(series.metric));
+}
+
+const std::vector<Metric>& metrics_of(Device device) {
+  static const std::vector<Metric> kCpu{
+      Metric::time,        Metric::cpu_peak,      Metric::cpu_peak_resident,
+      Metric::leak_growth, Metric::leak_retained, Metric::heap_growth};
+  static const std::vector<Metric> kCuda{
+      Metric::time,        Metric::device_time,       Metric::cpu_peak,
+      Metric::device_peak, Metric::cpu_peak_resident, Metric::device_peak_total,
+      Metric::leak_growth, Metric::leak_retained,     Metric::heap_growth};
+  return device == Device::cpu ? kCpu : kCuda;
 }
 
 Pass pass_of(Metric metric) {

@@ -39,7 +39,8 @@ TEST_CASE("a repository opens bare, with a worktree, and as a .git folder") {
   REQUIRE(CommitHistory::open(full.path() / ".git").value().resolve("HEAD").value() == sha);
 }
 
-TEST_CASE("a missing repository and a folder that is none are told apart by name") {
+TEST_CASE(
+    "a missing folder and a folder without a repository give different errors, each by name") {
   TemporaryFolder folder;
   const auto missing = CommitHistory::open(folder.path() / "nowhere").error();
   REQUIRE(missing.code == ErrorCode::not_found);

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   builds::CommitBuilder::Settings settings;
   settings.recipe = argv[1];
   settings.folder = argv[2];
-  const auto processes = doors::make_process_runner(std::string("build-once-") + argv[2]);
+  const auto processes = process::make_process_runner(std::string("build-once-") + argv[2]);
   builds::CommitBuilder builder(settings, *processes, test::RecipeFolder::check_out);
   const auto built = builder.build_at_once({argv + 3, argv + argc}, std::nullopt, {});
   if (!built) {

@@ -9,7 +9,7 @@
 #include "fake_process_runner.hpp"
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -19,9 +19,9 @@ using test::commit_name;
 using test::kCopyTree;
 using test::RecipeFolder;
 
-doors::ProcessRunner& processes() {
+process::ProcessRunner& processes() {
   static const auto runner =
-      doors::make_process_runner("integration-builds-" + std::to_string(getpid()));
+      process::make_process_runner("integration-builds-" + std::to_string(getpid()));
   return *runner;
 }
 
@@ -67,9 +67,10 @@ echo "base=$TORCHWATCH_BASE")sh");
   const Tree tree = tree_of(builder.build(commit_name(1), base, {}));
   CHECK(tree.embedded_commit == commit_name(1));
   const auto log = folder.path() / "cache" / (commit_name(1) + ".log");
-  CHECK(*doors::read_file(log, 1000) == "base=/some/base\n");
+  CHECK(*platform::read_file(log, 1000) == "base=/some/base\n");
   tree_of(builder.build(commit_name(2), std::nullopt, {}));
-  CHECK(*doors::read_file(folder.path() / "cache" / (commit_name(2) + ".log"), 1000) == "base=\n");
+  CHECK(*platform::read_file(folder.path() / "cache" / (commit_name(2) + ".log"), 1000) ==
+        "base=\n");
 }
 
 TEST_CASE("a commit is built once, found again later, and leaves no checkout behind") {
@@ -125,7 +126,7 @@ cp -r "$TREE"/. "$TORCHWATCH_PREFIX")sh");
   CHECK_FALSE(fs::exists(tree.folder / "rubbish"));
 }
 
-TEST_CASE("two faults make a commit unbuildable; a later search tries again") {
+TEST_CASE("two faults make a commit unbuildable until a later bisection tries again") {
   const RecipeFolder folder("echo out of luck; exit 1");
   auto builder = builder_of(folder);
   const auto answer = unbuildable_of(builder.build(commit_name(1), std::nullopt, {}));
@@ -179,10 +180,10 @@ ln -s "$TORCHWATCH_PREFIX/lib64" "$TORCHWATCH_PREFIX/lib")sh");
   CHECK(contains(answer.reason, "after moving the tree"));
 }
 
-TEST_CASE("without a recipe that can be started nothing is held against the commit") {
+TEST_CASE("a recipe that cannot be started says nothing about the commit") {
   const RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
-  SECTION("there is none") {
+  SECTION("it is missing") {
     settings.recipe = folder.path() / "gone";
   }
   SECTION("it is not executable") {
@@ -197,8 +198,9 @@ TEST_CASE("without a recipe that can be started nothing is held against the comm
 
 TEST_CASE("a build that is stopped leaves nothing and counts for nothing") {
   const RecipeFolder folder(kCopyTree);
-  test::FakeProcessRunner stopped(
-      [](const doors::ProcessSpec&, std::stop_token) { return test::ended(doors::Cancelled{}); });
+  test::FakeProcessRunner stopped([](const process::ProcessSpec&, std::stop_token) {
+    return test::ended(process::Cancelled{});
+  });
   CommitBuilder builder(folder.settings(), stopped, RecipeFolder::check_out);
   const auto build = builder.build(commit_name(1), std::nullopt, {});
   REQUIRE_FALSE(build.has_value());

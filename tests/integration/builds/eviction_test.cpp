@@ -50,7 +50,7 @@ class Cache {
 
   /// A tree with a payload; with a base, a tree of links into it beside the payload.
   static test::FakeProcessRunner::Script script() {
-    return [](const doors::ProcessSpec& spec, std::stop_token) {
+    return [](const process::ProcessSpec& spec, std::stop_token) {
       const fs::path prefix = spec.environment.at("TORCHWATCH_PREFIX");
       const fs::path base = spec.environment.at("TORCHWATCH_BASE");
       write_tree(prefix);
@@ -59,7 +59,7 @@ class Cache {
         fs::create_symlink(base / "lib/libtorch_cpu.so", prefix / "lib/libtorch_cpu.so");
       }
       std::ofstream(prefix / "payload") << std::string(kPayloadBytes, 'x');
-      return test::ended(doors::Exited{0});
+      return test::ended(process::Exited{0});
     };
   }
 

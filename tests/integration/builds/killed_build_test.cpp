@@ -11,10 +11,10 @@ namespace {
 using test::commit_name;
 using test::RecipeFolder;
 
-doors::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& failpoint,
-                                 const std::vector<std::string>& commits = {commit_name(1)}) {
+process::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& failpoint,
+                                   const std::vector<std::string>& commits = {commit_name(1)}) {
   static const auto runner =
-      doors::make_process_runner("integration-killed-build-" + std::to_string(getpid()));
+      process::make_process_runner("integration-killed-build-" + std::to_string(getpid()));
   const auto settings = folder.settings();
   std::vector<std::string> arguments{settings.recipe, settings.folder};
   arguments.insert(arguments.end(), commits.begin(), commits.end());
@@ -25,13 +25,13 @@ doors::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& 
        .working_folder = folder.path(),
        .time_limit = std::chrono::seconds(60),
        .output_limit_bytes = 100'000,
-       .tag = {},
+       .label = {},
        .cpus = {},
        .on_started = {}});
 }
 
-bool was_killed(const doors::ProcessOutcome& outcome) {
-  const auto* const end = std::get_if<doors::Signalled>(&outcome.end);
+bool was_killed(const process::ProcessOutcome& outcome) {
+  const auto* const end = std::get_if<process::Signalled>(&outcome.end);
   return end != nullptr && end->signal == SIGKILL;
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a builder killed before its build is visible makes it again, and noth
   CHECK(was_killed(build_once(folder, "publish.before_folder_rename:1:kill")));
   const auto again = build_once(folder, "");
   INFO(again.output);
-  REQUIRE(doors::succeeded(again));
+  REQUIRE(process::succeeded(again));
   CHECK(folder.calls() == 2);
   const auto names = folder.cache_names();
   REQUIRE(names.size() == 2);
@@ -53,7 +53,7 @@ TEST_CASE("a builder killed after its build became visible finds it there") {
   CHECK(was_killed(build_once(folder, "builds.after_build_published:1:kill")));
   const auto again = build_once(folder, "");
   INFO(again.output);
-  REQUIRE(doors::succeeded(again));
+  REQUIRE(process::succeeded(again));
   CHECK(folder.calls() == 1);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("of several builders that are killed, what one has finished is not mad
   commits.push_back(commit_name(4));
   const auto again = build_once(folder, "", commits);
   INFO(again.output);
-  REQUIRE(doors::succeeded(again));
+  REQUIRE(process::succeeded(again));
   for (const auto& commit : finished) CHECK(folder.calls_for(commit) == 1);
   for (const auto& commit : commits) CHECK(folder.has_build(commit));
   CHECK(folder.cache_names().size() == commits.size() + 1);  // and the lock

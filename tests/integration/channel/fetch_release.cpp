@@ -1,23 +1,44 @@
-// fetch_release PYTHON CACHE VERSION: fetches one release from the wheel index and prints what its
-// tree says of itself. A process of its own, so that a test can let a failpoint kill it; by hand it
-// fetches from the real index.
+// fetch_release PYTHON PROGRAM CACHE [VERSION]: fetches one release from the wheel index and prints
+// what its tree says of itself; without VERSION it lists the releases. A process of its own, so
+// that a test can kill it; by hand it fetches from the real index.
 #include <cstdio>
 
 #include "torchwatch/channel/channel.hpp"
 
-int main(int argc, char** argv) {
-  using namespace torchwatch;
-  if (argc != 4) return 2;
-  const auto processes = doors::make_process_runner(std::string("fetch-release-") + argv[2]);
-  channel::WheelIndexSettings settings;
-  settings.cache = argv[2];
-  settings.python = argv[1];
-  const auto tree = channel::make_wheel_index_channel(settings, *processes)->fetch(argv[3], {});
-  if (!tree) {
-    std::fprintf(stderr, "%s\n", tree.error().message.c_str());
-    return 3;
-  }
-  std::printf("%s\n%s\n%s\n%s\n", tree->folder.c_str(), tree->version.c_str(),
-              tree->embedded_commit.c_str(), tree->has_cuda ? "cuda" : "cpu");
+namespace {
+
+using namespace torchwatch;
+
+int report(const Error& error) {
+  std::fprintf(stderr, "%s: %s\n", std::string(to_string(error.code)).c_str(),
+               error.message.c_str());
+  return 3;
+}
+
+int list(channel::Channel& channel) {
+  const auto versions = channel.list({});
+  if (!versions) return report(versions.error());
+  for (const auto& version : *versions) std::puts(version.c_str());
   return 0;
+}
+
+int fetch(channel::Channel& channel, const std::string& version) {
+  const auto tree = channel.fetch(version, {});
+  if (!tree) return report(tree.error());
+  std::printf("%s\n%s\n%s\n", tree->folder.c_str(), tree->version.c_str(),
+              tree->embedded_commit.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 && argc != 5) return 2;
+  const auto processes = process::make_process_runner(std::string("fetch-release-") + argv[3]);
+  channel::WheelIndexSettings settings;
+  settings.python = argv[1];
+  settings.program = argv[2];
+  settings.cache = argv[3];
+  const auto channel = channel::make_wheel_index_channel(settings, *processes);
+  return argc == 4 ? list(*channel) : fetch(*channel, argv[4]);
 }

@@ -1,11 +1,16 @@
+// The channel's side alone: what it asks of deploy/libtorch, and what it makes of its answers.
+// release_test.py has the real program, pip and an index.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
-#include "fake_index.hpp"
+#include "elf_maker.hpp"
 #include "fake_process_runner.hpp"
+#include "temporary_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/channel/channel.hpp"
 
@@ -13,215 +18,247 @@ namespace torchwatch::channel {
 namespace {
 
 namespace fs = std::filesystem;
-using test::FakeIndex;
-using test::torch_members;
-using test::with_record;
-using test::zip_of;
 using Names = std::vector<std::string>;
 
-doors::ProcessRunner& processes() {
+process::ProcessRunner& processes() {
   static const auto runner =
-      doors::make_process_runner("integration-channel-" + std::to_string(getpid()));
+      process::make_process_runner("integration-channel-" + std::to_string(getpid()));
   return *runner;
-}
-
-std::unique_ptr<Channel> channel_of(const FakeIndex& index) {
-  WheelIndexSettings settings;
-  settings.cache = index.cache();
-  settings.python = index.python();
-  settings.time_limit = std::chrono::seconds(60);
-  return make_wheel_index_channel(settings, processes());
 }
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const Names kWholeRelease{
-    "1.2.3/libcudart.so.13.dist-info/RECORD",
-    "1.2.3/libcupti.so.13.dist-info/RECORD",
-    "1.2.3/nvidia/cu13/lib/libcudart.so.13",
-    "1.2.3/nvidia/cu13/lib/libcupti.so.13",
-    "1.2.3/torch-1.2.3.dist-info/RECORD",
-    "1.2.3/torch/build-hash",
-    "1.2.3/torch/build-version",
-    "1.2.3/torch/include/torch/torch.h",
-    "1.2.3/torch/lib/libc10.so",
-    "1.2.3/torch/lib/libcudart.so.13",
-    "1.2.3/torch/lib/libcupti.so.13",
-    "1.2.3/torch/lib/libtorch.so",
-    "1.2.3/torch/lib/libtorch_cpu.so",
-    "1.2.3/torch/version.py",
+/// Stands for python3, and so for deploy/libtorch: a shell script that notes how it was called and
+/// then does what the test wants ($into is the folder that the tree goes to).
+class FakePython {
+ public:
+  explicit FakePython(const std::string& behaviour = "cp -r $here/tree $into") {
+    test::write_tree(folder_.path() / "tree", "a release");
+    folder_.write("libtorch", "");
+    folder_.write("calls", "");
+    behave(behaviour);
+  }
+
+  void behave(const std::string& behaviour) const {
+    const std::string script = "#!/bin/sh\nhere=" + folder_.path().string() +
+                               "\n"
+                               "for into; do :; done\n"
+                               "echo \"$*\" >> $here/calls\n"
+                               "env | sort > $here/environment\n"
+                               "mkdir -p $(dirname $into)\n" +
+                               behaviour + "\n";
+    fs::permissions(folder_.write("python3", script), fs::perms::owner_all);
+  }
+
+  WheelIndexSettings settings() const {
+    return {.program = folder_.path() / "libtorch",
+            .cache = cache(),
+            .python = folder_.path() / "python3",
+            .time_limit = std::chrono::seconds(60)};
+  }
+  std::unique_ptr<Channel> channel() const {
+    return make_wheel_index_channel(settings(), processes());
+  }
+  Result<builds::Tree> fetch(const std::string& version = "1.2.3") const {
+    return channel()->fetch(version, {});
+  }
+
+  fs::path cache() const { return folder_.path() / "releases"; }
+  const test::TemporaryFolder& folder() const { return folder_; }
+
+  Names calls() const {
+    Names lines;
+    std::ifstream file(folder_.path() / "calls");
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+  std::string environment() const {
+    std::ostringstream text;
+    text << std::ifstream(folder_.path() / "environment").rdbuf();
+    return text.str();
+  }
+  /// What lies in the cache: releases, and what is left over of them.
+  Names cached() const {
+    Names names;
+    for (const auto& entry : fs::recursive_directory_iterator(cache())) {
+      if (fs::exists(entry.path() / "lib")) {
+        names.push_back(entry.path().lexically_relative(cache()).string());
+      }
+    }
+    return names;
+  }
+
+ private:
+  test::TemporaryFolder folder_;
 };
 
-TEST_CASE("a release becomes a tree with the small CUDA libraries it needs, and nothing more") {
-  const FakeIndex index;
-  const auto tree = channel_of(index)->fetch("1.2.3", {});
+TEST_CASE("a release is made in the cache, exactly the one asked for, with all its libraries") {
+  const FakePython python;
+  const auto tree = python.fetch();
   INFO((tree ? std::string() : tree.error().message));
   REQUIRE(tree.has_value());
-  CHECK(tree->folder == index.cache() / "1.2.3/torch");
-  CHECK(tree->version == "1.2.3+cu130");
-  CHECK(tree->embedded_commit == std::string(40, 'a'));
-  CHECK(tree->has_cuda);
-  CHECK(index.requests() ==
-        Names{"torch===1.2.3", "nvidia-cuda-cupti==13.*", "nvidia-cuda-runtime==13.*"});
-  CHECK(index.cached() == kWholeRelease);
+  CHECK(tree->folder == python.cache() / "1.2.3/torch");
+  CHECK(tree->version == "2.13.0+cpu");
+  CHECK(python.calls() == Names{"-I " + (python.folder().path() / "libtorch").string() +
+                                " --version 1.2.3 --exact --all-libraries --into " +
+                                (python.cache() / "1.2.3/torch").string()});
 }
 
 TEST_CASE("a release that is there is not asked for again") {
-  const FakeIndex index;
-  const auto first = channel_of(index)->fetch("1.2.3", {});
+  const FakePython python;
+  const auto first = python.fetch();
   REQUIRE(first.has_value());
-  const auto requests = index.requests().size();
-  const auto second = channel_of(index)->fetch("1.2.3", {});
+  const auto second = python.fetch();
   REQUIRE(second.has_value());
   CHECK(second->content_hash == first->content_hash);
-  CHECK(index.requests().size() == requests);
+  CHECK(python.calls().size() == 1);
 }
 
-TEST_CASE("pip is called isolated, with what the user said of the index in a file of its own") {
+TEST_CASE("the program learns where the user's index is, and no other setting of pip's") {
   setenv("PIP_INDEX_URL", "https://user:secret@index.example/simple", 1);
   setenv("PIP_REQUIRE_VIRTUALENV", "1", 1);
-  const FakeIndex index;
-  REQUIRE(channel_of(index)->fetch("1.2.3", {}));
-  const std::string call = index.last_call();
-  INFO(call);
-  CHECK(
-      call.starts_with("-I -m pip --isolated --no-input --disable-pip-version-check download "
-                       "--no-deps --only-binary=:all: --no-cache-dir --progress-bar off -d "));
-  CHECK(contains(call, "\nindex-url = https://user:secret@index.example/simple\n"));
-  CHECK(contains(call, "HOME=" + index.cache().string()));
-  CHECK_FALSE(contains(call, "PIP_INDEX_URL"));
-  CHECK_FALSE(contains(call, "PIP_REQUIRE_VIRTUALENV"));
-  CHECK_FALSE(contains(call.substr(0, call.find('\n')), "secret"));
+  const FakePython python;
+  REQUIRE(python.fetch());
   unsetenv("PIP_INDEX_URL");
+  unsetenv("PIP_REQUIRE_VIRTUALENV");
+  const std::string environment = python.environment();
+  INFO(environment);
+  CHECK(contains(environment, "PIP_INDEX_URL=https://user:secret@index.example/simple\n"));
+  CHECK(contains(environment, "PIP_CONFIG_FILE=/dev/null\n"));
+  CHECK_FALSE(contains(environment, "PIP_REQUIRE_VIRTUALENV"));
+  CHECK_FALSE(contains(python.calls().front(), "secret"));
 }
 
-TEST_CASE("versions are listed oldest first") {
-  const FakeIndex index;
-  CHECK(channel_of(index)->list({}) == Names{"1.2.3", "2.0.0"});
-  CHECK(index.cached().empty());
+TEST_CASE("versions are listed in the program's order, and nothing else that it says") {
+  const FakePython python("echo 1.2.3; echo 'WARNING: slow index' >&2; echo 2.0.0");
+  CHECK(python.channel()->list({}) == Names{"1.2.3", "2.0.0"});
+  CHECK(contains(python.calls().front(), " --list"));
 }
 
-TEST_CASE("a release that the index does not have is not found") {
-  const FakeIndex index;
-  const auto tree = channel_of(index)->fetch("9.9.9", {});
+TEST_CASE("the program's exit status says what kind of error it is, and its last error why") {
+  const auto [status, code] = GENERATE(table<int, ErrorCode>({{1, ErrorCode::unavailable},
+                                                              {2, ErrorCode::unavailable},
+                                                              {3, ErrorCode::not_found},
+                                                              {4, ErrorCode::corrupt}}));
+  const FakePython python("echo fetching; echo 'error: this is why' >&2; exit " +
+                          std::to_string(status));
+  const auto tree = python.fetch();
   REQUIRE_FALSE(tree.has_value());
-  CHECK(tree.error().code == ErrorCode::not_found);
-  CHECK(contains(tree.error().message, "No matching distribution found for torch===9.9.9"));
+  CHECK(tree.error().code == code);
+  CHECK(tree.error().message == "cannot fetch PyTorch 1.2.3: this is why");
+  const auto list = python.channel()->list({});
+  REQUIRE_FALSE(list.has_value());
+  CHECK(list.error().message == "cannot list the releases of PyTorch: this is why");
 }
 
-TEST_CASE("what is no version never reaches pip") {
-  const FakeIndex index;
-  for (const char* name : {"", "../x", "-r /etc/passwd", "2.0 --index-url x"}) {
-    CHECK(channel_of(index)->fetch(name, {}).error().code == ErrorCode::not_found);
-  }
-  CHECK(index.requests().empty());
-}
-
-TEST_CASE("a damaged or dishonest wheel never becomes a build; a good one after it does") {
-  const FakeIndex index;
-  auto members = torch_members();
-  SECTION("a file was changed after the record was made") {
-    members = with_record(members);
-    members[5].content = "import os";  // one that is not even kept
-    index.serve("torch", zip_of(members));
-  }
-  SECTION("cut off") {
-    const std::string whole = zip_of(with_record(members));
-    index.serve("torch", whole.substr(0, whole.size() / 2));
-  }
-  SECTION("a name that leaves the folder") {
-    members.push_back({.name = "../../evil", .content = "1"});
-    index.serve("torch", zip_of(with_record(members)));
-  }
-  SECTION("another version") {
-    index.serve("torch", zip_of(with_record(torch_members("1.2.4"))));
-  }
-  SECTION("the package of a library does not hold it") {
-    index.serve("nvidia-cuda-runtime",
-                zip_of(with_record({{.name = "nvidia/cu13/lib/libother.so", .content = "1"}})));
-  }
-  const auto tree = channel_of(index)->fetch("1.2.3", {});
+TEST_CASE("a program that says nothing is named with its exit status") {
+  const FakePython python("exit 9");
+  const auto tree = python.fetch();
   REQUIRE_FALSE(tree.has_value());
-  INFO(tree.error().message);
-  CHECK(tree.error().code == ErrorCode::corrupt);
-  CHECK(contains(tree.error().message, "wheel index: torch 1.2.3: "));
-  CHECK(index.cached().empty());
-  CHECK_FALSE(fs::exists(index.folder().path() / "evil"));
-  index.serve("torch", zip_of(with_record(torch_members(), "torch-1.2.3")));
-  index.serve("nvidia-cuda-runtime",
-              zip_of(with_record({{.name = "nvidia/cu13/lib/libcudart.so.13",
-                                   .content = torch_members()[0].content}})));
-  CHECK(channel_of(index)->fetch("1.2.3", {}).has_value());
+  CHECK(tree.error().code == ErrorCode::unavailable);
+  CHECK(contains(tree.error().message, "libtorch: exit status 9"));
+}
+
+TEST_CASE("what is no version never reaches the program") {
+  const FakePython python;
+  const std::string name =
+      GENERATE(as<std::string>(), "", "..", "2..", "../x", "-r", "/etc", "2/3", "2.0 ", "v2.0",
+               "2;ls", "-r /etc/passwd", "2.0 --index-url x", std::string(100, '1'));
+  CHECK(python.fetch(name).error().code == ErrorCode::not_found);
+  CHECK(python.calls().empty());
+}
+
+TEST_CASE("versions of all kinds that an index writes reach the program") {
+  const FakePython python;
+  const std::string name =
+      GENERATE(as<std::string>(), "2.12.1", "2.13.0+cpu", "2.15.0.dev20260816", "1!2.0", "2");
+  CHECK(python.fetch(name));
 }
 
 TEST_CASE("a build that was damaged in the cache is fetched again") {
-  const FakeIndex index;
-  REQUIRE(channel_of(index)->fetch("1.2.3", {}));
-  fs::remove(index.cache() / "1.2.3/torch/lib/libc10.so");
-  REQUIRE(channel_of(index)->fetch("1.2.3", {}));
-  CHECK(index.cached() == kWholeRelease);
+  const FakePython python;
+  REQUIRE(python.fetch());
+  fs::remove(python.cache() / "1.2.3/torch/lib/libc10.so");
+  REQUIRE(python.fetch());
+  CHECK(fs::exists(python.cache() / "1.2.3/torch/lib/libc10.so"));
 }
 
-TEST_CASE("an index that cannot be reached is a fault of the surroundings") {
-  const FakeIndex index;
-  index.folder().write("broken", "");
-  const auto tree = channel_of(index)->fetch("1.2.3", {});
+TEST_CASE(
+    "a tree without PyTorch's libraries never becomes a build, and a good one after it does") {
+  const FakePython python("cp -r $here/tree $into && rm $into/lib/libtorch_cpu.so");
+  const auto tree = python.fetch();
+  REQUIRE_FALSE(tree.has_value());
+  CHECK(tree.error().code == ErrorCode::corrupt);
+  CHECK(contains(tree.error().message, "libtorch_cpu.so"));
+  CHECK(python.cached().empty());
+  python.behave("cp -r $here/tree $into");
+  CHECK(python.fetch());
+}
+
+TEST_CASE("a program that is killed leaves nothing half-made") {
+  const FakePython python("cp -r $here/tree $into.partial; kill -KILL $$");
+  const auto tree = python.fetch();
   REQUIRE_FALSE(tree.has_value());
   CHECK(tree.error().code == ErrorCode::unavailable);
-  CHECK(contains(tree.error().message, "Could not connect"));
+  CHECK(python.cached().empty());
 }
 
-TEST_CASE("pip that is stopped, hangs or is not there gives an error of that kind") {
-  const FakeIndex index;
-  WheelIndexSettings settings;
-  settings.cache = index.cache();
-  const auto error_when = [&](doors::ProcessEnd end) {
+TEST_CASE("a program that is stopped, hangs or cannot start gives an error of that kind") {
+  const FakePython python;
+  const auto error_when = [&](process::ProcessEnd end) {
     test::FakeProcessRunner runner(
-        [&](const doors::ProcessSpec&, std::stop_token) { return test::ended(end); });
-    return make_wheel_index_channel(settings, runner)->fetch("1.2.3", {}).error();
+        [&](const process::ProcessSpec&, std::stop_token) { return test::ended(end); });
+    return make_wheel_index_channel(python.settings(), runner)->fetch("1.2.3", {}).error();
   };
-  CHECK(error_when(doors::Cancelled{}).code == ErrorCode::cancelled);
-  CHECK(error_when(doors::TimedOut{}).code == ErrorCode::timed_out);
-  const auto missing = error_when(doors::SpawnFailed{"python3: ENOENT"});
+  CHECK(error_when(process::Cancelled{}).code == ErrorCode::cancelled);
+  CHECK(error_when(process::TimedOut{}).code == ErrorCode::timed_out);
+  CHECK(contains(error_when(process::TimedOut{}).message, "not done within 60 s"));
+  const auto missing = error_when(process::SpawnFailed{"python3: ENOENT"});
   CHECK(missing.code == ErrorCode::unavailable);
   CHECK(contains(missing.message, "python3 with pip"));
 }
 
-TEST_CASE("two processes do not fetch into one cache") {
-  const FakeIndex index;
-  const auto other = builds::FolderLock::acquire(index.cache());
-  REQUIRE(other.has_value());
-  CHECK(channel_of(index)->fetch("1.2.3", {}).error().code == ErrorCode::conflict);
+TEST_CASE("a program that is not there is named, with the key to look at") {
+  const FakePython python;
+  fs::remove(python.folder().path() / "libtorch");
+  const auto tree = python.fetch();
+  REQUIRE_FALSE(tree.has_value());
+  CHECK(tree.error().code == ErrorCode::unavailable);
+  CHECK(contains(tree.error().message, "libtorch"));
+  CHECK(contains(tree.error().message, "[build] kit_sources"));
+  CHECK(python.calls().empty());
 }
 
-TEST_CASE("a fetch that is killed anywhere is done by the next call, with nothing left over") {
-  // Files are published for pip's settings, build-version and build-hash, folders for the release.
-  const std::string failpoint =
-      GENERATE("publish.before_file_rename:1:kill", "publish.before_file_rename:2:kill",
-               "publish.before_folder_rename:1:kill", "channel.after_fetch_published:1:kill");
-  const FakeIndex index;
+TEST_CASE("two processes do not fetch into one cache") {
+  const FakePython python;
+  const auto other = builds::FolderLock::acquire(python.cache());
+  REQUIRE(other.has_value());
+  CHECK(python.fetch().error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("a fetch that is killed once the release is there is not done again") {
+  const FakePython python;
+  const auto settings = python.settings();
   const auto outcome = processes().run(
       {.program = TORCHWATCH_FETCH_RELEASE,
-       .arguments = {index.python(), index.cache(), "1.2.3"},
-       .environment = {{"PATH", "/usr/bin:/bin"}, {"TORCHWATCH_FAILPOINT", failpoint}},
-       .working_folder = index.folder().path(),
+       .arguments = {settings.python, settings.program, settings.cache, "1.2.3"},
+       .environment = {{"PATH", "/usr/bin:/bin"},
+                       {"TORCHWATCH_FAILPOINT", "channel.after_fetch_published:1:kill"}},
+       .working_folder = python.folder().path(),
        .time_limit = std::chrono::seconds(60),
        .output_limit_bytes = 100'000,
-       .tag = {},
+       .label = {},
        .cpus = {},
        .on_started = {}},
       {});
-  const auto* const end = std::get_if<doors::Signalled>(&outcome.end);
+  const auto* const end = std::get_if<process::Signalled>(&outcome.end);
   INFO(outcome.output);
   REQUIRE(end != nullptr);
   CHECK(end->signal == SIGKILL);
-  const auto tree = channel_of(index)->fetch("1.2.3", {});
-  INFO((tree ? std::string() : tree.error().message));
-  REQUIRE(tree.has_value());
-  CHECK(tree->version == "1.2.3+cu130");
-  CHECK(index.cached() == kWholeRelease);
+  CHECK(python.fetch());
+  CHECK(python.calls().size() == 1);
 }
 
 }  // namespace

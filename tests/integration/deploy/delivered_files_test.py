@@ -6,47 +6,66 @@ import unittest
 
 from support import CHECKOUT, DEPLOY
 
-SHELL_SCRIPTS = [DEPLOY / "quickstart", DEPLOY / "prerequisites", DEPLOY / "steps.sh", CHECKOUT / "tests" / "run",
-                 CHECKOUT / "tests" / "lint", CHECKOUT / ".ci" / "run", *sorted((DEPLOY / "recipes").iterdir())]
+SHELL_SCRIPTS = [
+    DEPLOY / "quickstart",
+    DEPLOY / "prerequisites",
+    DEPLOY / "steps.sh",
+    CHECKOUT / "tests" / "run",
+    CHECKOUT / "tests" / "lint",
+    CHECKOUT / ".ci" / "run",
+    *sorted((DEPLOY / "recipes").iterdir()),
+]
 
 
-def run(*command):
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+def run(*command: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False
+    )
 
 
 class Delivered(unittest.TestCase):
-    def test_the_unit_is_hardened(self):
+    def test_the_unit_is_hardened(self) -> None:
         if not shutil.which("systemd-analyze"):
             print("skipped: systemd-analyze is not installed")
             return
-        done = run("systemd-analyze", "security", "--offline=true", "--threshold=20", DEPLOY / "torchwatch.service")
+        done = run(
+            "systemd-analyze",
+            "security",
+            "--offline=true",
+            "--threshold=20",
+            DEPLOY / "torchwatch.service",
+        )
         self.assertEqual(done.returncode, 0, done.stdout[-400:] + done.stderr)
 
-    def test_shell_scripts_parse(self):
+    def test_shell_scripts_parse(self) -> None:
         for script in SHELL_SCRIPTS:
             self.assertEqual(run("bash", "-n", script).stderr, "", script)
 
-    def test_commands_are_executable(self):
-        for script in SHELL_SCRIPTS + [DEPLOY / "libtorch"]:
+    def test_commands_are_executable(self) -> None:
+        for script in [*SHELL_SCRIPTS, DEPLOY / "libtorch"]:
             if script.suffix != ".sh":
                 self.assertTrue(script.stat().st_mode & 0o100, script)
 
-    def test_workflows_use_no_action_that_is_not_pinned(self):
+    def test_workflows_use_no_action_that_is_not_pinned(self) -> None:
         for workflow in sorted((CHECKOUT / ".github" / "workflows").iterdir()):
             text = workflow.read_text()
             for line in text.splitlines():
                 if "uses:" in line:
                     self.assertRegex(line, r"uses: [\w./-]+@[0-9a-f]{40} # v\d", workflow)
 
-    def test_workflows_put_no_input_of_a_user_into_a_shell_line(self):
+    def test_workflows_put_no_input_of_a_user_into_a_shell_line(self) -> None:
         for workflow in sorted((CHECKOUT / ".github" / "workflows").iterdir()):
             _, *blocks = workflow.read_text().split("run: |")
             for block in blocks:
                 self.assertNotIn("${{", block.split("\n      - ")[0], workflow)
 
-    def test_help_of_every_command_is_its_head(self):
-        for command in (DEPLOY / "quickstart", DEPLOY / "prerequisites", CHECKOUT / "tests" / "run",
-                        CHECKOUT / "tests" / "lint"):
+    def test_help_of_every_command_is_its_head(self) -> None:
+        for command in (
+            DEPLOY / "quickstart",
+            DEPLOY / "prerequisites",
+            CHECKOUT / "tests" / "run",
+            CHECKOUT / "tests" / "lint",
+        ):
             done = run(command, "--help")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("--", done.stdout)

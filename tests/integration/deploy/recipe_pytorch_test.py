@@ -2,6 +2,7 @@
 
 import subprocess
 import unittest
+from pathlib import Path
 
 from support import DEPLOY, ScriptTest
 
@@ -17,7 +18,7 @@ fi
 
 
 class PyTorch(ScriptTest):
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.clone, self.work = self.folder / "clone", self.folder / "work"
         part = self.folder / "part"
@@ -30,12 +31,22 @@ class PyTorch(ScriptTest):
         self.stand_in("python3", "exit 0\n")
         self.stand_in("ninja", "exit 0\n")
 
-    def git(self, folder, *arguments):
-        command = ["git", "-C", folder, "-c", "protocol.file.allow=always", "-c", "user.name=Nobody",
-                   "-c", "user.email=nobody@example.invalid", *arguments]
+    def git(self, folder: Path, *arguments: str | Path) -> str:
+        command: list[str | Path] = [
+            "git",
+            "-C",
+            folder,
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "user.name=Nobody",
+            "-c",
+            "user.email=nobody@example.invalid",
+            *arguments,
+        ]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def repository(self, folder, files):
+    def repository(self, folder: Path, files: dict[str, str]) -> None:
         folder.mkdir()
         self.git(folder, "init", "--quiet")
         for name, text in files.items():
@@ -43,53 +54,81 @@ class PyTorch(ScriptTest):
         self.git(folder, "add", ".")
         self.git(folder, "commit", "--quiet", "--message", "Begin")
 
-    def build(self, name="build", **variables):
+    def build(self, name: str = "build", **variables: object) -> subprocess.CompletedProcess[str]:
         self.prefix = self.folder / name
         self.prefix.mkdir()
-        settings = {"TORCHWATCH_SOURCE": self.folder, "TORCHWATCH_COMMIT": self.commit,
-                    "TORCHWATCH_PREFIX": self.prefix, "TORCHWATCH_BASE": "", "TORCHWATCH_JOBS": 3,
-                    "TORCHWATCH_PYTORCH_CLONE": self.clone, "TORCHWATCH_PYTORCH_WORK": self.work,
-                    # Submodules of this test are folders, which git refuses unless it is told.
-                    "GIT_CONFIG_COUNT": 1, "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
+        settings: dict[str, object] = {
+            "TORCHWATCH_SOURCE": self.folder,
+            "TORCHWATCH_COMMIT": self.commit,
+            "TORCHWATCH_PREFIX": self.prefix,
+            "TORCHWATCH_BASE": "",
+            "TORCHWATCH_JOBS": 3,
+            "TORCHWATCH_PYTORCH_CLONE": self.clone,
+            "TORCHWATCH_PYTORCH_WORK": self.work,
+            # Submodules of this test are folders, which git refuses unless this allows it.
+            "GIT_CONFIG_COUNT": 1,
+            "GIT_CONFIG_KEY_0": "protocol.file.allow",
+            "GIT_CONFIG_VALUE_0": "always",
+        }
         settings.update(variables)
-        return self.run_script(DEPLOY / "recipes" / "pytorch-cpu", **{k: str(v) for k, v in settings.items()})
+        return self.run_script(
+            DEPLOY / "recipes" / "pytorch-cpu",
+            path=None,
+            **{k: str(v) for k, v in settings.items()},
+        )
 
-    def test_a_commit_is_built_with_its_submodules_and_named_last(self):
+    def test_a_commit_is_built_with_its_submodules_and_named_last(self) -> None:
         done = self.build()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((self.work / "source" / "third_party" / "part" / "part.cpp").exists())
         self.assertEqual((self.prefix / "build-hash").read_text(), self.commit + "\n")
-        self.assertEqual((self.prefix / "build-version").read_text(), f"2.13.0a0+git{self.commit[:7]}\n")
+        self.assertEqual(
+            (self.prefix / "build-version").read_text(), f"2.13.0a0+git{self.commit[:7]}\n"
+        )
         configure, install = (self.work / "calls").read_text().splitlines()
-        for option in ("-DUSE_CUDA=OFF", "-DBUILD_PYTHON=OFF", "-DBUILD_TEST=OFF", "-DUSE_DISTRIBUTED=OFF"):
+        for option in (
+            "-DUSE_CUDA=OFF",
+            "-DBUILD_PYTHON=OFF",
+            "-DBUILD_TEST=OFF",
+            "-DUSE_DISTRIBUTED=OFF",
+        ):
             self.assertIn(option, configure.split())
         self.assertIn("--target install --parallel 3", install)
 
-    def test_leftovers_of_one_commit_are_gone_for_the_next(self):
+    def test_leftovers_of_one_commit_are_gone_for_the_next(self) -> None:
         self.build("first")
         (self.work / "source" / "stray.cpp").touch()
         (self.work / "source" / "third_party" / "part" / "stray.cpp").touch()
         self.assertEqual(self.build("second").returncode, 0)
         self.assertEqual(sorted(self.work.rglob("stray.cpp")), [])
 
-    def test_what_does_not_compile_is_unbuildable(self):
+    def test_what_does_not_compile_is_unbuildable(self) -> None:
         self.stand_in("cmake", "[[ $1 != --build ]] || { echo 'a.cpp:1: error: no'; exit 1; }\n")
         done = self.build()
         self.assertEqual(done.returncode, 125)
         self.assertFalse((self.prefix / "build-hash").exists())
 
-    def test_a_machine_that_fails_is_a_fault(self):
-        self.stand_in("cmake", "echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n")
+    def test_a_machine_that_fails_is_a_fault(self) -> None:
+        self.stand_in(
+            "cmake", "echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n"
+        )
         self.assertEqual(self.build().returncode, 1)
 
-    def test_a_submodule_that_cannot_be_fetched_is_a_fault(self):
-        self.git(self.clone, "config", "--file", ".gitmodules", "submodule.third_party/part.url", self.folder / "gone")
+    def test_a_submodule_that_cannot_be_fetched_is_a_fault(self) -> None:
+        self.git(
+            self.clone,
+            "config",
+            "--file",
+            ".gitmodules",
+            "submodule.third_party/part.url",
+            self.folder / "gone",
+        )
         self.git(self.clone, "commit", "--quiet", "--all", "--message", "Move a part")
         done = self.build(TORCHWATCH_COMMIT=self.git(self.clone, "rev-parse", "HEAD").strip())
         self.assertEqual(done.returncode, 1)
         self.assertIn("submodules could not be fetched", done.stderr)
 
-    def test_an_unknown_commit_or_a_missing_setting_is_a_fault(self):
+    def test_an_unknown_commit_or_a_missing_setting_is_a_fault(self) -> None:
         self.assertEqual(self.build("unknown", TORCHWATCH_COMMIT="0" * 40).returncode, 1)
         done = self.build("unset", TORCHWATCH_PYTORCH_CLONE="")
         self.assertEqual(done.returncode, 1)

@@ -3,17 +3,15 @@
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 DEPLOY = CHECKOUT / "deploy"
-sys.path.insert(0, str(DEPLOY / "demonstration"))
 
 
-def write_program(path, text):
+def write_program(path: Path, text: str) -> None:
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
@@ -21,17 +19,25 @@ def write_program(path, text):
 class ScriptTest(unittest.TestCase):
     """A test with a folder of its own, whose bin/ holds stand-ins that come first on PATH."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
         self.bin = self.folder / "bin"
         self.bin.mkdir()
 
-    def stand_in(self, name, text):
+    def stand_in(self, name: str, text: str) -> None:
         write_program(self.bin / name, "#!/bin/bash\n" + text)
 
-    def run_script(self, *command, path=None, **variables):
+    def run_script(
+        self, *command: object, path: str | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         environment = dict(os.environ, PATH=path or f"{self.bin}:{os.environ['PATH']}", **variables)
-        return subprocess.run([str(part) for part in command], env=environment, text=True,
-                              capture_output=True, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            [str(part) for part in command],
+            env=environment,
+            text=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )

@@ -1,13 +1,13 @@
 import json
 import math
 import random
+import subprocess
 import sys
 import unittest
 
-from support import DEPLOY, ScriptTest, write_program
-
 import ratio
 import true_effect
+from support import DEPLOY, ScriptTest, write_program
 
 # A runner whose time and growth depend on the build that LD_LIBRARY_PATH points to.
 RUNNER = """#!{python}
@@ -16,17 +16,18 @@ request = json.load(open(sys.argv[2]))
 effect = json.load(open(os.path.join(os.environ["LD_LIBRARY_PATH"], "..", "effect.json")))
 train = request["mode"] == "train"
 values = {{"time": effect["time"] if train else 1000, "leak_growth": effect["leak_growth"]}}
-result = {{"schema": 1, "attempt": request["attempt"], "status": effect.get("status", "ok"), "values": values}}
+result = {{"schema": 1, "attempt": request["attempt"], "status": effect.get("status", "ok"),
+          "values": values}}
 json.dump(result, open(sys.argv[3], "w"))
 """
 
 
 class Interval(unittest.TestCase):
-    def test_quantiles_of_student_are_those_of_the_tables(self):
+    def test_quantiles_of_student_are_those_of_the_tables(self) -> None:
         for degrees, quantile in ((9, 3.2498), (19, 2.8609), (99, 2.6264)):
             self.assertAlmostEqual(ratio.student_t_99(degrees) / quantile, 1, places=2)
 
-    def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(self):
+    def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(self) -> None:
         draw = random.Random(1)
         held = 0
         for _ in range(1000):
@@ -37,13 +38,25 @@ class Interval(unittest.TestCase):
 
 
 class TrueEffect(ScriptTest):
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
-        commits = {"slow": {"time": 1150, "leak_growth": 0}, "before-slow": {"time": 1000, "leak_growth": 0},
-                   "keeping": {"time": 1000, "leak_growth": 4096}, "before-keeping": {"time": 1000, "leak_growth": 0}}
-        self.folder.joinpath("truth.json").write_text(json.dumps({"seed": 1, "culprits": {
-            "time": {"sha": "slow", "parent": "before-slow"},
-            "memory": {"sha": "keeping", "parent": "before-keeping"}}}))
+        commits = {
+            "slow": {"time": 1150, "leak_growth": 0},
+            "before-slow": {"time": 1000, "leak_growth": 0},
+            "keeping": {"time": 1000, "leak_growth": 4096},
+            "before-keeping": {"time": 1000, "leak_growth": 0},
+        }
+        self.folder.joinpath("truth.json").write_text(
+            json.dumps(
+                {
+                    "seed": 1,
+                    "culprits": {
+                        "time": {"sha": "slow", "parent": "before-slow"},
+                        "memory": {"sha": "keeping", "parent": "before-keeping"},
+                    },
+                }
+            )
+        )
         for sha, effect in commits.items():
             tree = self.folder / "true-effect" / sha
             tree.joinpath("lib").mkdir(parents=True)
@@ -54,11 +67,18 @@ class TrueEffect(ScriptTest):
         kit.joinpath("kit.json").write_text('{"workloads": ["dlrm", "resnet18"]}')
         write_program(kit / "torchwatch-runner", RUNNER.format(python=sys.executable))
 
-    def measure(self, *arguments):
-        return self.run_script(DEPLOY / "demonstration" / "true_effect.py", self.folder, "--libtorch", self.folder,
-                               "--workload", "resnet18", *arguments)
+    def measure(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run_script(
+            DEPLOY / "demonstration" / "true_effect.py",
+            self.folder,
+            "--libtorch",
+            self.folder,
+            "--workload",
+            "resnet18",
+            *arguments,
+        )
 
-    def test_both_effects_are_found_as_planted(self):
+    def test_both_effects_are_found_as_planted(self) -> None:
         done = self.measure("--pairs", "4")
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads((self.folder / "true-effect.json").read_text())
@@ -67,7 +87,7 @@ class TrueEffect(ScriptTest):
         self.assertEqual(found["leak"][0]["bytes_per_iteration"], 4096)
         self.assertIn("resnet18 cpu-train: time x 1.1500", done.stdout)
 
-    def test_a_day_with_one_culprit_has_one_effect(self):
+    def test_a_day_with_one_culprit_has_one_effect(self) -> None:
         truth = json.loads((self.folder / "truth.json").read_text())
         truth["culprits"]["memory"] = None
         self.folder.joinpath("truth.json").write_text(json.dumps(truth))
@@ -75,20 +95,22 @@ class TrueEffect(ScriptTest):
         found = json.loads((self.folder / "true-effect.json").read_text())
         self.assertEqual((len(found["time"]), found["leak"]), (2, []))
 
-    def test_a_workload_that_fails_ends_it_with_its_name(self):
+    def test_a_workload_that_fails_ends_it_with_its_name(self) -> None:
         effect = self.folder / "true-effect" / "slow" / "effect.json"
         effect.write_text(json.dumps({"time": 1, "leak_growth": 0, "status": "failed"}))
         done = self.measure("--pairs", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("resnet18 train: failed", done.stderr)
 
-    def test_a_workload_without_a_runner_is_named(self):
+    def test_a_workload_without_a_runner_is_named(self) -> None:
         done = self.measure("--workload", "tts_angular")
         self.assertEqual(done.returncode, 1)
         self.assertIn("holds no runner with tts_angular", done.stderr)
 
-    def test_a_day_without_culprits_has_no_effect_to_measure(self):
-        self.folder.joinpath("truth.json").write_text('{"seed": 1, "culprits": {"time": null, "memory": null}}')
+    def test_a_day_without_culprits_has_no_effect_to_measure(self) -> None:
+        self.folder.joinpath("truth.json").write_text(
+            '{"seed": 1, "culprits": {"time": null, "memory": null}}'
+        )
         self.assertIn("no culprits", self.measure().stderr)
 
 

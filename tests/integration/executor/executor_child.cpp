@@ -9,16 +9,14 @@ namespace executor = torchwatch::executor;
 
 int main(int argc, char** argv) {
   if (argc != 3) return 99;
-  const auto processes = torchwatch::doors::make_process_runner(argv[1]);
+  const auto processes = torchwatch::process::make_process_runner(argv[1]);
   executor::LocalExecutor local(*processes, argv[1], {});
-  executor::RunOrder order;
-  order.runner = TORCHWATCH_SCRIPTED_RUNNER;
-  order.libraries = argv[2];
-  order.request.attempt = "attempt1";
-  order.request.cell.workload = "resnet18";
-  const auto id = local.submit(order);
-  if (!id) return 2;
-  const auto outcome = local.wait(*id, {});
+  executor::RunSpec spec;
+  spec.runner = TORCHWATCH_SCRIPTED_RUNNER;
+  spec.libraries = argv[2];
+  spec.request.attempt = "attempt1";
+  spec.request.benchmark.workload = "resnet18";
+  const auto outcome = local.run(spec, {});
   if (!outcome) return 2;
   return std::holds_alternative<executor::RunFailure>(*outcome) ? 1 : 0;
 }

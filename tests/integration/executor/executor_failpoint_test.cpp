@@ -48,8 +48,7 @@ bool runner_lives(const std::string& scratch) {
 
 }  // namespace
 
-TEST_CASE(
-    "a daemon killed while its run goes on takes the runner along, and the next one goes on") {
+TEST_CASE("a daemon killed during a run takes the runner along, and the next one continues") {
   Place place;
   place.folder.write("lib/behaviour", "hang");
   CHECK(end_of(place.start_daemon("executor.after_spawn:1:kill")) == "signal 9");
@@ -67,7 +66,7 @@ TEST_CASE("a daemon killed before it has read the result makes the run again") {
   CHECK(end_of(place.start_daemon("")) == "exit 0");
 }
 
-TEST_CASE("an error beside a run is an error of the executor, and leaves nothing running") {
+TEST_CASE("an error outside a run is an error of the executor, and leaves nothing running") {
   Place place;
   place.folder.write("lib/behaviour", "hang");
   CHECK(end_of(place.start_daemon("executor.after_spawn:1:error")) == "exit 2");

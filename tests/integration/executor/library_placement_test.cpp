@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "temporary_folder.hpp"
-#include "torchwatch/doors/publish.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 using namespace torchwatch;
 namespace fs = std::filesystem;
@@ -25,7 +25,7 @@ fs::path make_build(const test::TemporaryFolder& folder) {
 }
 
 std::string content(const fs::path& path) {
-  return doors::read_file(path, 1000).value_or("cannot be read");
+  return platform::read_file(path, 1000).value_or("cannot be read");
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ TEST_CASE("files that dominate are copied, the rest is the build's own") {
   CHECK_FALSE(fs::exists(fs::symlink_status(placed->folder() / "dangling.so")));
 }
 
-TEST_CASE("libraries find their surroundings from the copy as from the build") {
+TEST_CASE("libraries find their neighbours from the copy as from the build") {
   const test::TemporaryFolder folder;
   const auto placed = executor::place(make_build(folder), folder.path() / "scratch");
   REQUIRE(placed);
@@ -85,7 +85,7 @@ TEST_CASE("each copy is a new one, gone with its owner, and the build stays as i
   CHECK(content(lib / ".." / ".." / "nvidia/cublas/lib/libcublas.so.12") == "cublas");
 }
 
-TEST_CASE("a disk without room for the copies is told before anything is copied") {
+TEST_CASE("a disk without space for the copies is reported before anything is copied") {
   const test::TemporaryFolder folder;
   const fs::path lib = make_build(folder);
   fs::resize_file(lib / "libtorch_cpu.so", std::uintmax_t{8} << 40U);  // 8 TiB of nothing

@@ -13,36 +13,34 @@ namespace {
 /// A fake build and an executor on this machine's real processes.
 struct Machine {
   test::TemporaryFolder folder;
-  std::unique_ptr<doors::ProcessRunner> processes = doors::make_process_runner("executor test");
+  std::unique_ptr<process::ProcessRunner> processes = process::make_process_runner("executor test");
   executor::LocalExecutor executor{*processes, folder.path() / "scratch", {}};
 
-  executor::RunOrder order(const std::string& behaviour) const {
-    executor::RunOrder order;
-    order.runner = TORCHWATCH_SCRIPTED_RUNNER;
-    order.libraries = folder.write("build/lib/libtorch_cpu.so", "library").parent_path();
+  executor::RunSpec spec(const std::string& behaviour) const {
+    executor::RunSpec spec;
+    spec.runner = TORCHWATCH_SCRIPTED_RUNNER;
+    spec.libraries = folder.write("build/lib/libtorch_cpu.so", "library").parent_path();
     folder.write("build/lib/behaviour", behaviour);
-    order.request.attempt = "attempt1";
-    order.request.cell = {.workload = "resnet18", .configuration = {}, .variant = {}};
-    return order;
+    spec.request.attempt = "attempt1";
+    spec.request.benchmark = {.workload = "resnet18", .configuration = {}, .variant = {}};
+    return spec;
   }
 
-  executor::RunOutcome run(const executor::RunOrder& order) {
-    const auto id = executor.submit(order);
-    REQUIRE(id);
-    auto outcome = executor.wait(*id, {});
+  executor::RunOutcome run(const executor::RunSpec& spec) {
+    auto outcome = executor.run(spec, {});
     INFO((outcome ? "" : outcome.error().message));
     REQUIRE(outcome);
     return *outcome;
   }
 
-  RunResult result(const executor::RunOrder& order) {
-    const auto outcome = run(order);
+  RunResult result(const executor::RunSpec& spec) {
+    const auto outcome = run(spec);
     if (const auto* const failure = std::get_if<RunFailure>(&outcome)) FAIL(failure->reason);
     return std::get<RunResult>(outcome);
   }
 
   std::string failure(const std::string& behaviour) {
-    auto hasty = order(behaviour);
+    auto hasty = spec(behaviour);
     const auto outcome = run(hasty);
     REQUIRE(std::holds_alternative<RunFailure>(outcome));
     CHECK(fs::is_empty(folder.path() / "scratch"));
@@ -61,8 +59,8 @@ bool mentions(const std::string& text, const std::string& part) {
 
 TEST_CASE("a run of a build gives its samples, and its behaviour shows in them") {
   Machine machine;
-  const auto plain = machine.result(machine.order("noise 0"));
-  const auto slow = machine.result(machine.order("noise 0\ntime resnet18 cpu-train 1.5\n"));
+  const auto plain = machine.result(machine.spec("noise 0"));
+  const auto slow = machine.result(machine.spec("noise 0\ntime resnet18 cpu-train 1.5\n"));
   CHECK(plain.samples_ns.size() == 30);
   CHECK(slow.values.at(Metric::time) ==
         Approx(1.5 * static_cast<double>(plain.values.at(Metric::time))).epsilon(1e-5));
@@ -70,9 +68,9 @@ TEST_CASE("a run of a build gives its samples, and its behaviour shows in them")
 
 TEST_CASE("the memory pass of a build gives its peak and leak") {
   Machine machine;
-  auto order = machine.order("leak resnet18 * 4096\nheap * * 2048\nretain * * 100\n");
-  order.request.pass = Pass::memory;
-  const auto result = machine.result(order);
+  auto spec = machine.spec("leak resnet18 * 4096\nheap * * 2048\nretain * * 100\n");
+  spec.request.pass = Pass::memory;
+  const auto result = machine.result(spec);
   CHECK(result.values.at(Metric::leak_growth) == 4096);
   CHECK(result.values.at(Metric::heap_growth) == 2048);
   CHECK(result.values.at(Metric::leak_retained) == 100);
@@ -81,11 +79,11 @@ TEST_CASE("the memory pass of a build gives its peak and leak") {
 
 TEST_CASE("a workload that failed or is not supported is a result") {
   Machine machine;
-  const auto failed = machine.result(machine.order("failed * * expected 3 dimensions"));
+  const auto failed = machine.result(machine.spec("failed * * expected 3 dimensions"));
   CHECK(failed.status == RunStatus::failed);
   CHECK(failed.reason == "expected 3 dimensions");
-  auto cuda = machine.order("");
-  cuda.request.cell.configuration.device = Device::cuda;
+  auto cuda = machine.spec("");
+  cuda.request.benchmark.configuration.device = Device::cuda;
   CHECK(machine.result(cuda).status == RunStatus::unsupported);
 }
 
@@ -107,62 +105,62 @@ TEST_CASE("a runner that hangs is ended at the request's limit and the executor'
   executor::LocalExecutor::Settings settings;
   settings.grace = std::chrono::milliseconds(10);
   executor::LocalExecutor hasty(*machine.processes, folder.path(), settings);
-  auto order = machine.order("hang");
-  order.request.limits.time_ms = 10;
-  const auto outcome = hasty.wait(*hasty.submit(order), {});
+  auto spec = machine.spec("hang");
+  spec.request.limits.time_ms = 10;
+  const auto outcome = hasty.run(spec, {});
   REQUIRE(outcome);
   REQUIRE(std::holds_alternative<RunFailure>(*outcome));
   CHECK(mentions(std::get<RunFailure>(*outcome).reason, "time limit"));
 }
 
-TEST_CASE("of two runs that take turns each gives its own outcome") {
+TEST_CASE("each run of an interleaved pair gives its own outcome") {
   Machine machine;
-  auto first = machine.order("noise 0");
+  auto first = machine.spec("noise 0");
   auto second = first;
   second.request.attempt = "attempt2";
-  second.request.cell.workload = "dlrm";
+  second.request.benchmark.workload = "dlrm";
   machine.folder.write("build/lib/behaviour", "noise 0\ncrash dlrm cpu-train\n");
-  const auto outcomes = machine.executor.run_in_turns({first, second}, {}).value();
+  const auto outcomes = machine.executor.run_pair({first, second}, {}).value();
   CHECK(std::get<RunResult>(outcomes[0]).samples_ns.size() == 30);
   CHECK(mentions(std::get<RunFailure>(outcomes[1]).reason, "SIGSEGV"));
   CHECK(fs::is_empty(machine.folder.path() / "scratch"));
 }
 
-TEST_CASE("two runs that take turns and hang are each ended at the limit") {
+TEST_CASE("each run of an interleaved pair that hangs is ended at the limit") {
   const test::TemporaryFolder folder;
   Machine machine;
   executor::LocalExecutor::Settings settings;
   settings.grace = std::chrono::milliseconds(10);
   executor::LocalExecutor hasty(*machine.processes, folder.path(), settings);
-  auto first = machine.order("hang");
+  auto first = machine.spec("hang");
   first.request.limits.time_ms = 10;
   auto second = first;
   second.request.attempt = "attempt2";
-  const auto outcomes = hasty.run_in_turns({first, second}, {}).value();
+  const auto outcomes = hasty.run_pair({first, second}, {}).value();
   for (const auto& outcome : outcomes) {
     CHECK(mentions(std::get<RunFailure>(outcome).reason, "time limit"));
   }
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("two runs that were cancelled before their turn do not begin") {
+TEST_CASE("an interleaved pair that was cancelled before it began does not start") {
   Machine machine;
-  const auto first = machine.order("hang");
+  const auto first = machine.spec("hang");
   auto second = first;
   second.request.attempt = "attempt2";
   std::stop_source stop;
   stop.request_stop();
-  const auto outcomes = machine.executor.run_in_turns({first, second}, stop.get_token());
+  const auto outcomes = machine.executor.run_pair({first, second}, stop.get_token());
   REQUIRE_FALSE(outcomes);
   CHECK(outcomes.error().code == ErrorCode::cancelled);
 }
 
 TEST_CASE("a run on placed libraries behaves as one on the build's own") {
   Machine machine;
-  auto order = machine.order("noise 0\ntime * * 2\n");
-  const auto own = machine.result(order);
-  const auto placed = executor::place(order.libraries, machine.folder.path() / "placed");
+  auto spec = machine.spec("noise 0\ntime * * 2\n");
+  const auto own = machine.result(spec);
+  const auto placed = executor::place(spec.libraries, machine.folder.path() / "placed");
   REQUIRE(placed);
-  order.libraries = placed->folder();
-  CHECK(machine.result(order).samples_ns == own.samples_ns);
+  spec.libraries = placed->folder();
+  CHECK(machine.result(spec).samples_ns == own.samples_ns);
 }

@@ -12,7 +12,7 @@ class Differences {
  public:
   /// `original` null: not known, or not the same from version to version.
   void expect(const std::string& what, const nlohmann::json& ours, const nlohmann::json& original);
-  /// Holds unless they differ by more than `limit`; a figure that is no number always differs.
+  /// Reports a difference of more than `limit`; NaN always differs.
   void expect_near(const std::string& what, double ours, double original, double limit);
   int count() const { return count_; }
 
@@ -22,8 +22,8 @@ class Differences {
 
 using Compare = void (*)(const models::Definition&, const nlohmann::json& original, Differences&);
 
-/// The main of a program that takes the name of a workload and compares it with what `file` says of
-/// that under "originals". 0: no difference; 1: some; 2: wrong use.
+/// The main function of a program that takes the name of a workload and compares it with its entry
+/// in `file` under "originals". Returns 0 without a difference, 1 with one, 2 for wrong use.
 int compare_with_original(int argc, char** argv, const char* file, Compare compare);
 
 }  // namespace torchwatch::tests

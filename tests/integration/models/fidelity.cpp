@@ -1,5 +1,5 @@
-// fidelity NAME: the workload NAME at the paper's sizes and batch 1 against the figures of its
-// original. Prints each difference; exit status 1 if there is one, 2 for wrong use.
+// fidelity NAME: compares the workload NAME at the paper's sizes and batch 1 with the figures of
+// its original. Prints each difference; exit status 1 if there is one, 2 for wrong use.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -52,7 +52,7 @@ void compare_outputs(const std::vector<models::OutputFigures>& outputs, int batc
   differences.expect("outputs", ours, original);
 }
 
-/// One forward answers for both where the figures are those of the plain one.
+/// One forward serves both where the figures are those of the plain one.
 void compare_forward(models::Workload& workload, bool infers, const json& original,
                      Differences& differences) {
   const json& wanted = original.at("flops_forward_batch1");

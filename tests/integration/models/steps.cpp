@@ -1,5 +1,5 @@
-// steps NAME: what holds of every workload's iterations, at the small preset. Prints what does not;
-// exit status 1 if something does not, 2 for wrong use.
+// steps NAME: checks the rules for every workload's iterations, at the small preset. Prints each
+// violation; exit status 1 if there is one, 2 for wrong use.
 
 #include <bit>
 #include <cstdio>
@@ -16,11 +16,11 @@ using namespace torchwatch::models;
 
 constexpr int kSteps = 2;
 
-/// What some iterations left behind, bit by bit: a loss may be no number by its original's
-/// construction.
+/// The state after some iterations, bit by bit: a loss may be NaN by the original's construction.
 using Traces = std::vector<std::uint64_t>;
 
-/// Whose training step leaves the network whose outputs are shown as it was, as in the original.
+/// Workloads whose training step, as in the original, does not change the network whose outputs are
+/// shown.
 const std::set<std::string_view> kNeverUpdated{
     "DALLE2_pytorch",           // has no optimiser
     "LearningToPaint",          // updates after forty steps only
@@ -28,7 +28,7 @@ const std::set<std::string_view> kNeverUpdated{
     "fastNLP_Bert",             // collects gradients of ten batches
     "functorch_maml_omniglot",  // updates copies, so that each step begins alike
     "pytorch_stargan",          // updates the discriminator, shows the generator
-    "tts_angular",              // its loss is no number, so neither are its weights
+    "tts_angular",              // its loss is NaN, and so are its weights
 };
 
 void add_outputs(Workload& workload, Traces& traces) {
@@ -55,7 +55,7 @@ Traces traces_of(const Definition& definition, Mode mode, std::uint64_t seed) {
   return traces;
 }
 
-/// Of both modes, as far as the original knows them.
+/// Checks both modes, as far as the original has them.
 Traces traces_of(const Definition& definition, std::uint64_t seed) {
   Traces traces;
   for (const auto mode : {Mode::train, Mode::infer}) {
@@ -85,7 +85,7 @@ class Findings {
   int count_ = 0;
 };
 
-/// Nothing where the workload does not have the precision.
+/// Checks nothing if the workload does not have the precision.
 std::string what_throws(const Definition& definition, Mode mode, Precision precision) {
   const Setup setup{.mode = mode, .precision = precision};
   if (!unsupported_reason(definition, setup).empty()) return {};

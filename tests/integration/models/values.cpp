@@ -1,6 +1,6 @@
-// values NAME: what the workload NAME computes at the paper's sizes, filled by the formula, against
-// what its original computed. Prints each difference; exit status 1 if there is one, 2 for wrong
-// use.
+// values NAME: compares what the workload NAME computes at the paper's sizes, filled by the
+// formula, with what its original computed. Prints each difference; exit status 1 if there is one,
+// 2 for wrong use.
 
 #include <cmath>
 
@@ -56,7 +56,7 @@ void compare_gradients(const models::Values& ours, const json& original, Differe
   differences.expect_near("grad: gradient_norm", ours.gradient_norm, norm, kOfGradientNorm * norm);
 }
 
-/// What our side computes in the mode, from the parameters that the original had.
+/// The figures that the workload computes in the mode, from the parameters of the original.
 models::Values compute(const models::Definition& definition, models::Mode mode,
                        const json& original, Differences& differences) {
   const auto workload = models::build(definition, {.mode = mode,

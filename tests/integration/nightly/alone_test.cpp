@@ -4,27 +4,27 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/nightly/batch_choice.hpp"
-#include "torchwatch/nightly/noise.hpp"
-#include "torchwatch/nightly/solo.hpp"
+#include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/comparison/noise.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 
 using namespace torchwatch;
 
 namespace {
 
-/// A service that knows one build which behaves like this.
+/// A service that knows one build with that behaviour.
 class OneBuild {
  public:
   explicit OneBuild(const std::string& behaviour)
       : day_(folder_.path(), {{"One", behaviour}, {"Two", ""}}),
         service_(test::ScriptedService::open(day_.config()).value()) {
-    service_->carry_out_due_nights().value();
+    service_->carry_out_due_comparisons().value();
   }
 
-  nightly::Workshop& workshop() { return service_->workshop(); }
-  storage::Id build() { return storage::BuildStore(workshop().database).list().value().front().id; }
+  comparison::Services& services() { return service_->services(); }
+  storage::Id build() { return storage::BuildStore(services().database).list().value().front().id; }
 
  private:
   test::TemporaryFolder folder_;
@@ -32,19 +32,19 @@ class OneBuild {
   std::unique_ptr<test::ScriptedService> service_;
 };
 
-const nightly::NoiseFigure& of(const std::vector<nightly::NoiseFigure>& figures,
-                               const std::string& cell) {
+const comparison::NoiseFigure& of(const std::vector<comparison::NoiseFigure>& figures,
+                                  const std::string& benchmark) {
   const auto found = std::ranges::find_if(
-      figures, [&](const auto& figure) { return to_string(figure.cell) == cell; });
+      figures, [&](const auto& figure) { return to_string(figure.benchmark) == benchmark; });
   REQUIRE(found != figures.end());
   return *found;
 }
 
 }  // namespace
 
-TEST_CASE("a build measured against itself tells each cell's noise and what it hides") {
+TEST_CASE("a build measured against itself shows each benchmark's noise and what it hides") {
   OneBuild one("noise 0.01\nunsupported dlrm cpu-infer no such operator");
-  const auto figures = nightly::measure_noise(one.workshop(), one.build(), 6, {}).value();
+  const auto figures = comparison::measure_noise(one.services(), one.build(), 6, {}).value();
 
   const auto& measured = of(figures, "dlrm cpu-train");
   REQUIRE(measured.status == RunStatus::ok);
@@ -60,23 +60,23 @@ TEST_CASE("a build measured against itself tells each cell's noise and what it h
 }
 
 TEST_CASE("inference batches are doubled while the throughput grows") {
-  // The scripted times do not depend on the batch: the throughput doubles with it, for ever.
+  // The scripted times do not depend on the batch, so the throughput always doubles with it.
   OneBuild one("noise 0");
-  const auto choices = nightly::choose_batches(one.workshop(), one.build(), 1, {}).value();
+  const auto choices = comparison::choose_batches(one.services(), one.build(), 1, {}).value();
   REQUIRE_FALSE(choices.empty());
   for (const auto& choice : choices) {
-    CHECK(choice.cell.configuration.mode == Mode::infer);
+    CHECK(choice.benchmark.configuration.mode == Mode::infer);
     CHECK(choice.batch == 65'536);
     CHECK(choice.tried.size() == 17);
     CHECK(choice.ended == "no larger batch is tried");
   }
 }
 
-TEST_CASE("a batch that cannot be built ends the doubling with its reason") {
+TEST_CASE("a batch that cannot be built ends the doubling with the reason") {
   OneBuild one("noise 0\nunsupported dlrm cpu-infer the batch is part of the model");
-  const auto choices = nightly::choose_batches(one.workshop(), one.build(), 1, {}).value();
+  const auto choices = comparison::choose_batches(one.services(), one.build(), 1, {}).value();
   const auto refused = std::ranges::find_if(
-      choices, [](const auto& choice) { return choice.cell.workload == "dlrm"; });
+      choices, [](const auto& choice) { return choice.benchmark.workload == "dlrm"; });
   REQUIRE(refused != choices.end());
   CHECK(refused->batch == 0);
   CHECK(refused->ended == "the batch is part of the model");
@@ -84,12 +84,12 @@ TEST_CASE("a batch that cannot be built ends the doubling with its reason") {
 
 TEST_CASE("a build measured alone ends without a verdict and keeps its runs") {
   OneBuild one("noise 0.01");
-  const auto figures = nightly::measure_alone(one.workshop(), one.build(), 3, {}).value();
+  const auto figures = comparison::measure_alone(one.services(), one.build(), 3, {}).value();
   REQUIRE_FALSE(figures.empty());
   for (const auto& figure : figures) CHECK(figure.runs == 3);
-  const auto nights = storage::NightStore(one.workshop().database).list(10).value();
-  CHECK(std::ranges::count_if(nights, [](const storage::NightRow& night) {
-          return night.kind == storage::NightKind::compare &&
-                 night.state == storage::NightState::accepted;
+  const auto comparisons = storage::ComparisonStore(one.services().database).list(10).value();
+  CHECK(std::ranges::count_if(comparisons, [](const storage::ComparisonRow& comparison) {
+          return comparison.purpose == storage::Purpose::measurement &&
+                 comparison.state == storage::ComparisonState::accepted;
         }) == 1);
 }

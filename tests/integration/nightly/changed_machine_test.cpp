@@ -1,5 +1,5 @@
-// A search whose machine becomes another one while it is under way: what its ends read is then no
-// measure for a run alone, and it must go on in pairs.
+// A bisection whose machine changes while it runs: the values of its ends are no reference for a
+// run alone any more, so it must continue in pairs.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -8,10 +8,10 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/night.hpp"
-#include "torchwatch/nightly/search_course.hpp"
-#include "torchwatch/nightly/search_result.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -27,20 +27,20 @@ std::vector<test::ScriptedCommit> day_with_one_culprit() {
   return commits;
 }
 
-/// Only runs apart can be read alone.
+/// Only runs that are not interleaved can be read alone.
 std::unique_ptr<test::ScriptedService> open(const test::ScriptedDay& day) {
   auto config = day.config();
-  config.measure.take_turns = false;
+  config.measure.interleave = false;
   return test::ScriptedService::open(config).value();
 }
 
-/// As soon as the search orders its first run alone, the kernel is another one, on which
-/// everything takes longer: held against the ends, every commit would be bad.
-class OtherKernel final : public nightly::Progress {
+/// Changes the kernel, on which everything takes longer, as soon as the bisection starts its first
+/// run alone: compared with the ends, every commit would be bad.
+class OtherKernel final : public comparison::Progress {
  public:
   explicit OtherKernel(std::filesystem::path scratch) : scratch_(std::move(scratch)) {}
 
-  void began(const std::string& what) override {
+  void phase_started(const std::string& what) override {
     const bool is_alone =
         what.starts_with("probe: ") && what.find(" against ") == std::string::npos;
     if (is_booted_ && is_interrupting_) stop_.request_stop();
@@ -48,8 +48,8 @@ class OtherKernel final : public nightly::Progress {
     std::ofstream(scratch_ / "behaviour") << "fact kernel 6.2\ntime * * 1.5\n";
     is_booted_ = true;
   }
-  void at(int, int, const std::string&) override {}
-  void note(const std::string&) override {}
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string&) override {}
 
   /// Stops the service at its next step after that.
   void interrupt() { is_interrupting_ = true; }
@@ -62,23 +62,23 @@ class OtherKernel final : public nightly::Progress {
   bool is_interrupting_ = false;
 };
 
-/// The night of the day, told to `progress`.
-Result<std::vector<storage::NightRow>> carry_out(test::ScriptedService& service,
-                                                 OtherKernel& progress) {
-  auto& own = service.workshop();
-  nightly::Workshop workshop{own.config,  own.database, own.executor, own.runners, own.channel,
-                             own.history, own.commits,  own.clock,    own.random,  progress};
-  TW_TRY(const auto due, nightly::discover_nights(workshop, {}));
-  return nightly::carry_out_nights(workshop, due, [] { return Status{}; }, progress.token());
+/// Carries out the comparison of the day with that progress.
+Result<std::vector<storage::ComparisonRow>> carry_out(test::ScriptedService& service,
+                                                      OtherKernel& progress) {
+  auto& own = service.services();
+  comparison::Services services{own.config,  own.database, own.executor, own.runners, own.channel,
+                                own.history, own.commits,  own.clock,    own.random,  progress};
+  TW_TRY(const auto due, nightly::discover_comparisons(services, {}));
+  return nightly::carry_out_comparisons(services, due, [] { return Status{}; }, progress.token());
 }
 
-/// The only search, with its commits and what it did in order.
+/// Returns the only bisection, with its commits and its steps in order.
 struct Search {
-  nightly::SearchResult result;
-  std::vector<nightly::CourseStep> steps;
+  bisection::BisectionResult result;
+  std::vector<bisection::TraceStep> steps;
 
   long count(const std::string& kind) const {
-    return std::ranges::count(steps, kind, &nightly::CourseStep::kind);
+    return std::ranges::count(steps, kind, &bisection::TraceStep::kind);
   }
 };
 
@@ -86,8 +86,8 @@ Search search_in(storage::Database& database) {
   storage::BisectionStore store(database);
   const auto rows = store.list(10).value();
   REQUIRE(rows.size() == 1);
-  return {nightly::parse_search_result(rows[0].answer_json).value(),
-          nightly::course_of(rows[0], store.events_of(rows[0].id).value()).value()};
+  return {bisection::parse_bisection_result(rows[0].result_json).value(),
+          bisection::trace_of(rows[0], store.events_of(rows[0].id).value()).value()};
 }
 
 void check_that_it_went_on_in_pairs(const Search& search, const std::string& culprit) {
@@ -95,7 +95,7 @@ void check_that_it_went_on_in_pairs(const Search& search, const std::string& cul
   CHECK(search.result.culprit() == culprit);
   CHECK(search.count("level_lost") == 1);
   CHECK(search.count("measured_alone") == 0);
-  const auto lost = std::ranges::find(search.steps, "level_lost", &nightly::CourseStep::kind);
+  const auto lost = std::ranges::find(search.steps, "level_lost", &bisection::TraceStep::kind);
   REQUIRE(lost != search.steps.end());
   CHECK(lost->reason.find("kernel") != std::string::npos);
   const bool probed_in_pairs = std::any_of(lost, search.steps.end(), [](const auto& step) {
@@ -106,19 +106,19 @@ void check_that_it_went_on_in_pairs(const Search& search, const std::string& cul
 
 }  // namespace
 
-TEST_CASE("a search whose machine changes goes on in pairs and names the culprit all the same") {
+TEST_CASE("a bisection whose machine changes continues in pairs and still names the culprit") {
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), day_with_one_culprit());
   const auto service = open(day);
   OtherKernel progress(day.config().executor.scratch);
   REQUIRE(carry_out(*service, progress));
 
-  auto& database = service->workshop().database;
+  auto& database = service->services().database;
   check_that_it_went_on_in_pairs(search_in(database), day.commits()[kCulprit]);
   REQUIRE(database.check_invariants().value().empty());
 }
 
-TEST_CASE("a search that was ended after its machine changed does not read builds alone again") {
+TEST_CASE("a bisection that was stopped after its machine changed reads no build alone again") {
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), day_with_one_culprit());
   {
@@ -130,8 +130,8 @@ TEST_CASE("a search that was ended after its machine changed does not read build
     REQUIRE(ended.error().code == ErrorCode::cancelled);
   }
   const auto service = open(day);
-  REQUIRE(service->carry_out_due_nights());
-  auto& database = service->workshop().database;
+  REQUIRE(service->carry_out_due_comparisons());
+  auto& database = service->services().database;
   check_that_it_went_on_in_pairs(search_in(database), day.commits()[kCulprit]);
   REQUIRE(database.check_invariants().value().empty());
 }

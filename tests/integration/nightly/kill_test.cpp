@@ -1,6 +1,6 @@
-// Kills a whole night at its failpoints and at writes of its database, lets the next process go on,
-// and compares what is left with an uncut night: nothing lost, nothing counted twice, one issue for
-// each incident.
+// Kills a whole comparison at its failpoints and at writes of its database, lets the next process
+// continue, and compares the end with that of an undisturbed comparison: nothing is lost, nothing
+// is counted twice, and each incident has one issue.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -12,17 +12,17 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/doors/failpoint.hpp"
-#include "torchwatch/doors/process.hpp"
+#include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/process/process.hpp"
 
 using namespace torchwatch;
 
 namespace {
 
-/// Names that a night without kits, wheels and a tracker cannot reach; other tests kill there.
+/// Failpoints that a comparison without kits, wheels and a tracker cannot reach; other tests do.
 const std::map<std::string_view, std::string_view> kReachedElsewhere{
-    {"publish.before_file_rename", "tests/integration/doors"},
-    {"builds.after_kit_published", "tests/integration/builds"},
+    {"publish.before_file_rename", "tests/integration/platform"},
+    {"kits.after_kit_published", "tests/integration/kits"},
     {"channel.after_fetch_published", "tests/integration/channel"},
     {"outbox.before_post", "tests/integration/report"},
     {"outbox.after_post", "tests/integration/report"},
@@ -38,16 +38,18 @@ std::vector<test::ScriptedCommit> day() {
   return commits;
 }
 
-/// A night of one workload whose second commit keeps memory: few writes, all kinds of them.
+/// A comparison of one workload whose second commit keeps memory: few writes, all kinds of them.
 std::vector<test::ScriptedCommit> small_day() {
   return {{"One", "noise 0.01 fixed"}, {"Two", "leak dlrm cpu-train 4096"}, {"Three", ""}};
 }
 
-doors::ProcessOutcome night(doors::ProcessRunner& processes, const std::filesystem::path& folder,
-                            const std::string& failpoint = {}, const std::string& fault = {},
-                            const std::string& workload = {}) {
-  doors::ProcessSpec spec;
-  spec.program = SCRIPTED_NIGHT;
+process::ProcessOutcome run_comparison(process::ProcessRunner& processes,
+                                       const std::filesystem::path& folder,
+                                       const std::string& failpoint = {},
+                                       const std::string& fault = {},
+                                       const std::string& workload = {}) {
+  process::ProcessSpec spec;
+  spec.program = SCRIPTED_COMPARISON;
   spec.arguments = {folder.string()};
   if (!workload.empty()) spec.arguments.push_back(workload);
   spec.environment = {{"PATH", std::getenv("PATH")}};
@@ -59,21 +61,21 @@ doors::ProcessOutcome night(doors::ProcessRunner& processes, const std::filesyst
   return processes.run(spec);
 }
 
-std::string uncut_state(doors::ProcessRunner& processes) {
+std::string uncut_state(process::ProcessRunner& processes) {
   const test::TemporaryFolder folder;
   const test::ScriptedDay made(folder.path(), day());
-  const auto outcome = night(processes, folder.path());
+  const auto outcome = run_comparison(processes, folder.path());
   INFO(outcome.output);
-  REQUIRE(doors::succeeded(outcome));
+  REQUIRE(process::succeeded(outcome));
   return outcome.output;
 }
 
 }  // namespace
 
-TEST_CASE("a night killed at any failpoint and begun again ends as one that was not") {
-  const auto processes = doors::make_process_runner("kill-test");
+TEST_CASE("a comparison killed at any failpoint and resumed ends like an undisturbed one") {
+  const auto processes = process::make_process_runner("kill-test");
   const auto expected = uncut_state(*processes);
-  for (const auto name : doors::failpoint_names()) {
+  for (const auto name : platform::failpoint_names()) {
     if (kReachedElsewhere.contains(name)) continue;
     bool reached = false;
     for (const auto* times : {"1", "3"}) {
@@ -81,19 +83,19 @@ TEST_CASE("a night killed at any failpoint and begun again ends as one that was 
       const test::ScriptedDay made(folder.path(), day());
       const auto failpoint = std::string(name) + ":" + times + ":kill";
       INFO(failpoint);
-      const auto killed = night(*processes, folder.path(), failpoint);
-      if (doors::succeeded(killed)) {
+      const auto killed = run_comparison(*processes, folder.path(), failpoint);
+      if (process::succeeded(killed)) {
         REQUIRE(killed.output == expected);  // reached less often than that
         continue;
       }
       INFO(killed.output);
-      REQUIRE(std::holds_alternative<doors::Signalled>(killed.end));
+      REQUIRE(std::holds_alternative<process::Signalled>(killed.end));
       reached = true;
-      const auto after = night(*processes, folder.path());
+      const auto after = run_comparison(*processes, folder.path());
       REQUIRE(after.output == expected);
       auto service = test::ScriptedService::open(made.config());
       REQUIRE(service);
-      REQUIRE((*service)->workshop().database.check_invariants().value().empty());
+      REQUIRE((*service)->services().database.check_invariants().value().empty());
     }
     REQUIRE(reached);
   }
@@ -101,37 +103,37 @@ TEST_CASE("a night killed at any failpoint and begun again ends as one that was 
 
 namespace {
 
-/// How many operations on the database's files a whole night has, each of which may fail.
-int operations_of_a_night(doors::ProcessRunner& processes) {
+/// Returns the number of operations on the database's files in a whole comparison.
+int operations_of_a_comparison(process::ProcessRunner& processes) {
   const test::TemporaryFolder folder;
   const test::ScriptedDay made(folder.path(), day());
-  const auto outcome = night(processes, folder.path(), {}, "none");
+  const auto outcome = run_comparison(processes, folder.path(), {}, "none");
   const auto at = outcome.output.rfind("operations ");
   INFO(outcome.output);
   REQUIRE(at != std::string::npos);
   return std::stoi(outcome.output.substr(at + 11));
 }
 
-void survive(doors::ProcessRunner& processes, const std::string& fault,
+void survive(process::ProcessRunner& processes, const std::string& fault,
              const std::string& expected) {
   const test::TemporaryFolder folder;
   const test::ScriptedDay made(folder.path(), day());
   INFO(fault);
-  const auto struck = night(processes, folder.path(), {}, fault);
-  const auto after = night(processes, folder.path());
+  const auto struck = run_comparison(processes, folder.path(), {}, fault);
+  const auto after = run_comparison(processes, folder.path());
   INFO(struck.output << "\n" << after.output);
   REQUIRE(after.output == expected);
   auto service = test::ScriptedService::open(made.config());
   REQUIRE(service);
-  REQUIRE((*service)->workshop().database.check_invariants().value().empty());
+  REQUIRE((*service)->services().database.check_invariants().value().empty());
 }
 
 }  // namespace
 
-TEST_CASE("a night whose database fails at any write ends, begun again, as one that did not") {
-  const auto processes = doors::make_process_runner("kill-test-writes");
+TEST_CASE("a comparison resumed after any write failed ends like an undisturbed one") {
+  const auto processes = process::make_process_runner("kill-test-writes");
   const auto expected = uncut_state(*processes);
-  const int operations = operations_of_a_night(*processes);
+  const int operations = operations_of_a_comparison(*processes);
   REQUIRE(operations > 100);
   constexpr int kPoints = 20;
   const std::vector<std::string> faults{"kill:#", "torn_write:#", "power_cut:#:some:1",
@@ -147,30 +149,32 @@ namespace {
 
 constexpr const char* kWorkload = "dlrm";
 
-/// Kills a small night at that operation on the database and lets the next process go on. Empty, or
-/// what is not as in a night that was not killed.
-std::string kill_small_night(doors::ProcessRunner& processes, int at, const std::string& expected) {
+/// Kills a small comparison at that operation on the database and lets the next process continue.
+/// Returns what differs from an undisturbed comparison, or an empty string.
+std::string kill_small_comparison(process::ProcessRunner& processes, int at,
+                                  const std::string& expected) {
   const test::TemporaryFolder folder;
   const test::ScriptedDay made(folder.path(), small_day());
-  const auto struck = night(processes, folder.path(), {}, "kill:" + std::to_string(at), kWorkload);
+  const auto struck =
+      run_comparison(processes, folder.path(), {}, "kill:" + std::to_string(at), kWorkload);
   const std::string where = "killed at operation " + std::to_string(at) + ": ";
-  if (!std::holds_alternative<doors::Signalled>(struck.end)) return where + "it was not";
-  const auto after = night(processes, folder.path(), {}, {}, kWorkload);
+  if (!std::holds_alternative<process::Signalled>(struck.end)) return where + "it was not";
+  const auto after = run_comparison(processes, folder.path(), {}, {}, kWorkload);
   if (after.output != expected) return where + struck.output + after.output;
   auto service = test::ScriptedService::open(made.config());
   if (!service) return where + service.error().message;
-  const auto broken = (*service)->workshop().database.check_invariants();
+  const auto broken = (*service)->services().database.check_invariants();
   return broken && broken->empty() ? "" : where + "the database's invariants do not hold";
 }
 
 }  // namespace
 
 // Every 50th operation; TORCHWATCH_ALL_POINTS=1 takes every one (minutes).
-TEST_CASE("a small night killed at any write ends, begun again, as one that was not") {
-  const auto processes = doors::make_process_runner("kill-test-small");
+TEST_CASE("a small comparison killed at any write and resumed ends like an undisturbed one") {
+  const auto processes = process::make_process_runner("kill-test-small");
   const test::TemporaryFolder folder;
   const test::ScriptedDay made(folder.path(), small_day());
-  const auto uncut = night(*processes, folder.path(), {}, "none", kWorkload);
+  const auto uncut = run_comparison(*processes, folder.path(), {}, "none", kWorkload);
   const auto counted = uncut.output.rfind("operations ");
   INFO(uncut.output);
   REQUIRE(counted != std::string::npos);
@@ -184,7 +188,7 @@ TEST_CASE("a small night killed at any write ends, begun again, as one that was 
   std::vector<std::string> failures;
   const auto work = [&] {
     for (int at = next.fetch_add(stride); at <= operations; at = next.fetch_add(stride)) {
-      auto failure = kill_small_night(*processes, at, expected);
+      auto failure = kill_small_comparison(*processes, at, expected);
       if (failure.empty()) continue;
       const std::lock_guard lock(mutex);
       failures.push_back(std::move(failure));

@@ -5,7 +5,7 @@
 
 namespace torchwatch::test {
 
-/// A thread that runs from now on until it is told to end, as one that waits actively does.
+/// A thread that runs as long as the object lives, as one that waits actively does.
 class ActiveThread {
  public:
   ActiveThread() {

@@ -1,6 +1,6 @@
-#include "gpu_facts.hpp"
-
 #include <catch2/catch.hpp>
+
+#include "facts.hpp"
 
 using torchwatch::runner::gpu_facts;
 

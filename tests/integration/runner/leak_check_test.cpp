@@ -1,7 +1,7 @@
-#include "torchwatch/runner/leak_check.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
+
+#include "torchwatch/runner/memory_pass.hpp"
 
 using torchwatch::runner::heap_growth;
 using torchwatch::runner::leak_growth;
@@ -18,11 +18,11 @@ std::vector<std::int64_t> forty(Level level) {
 
 }  // namespace
 
-TEST_CASE("a constant level is no leak") {
+TEST_CASE("a constant level is not a leak") {
   REQUIRE(leak_growth(forty([](auto) { return 1 << 20; })) == 0);
 }
 
-TEST_CASE("bytes kept in every iteration are told exactly") {
+TEST_CASE("bytes kept in every iteration are reported exactly") {
   REQUIRE(leak_growth(forty([](auto i) { return 1000 + 4096 * i; })) == 4096);
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("a level that swings over a leak does not hide it") {
   REQUIRE(leak_growth(live) == 4096);
 }
 
-TEST_CASE("a single step up is no leak") {
+TEST_CASE("a single step up is not a leak") {
   REQUIRE(leak_growth(forty([](auto i) { return i < 25 ? 1000 : 500'000; })) == 0);
 }
 
@@ -50,6 +50,6 @@ TEST_CASE("growth of the heap below 1 KiB an iteration is not stated") {
   REQUIRE(heap_growth(forty([](auto i) { return 1024 * i; })) == 1024);
 }
 
-TEST_CASE("a cache that fills up and stays is no growth of the heap") {
+TEST_CASE("a cache that fills up and stays is not growth of the heap") {
   REQUIRE(heap_growth(forty([](auto i) { return std::min<std::int64_t>(i, 20) * 4096; })) == 0);
 }

@@ -95,7 +95,7 @@ TEST_CASE("what malloc gave out and did not get back is growth of the heap, with
   REQUIRE(result.values.at(Metric::leak_retained) == 0);
 }
 
-TEST_CASE("leaks of both kinds at once are told apart") {
+TEST_CASE("leaks of both kinds at once are distinguished") {
   std::vector<torch::Tensor> tensors;
   std::vector<std::unique_ptr<void, decltype(&std::free)>> blocks;
   const auto result = watch_step([&] {

@@ -46,7 +46,7 @@ TEST_CASE("a refusal names what is needed, what can be given and what to do") {
         "it needs more memory than that");
 }
 
-TEST_CASE("less than a GiB is told with two digits, and a named batch is the one that is told") {
+TEST_CASE("less than a GiB is shown with two digits, and a named batch is the one shown") {
   const auto definition = definition_of(models::BatchRule::any);
   CHECK(memory_refusal(kGib / 2, {kGib / 4, "its memory limit leaves"}, definition,
                        {.preset = models::Preset::small, .batch = 3}) ==

@@ -19,7 +19,7 @@ constexpr std::uint64_t kKernelNs = 300'000;
 protocol::Request profile_request() {
   protocol::Request request;
   request.attempt = "a1";
-  request.cell = {"resnet18", {Device::cuda, Mode::train}, {}};
+  request.benchmark = {"resnet18", {Device::cuda, Mode::train}, {}};
   request.pass = Pass::profile;
   request.warmup = 1;
   request.iterations = 4;
@@ -125,13 +125,13 @@ TEST_CASE("the Chrome trace lies where the request names it") {
 
 TEST_CASE("a CPU has no device to record, other passes record nothing") {
   auto request = profile_request();
-  request.cell.configuration.device = Device::cpu;
+  request.benchmark.configuration.device = Device::cpu;
   const auto recorder = begin_recording(request);
   REQUIRE_FALSE(recorder.has_value());
   CHECK(recorder.error().message.find("CPU") != std::string::npos);
   CHECK(recorder_facts(recorder).empty());
   request.pass = Pass::timing;
-  request.cell.configuration.device = Device::cuda;
+  request.benchmark.configuration.device = Device::cuda;
   const auto none = begin_recording(request);
   REQUIRE(none.has_value());
   CHECK(*none == nullptr);

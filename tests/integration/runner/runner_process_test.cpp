@@ -78,9 +78,9 @@ json request(const char* workload = "soft_actor_critic") {
 }
 
 /// Measures with the real binary and reads the result as the service would.
-protocol::RunResult measure(const json& wish) {
+protocol::RunResult measure(const json& wanted) {
   const Folder folder;
-  std::ofstream(folder / "request.json") << wish.dump();
+  std::ofstream(folder / "request.json") << wanted.dump();
   const auto ended =
       run_runner(folder, {"measure", folder / "request.json", folder / "result.json"});
   INFO(ended.output);
@@ -88,7 +88,7 @@ protocol::RunResult measure(const json& wish) {
   REQUIRE_FALSE(fs::exists(folder / "result.json.partial"));
   auto result = protocol::parse_result(content_of(folder / "result.json"), "a1");
   REQUIRE(result.has_value());
-  const auto parsed = protocol::parse_request(wish.dump()).value();
+  const auto parsed = protocol::parse_request(wanted.dump()).value();
   REQUIRE(protocol::check_answers(parsed, *result).has_value());
   return *result;
 }
@@ -107,22 +107,22 @@ TEST_CASE("a timing pass writes a valid result with its environment") {
   REQUIRE(result.environment.volatile_facts.contains("minor_faults"));
 }
 
-TEST_CASE("the facts of a run say what its threads were told") {
-  auto wish = request();
-  wish["threads"] = 2;
-  const auto untold = measure(wish).environment.facts;
-  const std::map<std::string, std::string> told{{"GOMP_SPINCOUNT", "10000"},
-                                                {"OMP_PROC_BIND", "close"}};
-  for (const auto& [name, value] : told) REQUIRE(setenv(name.c_str(), value.c_str(), 1) == 0);
-  const auto facts = measure(wish).environment.facts;
-  for (const auto& [name, value] : told) REQUIRE(unsetenv(name.c_str()) == 0);
+TEST_CASE("the facts of a run state the settings of its threads") {
+  auto wanted = request();
+  wanted["threads"] = 2;
+  const auto without_settings = measure(wanted).environment.facts;
+  const std::map<std::string, std::string> settings{{"GOMP_SPINCOUNT", "10000"},
+                                                    {"OMP_PROC_BIND", "close"}};
+  for (const auto& [name, value] : settings) REQUIRE(setenv(name.c_str(), value.c_str(), 1) == 0);
+  const auto facts = measure(wanted).environment.facts;
+  for (const auto& [name, value] : settings) REQUIRE(unsetenv(name.c_str()) == 0);
   REQUIRE(facts.at("env.GOMP_SPINCOUNT") == "10000");
   REQUIRE(facts.at("placement") == "threads bound by OpenMP: close");
-  REQUIRE_FALSE(untold.contains("env.GOMP_SPINCOUNT"));
-  REQUIRE(untold.at("placement") == "not pinned: several threads");
+  REQUIRE_FALSE(without_settings.contains("env.GOMP_SPINCOUNT"));
+  REQUIRE(without_settings.at("placement") == "not pinned: several threads");
 }
 
-TEST_CASE("two real runs take turns, and state the facts of a run alone") {
+TEST_CASE("two real runs are interleaved, and state the facts of a run without a partner") {
   const int threads = GENERATE(1, 2);
   const Folder folder;
   const auto own = (folder / "own").string();
@@ -132,34 +132,34 @@ TEST_CASE("two real runs take turns, and state the facts of a run alone") {
   const int held[] = {open(own.c_str(), O_RDWR), open(other.c_str(), O_RDWR)};
   auto alone = request();
   alone["threads"] = threads;
-  const auto in_turns = [&](const std::string& mine, const std::string& theirs, bool begins) {
-    auto wish = alone;
-    wish["turns"] = {{"own", mine}, {"other", theirs}, {"begins", begins}};
-    return measure(wish);
+  const auto interleaved = [&](const std::string& mine, const std::string& theirs, bool begins) {
+    auto wanted = alone;
+    wanted["interleave"] = {{"own", mine}, {"other", theirs}, {"begins", begins}};
+    return measure(wanted);
   };
-  auto second = std::async(std::launch::async, in_turns, other, own, false);
-  const auto first = in_turns(own, other, true);
+  auto second = std::async(std::launch::async, interleaved, other, own, false);
+  const auto first = interleaved(own, other, true);
   for (const auto& result : {first, second.get()}) {
     REQUIRE(result.status == RunStatus::ok);
     REQUIRE(result.samples_ns.size() == 5);
-    REQUIRE(result.environment.volatile_facts.at("turns_taken") >= 5);
-    REQUIRE(result.environment.volatile_facts.contains("turns_restless"));
+    REQUIRE(result.environment.volatile_facts.at("handovers") >= 5);
+    REQUIRE(result.environment.volatile_facts.contains("handovers_not_idle"));
     REQUIRE(result.environment.facts == measure(alone).environment.facts);
   }
   for (const int pipe : held) close(pipe);
 }
 
-TEST_CASE("a run whose partner has ended before its first turn measures alone") {
+TEST_CASE("a run whose partner has ended before its first sample measures without one") {
   const Folder folder;
   const auto pipe = (folder / "pipe").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const int held = open(pipe.c_str(), O_RDWR);
-  REQUIRE(write(held, &protocol::Turns::kEnded, 1) == 1);
-  auto wish = request();
-  wish["turns"] = {{"own", pipe}, {"other", pipe}, {"begins", false}};
-  const auto result = measure(wish);
+  REQUIRE(write(held, &protocol::Interleave::kEnded, 1) == 1);
+  auto wanted = request();
+  wanted["interleave"] = {{"own", pipe}, {"other", pipe}, {"begins", false}};
+  const auto result = measure(wanted);
   REQUIRE(result.samples_ns.size() == 5);
-  REQUIRE(result.environment.volatile_facts.at("turns_taken") == 0);
+  REQUIRE(result.environment.volatile_facts.at("handovers") == 0);
   close(held);
 }
 
@@ -168,11 +168,11 @@ TEST_CASE("two runs of one build state equal facts") {
 }
 
 TEST_CASE("a memory pass is exact: two processes state the same bytes") {
-  auto wish = request("tts_angular");
-  wish["pass"] = "memory";
-  wish["mode"] = "train";
-  const auto one = measure(wish);
-  const auto two = measure(wish);
+  auto wanted = request("tts_angular");
+  wanted["pass"] = "memory";
+  wanted["mode"] = "train";
+  const auto one = measure(wanted);
+  const auto two = measure(wanted);
   REQUIRE(one.status == RunStatus::ok);
   REQUIRE(one.values.at(Metric::cpu_peak) == two.values.at(Metric::cpu_peak));
   REQUIRE(one.leak->live_bytes == two.leak->live_bytes);
@@ -186,31 +186,31 @@ TEST_CASE("a workload that is not there, a device that is not there: results wit
   REQUIRE(unknown.status == RunStatus::failed);
   REQUIRE(unknown.reason.find("torchwatch-runner list") != std::string::npos);
 
-  auto wish = request();
-  wish["batch"] = 8;
-  REQUIRE(measure(wish).status == RunStatus::unsupported);
+  auto wanted = request();
+  wanted["batch"] = 8;
+  REQUIRE(measure(wanted).status == RunStatus::unsupported);
 }
 
 TEST_CASE("the coverage pass counts the operators of an iteration, those of autograd included") {
-  auto wish = request("resnet18");
-  wish["pass"] = "coverage";
-  wish["mode"] = "train";
-  const auto trained = measure(wish);
+  auto wanted = request("resnet18");
+  wanted["pass"] = "coverage";
+  wanted["mode"] = "train";
+  const auto trained = measure(wanted);
   REQUIRE(trained.status == RunStatus::ok);
   CHECK(trained.operators.at("aten::convolution") == 20);
   CHECK(trained.operators.at("aten::convolution_backward") == 20);
   CHECK(trained.operators.at("aten::batch_norm") == 20);
-  wish["mode"] = "infer";
-  const auto inferred = measure(wish);
+  wanted["mode"] = "infer";
+  const auto inferred = measure(wanted);
   CHECK(inferred.operators.at("aten::convolution") == 20);
   CHECK_FALSE(inferred.operators.contains("aten::convolution_backward"));
 }
 
 TEST_CASE("a workload that throws is a failed run with the reason and without figures") {
-  auto wish = request("timm_resnest");
-  wish["mode"] = "train";
-  wish["batch"] = 1;  // its normalisation over the batch wants two
-  const auto result = measure(wish);
+  auto wanted = request("timm_resnest");
+  wanted["mode"] = "train";
+  wanted["batch"] = 1;  // its normalisation over the batch wants two
+  const auto result = measure(wanted);
   REQUIRE(result.status == RunStatus::failed);
   REQUIRE(result.reason.find("the workload threw") == 0);
   REQUIRE(result.values.empty());
@@ -218,19 +218,19 @@ TEST_CASE("a workload that throws is a failed run with the reason and without fi
 }
 
 TEST_CASE("a workload that does not fit the memory is refused before it begins") {
-  auto wish = request("resnet18");
-  wish["mode"] = "train";
-  wish["preset"] = "paper";
-  wish["batch"] = 1'000'000;  // some 20 TB
-  const auto machine = measure(wish);
+  auto wanted = request("resnet18");
+  wanted["mode"] = "train";
+  wanted["preset"] = "paper";
+  wanted["batch"] = 1'000'000;  // some 20 TB
+  const auto machine = measure(wanted);
   REQUIRE(machine.status == RunStatus::unsupported);
   INFO(machine.reason);
   REQUIRE(machine.reason.starts_with("needs about "));
   REQUIRE(machine.reason.ends_with("; name a smaller batch or the small preset"));
 
-  wish["batch"] = 2;
-  wish["limits"] = {{"memory_bytes", std::int64_t{64} << 20}};  // less than LibTorch itself takes
-  const auto limited = measure(wish);
+  wanted["batch"] = 2;
+  wanted["limits"] = {{"memory_bytes", std::int64_t{64} << 20}};  // less than LibTorch itself takes
+  const auto limited = measure(wanted);
   REQUIRE(limited.status == RunStatus::unsupported);
   INFO(limited.reason);
   REQUIRE(limited.reason.find("at batch 2 and its memory limit leaves 0.00 GiB") !=
@@ -238,29 +238,29 @@ TEST_CASE("a workload that does not fit the memory is refused before it begins")
 }
 
 TEST_CASE("a workload that runs out of memory on the way says so, with what it may take") {
-  auto wish = request("resnet18");
-  wish["mode"] = "train";
-  wish["batch"] = 4096;  // some 10 GiB
-  wish["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};
-  const auto limited = measure(wish);
+  auto wanted = request("resnet18");
+  wanted["mode"] = "train";
+  wanted["batch"] = 4096;  // some 10 GiB
+  wanted["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};
+  const auto limited = measure(wanted);
   REQUIRE(limited.status == RunStatus::failed);
   REQUIRE(
       limited.reason ==
       "the workload ran out of memory at batch 4096 and may take 1.0 GiB; name a smaller batch");
 
   // Without a limit of the request's the machine's memory is one.
-  wish.erase("limits");
-  wish["batch"] = 16'000'000;  // 700 GiB for its images alone
-  const auto machine = measure(wish);
+  wanted.erase("limits");
+  wanted["batch"] = 16'000'000;  // 700 GiB for its images alone
+  const auto machine = measure(wanted);
   REQUIRE(machine.status == RunStatus::failed);
   INFO(machine.reason);
   REQUIRE(machine.reason.starts_with("the workload ran out of memory at batch 16000000 and may "));
 }
 
 TEST_CASE("a profile on a CPU has no breakdown and says why") {
-  auto wish = request();
-  wish["pass"] = "profile";
-  const auto result = measure(wish);
+  auto wanted = request();
+  wanted["pass"] = "profile";
+  const auto result = measure(wanted);
   REQUIRE(result.status == RunStatus::ok);
   REQUIRE_FALSE(result.breakdown.has_value());
   REQUIRE(result.breakdown_reason ==
@@ -278,33 +278,33 @@ TEST_CASE("the list states what each mode needs of memory") {
   CHECK(row.at("eval_memory_bytes") > 0);
 }
 
-TEST_CASE("a precision changes what is computed, and where there is none it is said") {
-  auto wish = request("resnet18");
-  wish["pass"] = "coverage";
-  const auto plain = measure(wish);
-  wish["precision"] = "amp";
-  const auto mixed = measure(wish);
+TEST_CASE("a precision changes what is computed, and a missing one is reported") {
+  auto wanted = request("resnet18");
+  wanted["pass"] = "coverage";
+  const auto plain = measure(wanted);
+  wanted["precision"] = "amp";
+  const auto mixed = measure(wanted);
   REQUIRE(mixed.status == RunStatus::ok);
   const auto casts = [](const protocol::RunResult& result) {
     return result.operators.contains("aten::_to_copy") ? result.operators.at("aten::_to_copy") : 0;
   };
   CHECK(casts(mixed) > casts(plain) + 20);  // as many as ResNet-18 has convolutions, at least
-  wish["precision"] = "tf32";
-  const auto refused = measure(wish);
+  wanted["precision"] = "tf32";
+  const auto refused = measure(wanted);
   CHECK(refused.status == RunStatus::unsupported);
   CHECK(refused.reason == "tf32 is a format of GPUs");
-  wish["workload"] = "dlrm";
-  wish["precision"] = "bf16";
-  CHECK(measure(wish).reason == "it is not built in 16 bits");
+  wanted["workload"] = "dlrm";
+  wanted["precision"] = "bf16";
+  CHECK(measure(wanted).reason == "it is not built in 16 bits");
 }
 
 TEST_CASE("training costs three times the forward, but for the gradient of the images") {
   const Folder folder;
   const auto flops = [&folder](const char* mode) {
-    auto wish = request("alexnet");
-    wish["mode"] = mode;
-    wish["batch"] = 4;
-    std::ofstream(folder / "request.json") << wish;
+    auto wanted = request("alexnet");
+    wanted["mode"] = mode;
+    wanted["batch"] = 4;
+    std::ofstream(folder / "request.json") << wanted;
     const auto ended = run_runner(folder, {"flops", folder / "request.json"});
     REQUIRE(ended.status == 0);
     return json::parse(ended.output).at("flops_per_iteration").get<std::int64_t>();
@@ -316,9 +316,9 @@ TEST_CASE("training costs three times the forward, but for the gradient of the i
 
 TEST_CASE("a request that cannot be run here is refused with its reason, not counted") {
   const Folder folder;
-  auto wish = request("alexnet");
-  wish["precision"] = "tf32";
-  std::ofstream(folder / "request.json") << wish;
+  auto wanted = request("alexnet");
+  wanted["precision"] = "tf32";
+  std::ofstream(folder / "request.json") << wanted;
   const auto ended = run_runner(folder, {"flops", folder / "request.json"});
   CHECK(ended.status == 2);
   CHECK(ended.output.find("tf32 is a format of GPUs") != std::string::npos);
@@ -347,11 +347,11 @@ TEST_CASE("the list of what is registered builds no network") {
 }
 
 TEST_CASE("a workload that does not end is a failed run") {
-  auto wish = request("hf_DistilBert");
-  wish["mode"] = "train";
-  wish["warmup"] = 1'000'000;
-  wish["limits"] = {{"time_ms", 700}};
-  const auto result = measure(wish);
+  auto wanted = request("hf_DistilBert");
+  wanted["mode"] = "train";
+  wanted["warmup"] = 1'000'000;
+  wanted["limits"] = {{"time_ms", 700}};
+  const auto result = measure(wanted);
   REQUIRE(result.status == RunStatus::failed);
   REQUIRE(result.reason == "did not end within the time limit of 700 ms");
 }
@@ -368,16 +368,17 @@ TEST_CASE("a bad request is refused with exit status 2 and says what is wrong wh
   };
   REQUIRE(refused("{\"schema\": 1, ").find("request.json: not complete JSON") != std::string::npos);
   REQUIRE(refused("{\"schema\": 1}").find("member \"attempt\" is missing") != std::string::npos);
-  auto wish = request();
-  wish["mod"] = "train";
-  REQUIRE(refused(wish.dump()).find("member \"mod\" is not known") != std::string::npos);
+  auto wanted = request();
+  wanted["mod"] = "train";
+  REQUIRE(refused(wanted.dump()).find("member \"mod\" is not known") != std::string::npos);
 }
 
 TEST_CASE("wrong use shows the usage, a result that cannot be written is exit status 3") {
   const Folder folder;
   REQUIRE(run_runner(folder, {}).status == 2);
   REQUIRE(run_runner(folder, {"measure"}).output.find("usage:") != std::string::npos);
-  REQUIRE(run_runner(folder, {"mesure"}).output.find("no command \"mesure\"") != std::string::npos);
+  REQUIRE(run_runner(folder, {"mesure"}).output.find("unknown command \"mesure\"") !=
+          std::string::npos);
   REQUIRE(run_runner(folder, {"measure", folder / "none.json", "x"}).status == 2);
   REQUIRE(run_runner(folder, {"--help"}).status == 0);
   std::ofstream(folder / "request.json") << request().dump();

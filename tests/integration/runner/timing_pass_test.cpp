@@ -69,7 +69,7 @@ TEST_CASE("every sample is a positive duration and a CPU has no device's") {
   REQUIRE(counted.timings.device_samples_ns.empty());
 }
 
-TEST_CASE("what only the first iterations cost is no part of the value") {
+TEST_CASE("the cost of the first iterations is not part of the value") {
   int steps = 0;
   protocol::Request request;
   FakeWorkload workload(

@@ -6,9 +6,9 @@ using namespace torchwatch;
 using namespace torchwatch::storage;
 
 TEST_CASE_METHOD(FreshStores, "a build is discovered once") {
-  const auto first = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
-  const auto again = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
-  const auto other = stores.builds.discovered(BuildOrigin::folder, "n1").value();
+  const auto first = stores.builds.discover(BuildOrigin::nightly, "n1").value();
+  const auto again = stores.builds.discover(BuildOrigin::nightly, "n1").value();
+  const auto other = stores.builds.discover(BuildOrigin::folder, "n1").value();
   REQUIRE(first.id == again.id);
   REQUIRE(first.id != other.id);
   REQUIRE(first.state == BuildState::discovered);
@@ -36,13 +36,13 @@ TEST_CASE_METHOD(FreshStores, "a file re-published under its name is a new build
   const auto second = ready_build(stores.builds, "n1", "h2");
   REQUIRE(second.id != first.id);
   REQUIRE(stores.builds.get(first.id).value().content_hash == "h1");
-  REQUIRE(stores.builds.discovered(BuildOrigin::nightly, "n1").value().id == second.id);
+  REQUIRE(stores.builds.discover(BuildOrigin::nightly, "n1").value().id == second.id);
   REQUIRE(ready_build(stores.builds, "n1", "h1").id == first.id);
 }
 
 TEST_CASE_METHOD(FreshStores, "a rejected build states why and may become ready later") {
-  const auto row = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
-  REQUIRE(stores.builds.was_rejected(row.id, "bad CRC").value().reason == "bad CRC");
+  const auto row = stores.builds.discover(BuildOrigin::nightly, "n1").value();
+  REQUIRE(stores.builds.reject(row.id, "bad CRC").value().reason == "bad CRC");
   const auto ready = ready_build(stores.builds, "n1", "h1");
   REQUIRE(ready.id == row.id);
   REQUIRE(ready.reason.empty());
@@ -50,13 +50,13 @@ TEST_CASE_METHOD(FreshStores, "a rejected build states why and may become ready 
 
 TEST_CASE_METHOD(FreshStores, "a ready build is not rejected") {
   const auto ready = ready_build(stores.builds, "n1", "h1");
-  REQUIRE(stores.builds.was_rejected(ready.id, "why").error().code == ErrorCode::conflict);
+  REQUIRE(stores.builds.reject(ready.id, "why").error().code == ErrorCode::conflict);
   REQUIRE(stores.builds.get(ready.id).value().state == BuildState::ready);
 }
 
 TEST_CASE_METHOD(FreshStores, "no build is ready without content hash and folder") {
-  auto row = stores.builds.discovered(BuildOrigin::nightly, "n1").value();
-  REQUIRE(stores.builds.became_ready(row).error().code == ErrorCode::invalid);
+  auto row = stores.builds.discover(BuildOrigin::nightly, "n1").value();
+  REQUIRE(stores.builds.mark_ready(row).error().code == ErrorCode::invalid);
   REQUIRE(stores.builds.get(row.id).value().state == BuildState::discovered);
   REQUIRE(stores.builds.get(77).error().code == ErrorCode::not_found);
 }

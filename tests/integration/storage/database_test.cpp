@@ -33,7 +33,7 @@ std::string content_of(const std::filesystem::path& path) {
 TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
   {
     Stores stores(path);
-    REQUIRE(stores.database->schema_version() == 3);
+    REQUIRE(stores.database->schema_version() == 4);
     ready_build(stores.builds, "n1", "h1");
   }
   Stores again(path);
@@ -41,7 +41,7 @@ TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again 
   REQUIRE(again.database->check_invariants().value().empty());
 }
 
-TEST_CASE_METHOD(OneFile, "a second writer is refused and told who holds the database") {
+TEST_CASE_METHOD(OneFile, "a second writer is refused with the name of the first") {
   const auto first = open().value();
   const auto error = open().error();
   REQUIRE(error.code == ErrorCode::conflict);
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(OneFile, "two names of one database are one database") {
   REQUIRE(Database::open({link, "", false}).error().code == ErrorCode::conflict);
 }
 
-TEST_CASE_METHOD(OneFile, "a program that is started by us does not inherit the lock") {
+TEST_CASE_METHOD(OneFile, "a child process does not inherit the lock") {
   auto database = open().value();
   test::ForkedChild inheritor([](int report) {
     ::dup2(report, 1);
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(OneFile, "a reader writes nothing and needs a file that exists"
   REQUIRE_FALSE(std::filesystem::exists(path));
   REQUIRE(open());
   const auto reader = open_reader().value();
-  REQUIRE(BuildStore(*reader).discovered(BuildOrigin::nightly, "n").error().code ==
+  REQUIRE(BuildStore(*reader).discover(BuildOrigin::nightly, "n").error().code ==
           ErrorCode::internal);
   REQUIRE(reader->check_invariants().value().empty());
 }
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
     const auto error = Database::open({path, "", read_only}).error();
     REQUIRE(error.code == ErrorCode::conflict);
     REQUIRE_THAT(error.message, Catch::Contains("version 7"));
-    REQUIRE_THAT(error.message, Catch::Contains("up to 3"));
+    REQUIRE_THAT(error.message, Catch::Contains("up to 4"));
     REQUIRE_THAT(error.message, Catch::Contains("run the newer torchwatch"));
   }
   REQUIRE(content_of(path) == before);
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it 
   REQUIRE(content_of(path) == before);
 }
 
-TEST_CASE_METHOD(OneFile, "a file that is no database is named as corrupt and left as it is") {
+TEST_CASE_METHOD(OneFile, "a file that is not a database is called corrupt and left as it is") {
   folder.write("state/torchwatch.sqlite", std::string(5000, 'x'));
   for (const bool read_only : {false, true}) {
     const auto error = Database::open({path, "", read_only}).error();
@@ -169,14 +169,14 @@ TEST_CASE_METHOD(OneFile, "a file that is no database is named as corrupt and le
   REQUIRE(content_of(path) == std::string(5000, 'x'));
 }
 
-TEST_CASE_METHOD(OneFile, "a damaged page is named as corrupt, by reading and by the check") {
+TEST_CASE_METHOD(OneFile, "a damaged page is called corrupt, by reading and by the check") {
   {
     Stores stores(path);
-    const auto night = night_of_two(stores);
+    const auto comparison = comparison_of_two(stores);
     for (int i = 0; i < 50; ++i) {
       const auto token = "t" + std::to_string(i);
-      REQUIRE(stores.runs.issued(order_of(night, token), token, 1));
-      REQUIRE(stores.runs.finished(token, full_result(token), 2));
+      REQUIRE(stores.runs.issue(order_of(comparison, token), token, 1));
+      REQUIRE(stores.runs.record({{token, full_result(token)}}, 2));
     }
   }
   const auto size = std::filesystem::file_size(path);
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(OneFile, "a damaged page is named as corrupt, by reading and by
     file << std::string(size - 4096, '\xA5');
   }
   const auto database = open();
-  const auto error = database ? NightStore(**database).list(10).error() : database.error();
+  const auto error = database ? ComparisonStore(**database).list(10).error() : database.error();
   REQUIRE(error.code == ErrorCode::corrupt);
   REQUIRE_THAT(error.message, Catch::Contains(path.string()));
   REQUIRE_THAT(error.message, Catch::Contains("restore a backup"));
@@ -202,13 +202,13 @@ TEST_CASE_METHOD(OneFile, "a path that cannot be opened is unavailable, and name
           ErrorCode::unavailable);
 }
 
-TEST_CASE_METHOD(OneFile,
-                 "a writer that was overtaken although its lock file was removed is stopped") {
+TEST_CASE_METHOD(
+    OneFile, "a writer whose lock file was removed is stopped once another one has taken over") {
   Stores first(path);
   ready_build(first.builds, "n1", "h1");
   std::filesystem::remove(path.string() + ".lock");
   Stores second(path);
-  const auto error = first.builds.discovered(BuildOrigin::nightly, "n2").error();
+  const auto error = first.builds.discover(BuildOrigin::nightly, "n2").error();
   REQUIRE(error.code == ErrorCode::conflict);
   REQUIRE_THAT(error.message, Catch::Contains("taken over"));
   ready_build(second.builds, "n2", "h2");

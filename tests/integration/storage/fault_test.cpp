@@ -7,10 +7,10 @@
 
 #include "faulty_vfs.hpp"
 #include "forked_child.hpp"
-#include "toy_night.hpp"
+#include "toy_comparison.hpp"
 
-// Every fault at every operation of a small night: afterwards the night is finished by another
-// process, and must look as if nothing had happened. The default run samples the operations;
+// Injects every fault at every operation of a small comparison. Another process then finishes the
+// comparison, which must look as if nothing had happened. The default run samples the operations;
 // TORCHWATCH_ALL_FAULTS=1 takes them all.
 
 using namespace torchwatch;
@@ -30,24 +30,24 @@ bool all_faults() {
   return std::getenv("TORCHWATCH_ALL_FAULTS") != nullptr;
 }
 
-struct NightFiles {
+struct ComparisonFiles {
   test::MemoryFolder folder;
   std::filesystem::path database = folder.path() / "t.sqlite";
   std::filesystem::path tracker = folder.path() / "tracker";
 };
 
-/// Reports each step that is acknowledged as one byte, from 1 on.
-Status play_once(const NightFiles& files, const std::string& vfs, int report) {
+/// Reports each acknowledged step as one byte, from 1 on.
+Status play_once(const ComparisonFiles& files, const std::string& vfs, int report) {
   TW_TRY(auto database, Database::open({files.database, vfs, false}));
   Stores stores(std::move(database));
-  return ToyNight(stores, files.tracker).play([&](int step) {
+  return ToyComparison(stores, files.tracker).play([&](int step) {
     const char byte = static_cast<char>(step);
     if (::write(report, &byte, 1) != 1) std::abort();
   });
 }
 
-/// What the daemon does with a storage error: everything again from the stored state.
-int play_with_faults(const NightFiles& files, const FaultPlan& plan, int report) {
+/// Does everything again from the stored state, as the daemon does after a storage error.
+int play_with_faults(const ComparisonFiles& files, const FaultPlan& plan, int report) {
   const auto vfs = test::register_faulty_vfs(plan);
   for (int tries = 0; tries < kTriesAfterErrors; ++tries) {
     const auto played = play_once(files, vfs, report);
@@ -65,9 +65,9 @@ struct Uncut {
   std::string dump;
 };
 
-std::string finish_and_dump(const NightFiles& files) {
+std::string finish_and_dump(const ComparisonFiles& files) {
   Stores stores(files.database);
-  ToyNight toy(stores, files.tracker);
+  ToyComparison toy(stores, files.tracker);
   REQUIRE(toy.play([](int) {}));
   const auto breaches = stores.database->check_invariants().value();
   for (const auto& breach : breaches) FAIL(breach.invariant << ": " << breach.rows);
@@ -75,7 +75,7 @@ std::string finish_and_dump(const NightFiles& files) {
 }
 
 Uncut play_uncut() {
-  const NightFiles files;
+  const ComparisonFiles files;
   ForkedChild child([&](int report) {
     const auto vfs = test::register_faulty_vfs({});
     if (!play_once(files, vfs, report)) return 1;
@@ -84,16 +84,16 @@ Uncut play_uncut() {
   });
   std::string report;
   REQUIRE(child.wait(&report).exit_status == 0);
-  const auto operations = report.substr(static_cast<std::size_t>(ToyNight::steps()));
+  const auto operations = report.substr(static_cast<std::size_t>(ToyComparison::steps()));
   return {std::stoll(operations), finish_and_dump(files)};
 }
 
-/// A night that the fault met: what was acknowledged is there, and the rest can be done.
-void require_recovery(const NightFiles& files, const std::string& report, const Uncut& uncut) {
+/// Checks a comparison after the fault: the acknowledged steps are stored, the rest can be done.
+void require_recovery(const ComparisonFiles& files, const std::string& report, const Uncut& uncut) {
   const int acknowledged = report.empty() ? 0 : report.back();
   if (acknowledged > 0) {
     Stores stores(files.database);
-    REQUIRE(ToyNight(stores, files.tracker).steps_done().value() >= acknowledged);
+    REQUIRE(ToyComparison(stores, files.tracker).steps_done().value() >= acknowledged);
   }
   REQUIRE(finish_and_dump(files) == uncut.dump);
 }
@@ -106,7 +106,7 @@ void require_end(Fault fault, const test::ChildEnd& end, bool all_acknowledged) 
       REQUIRE(end.exit_status == 0);
       break;
     case Fault::disk_full:
-      // Closing tidies up: a disk that is full only then hinders nothing.
+      // Closing only tidies up, so a disk that is full only then does no harm.
       REQUIRE(end.exit_status == (all_acknowledged ? 0 : kStorageStopped));
       break;
     case Fault::kill:
@@ -119,15 +119,15 @@ void require_end(Fault fault, const test::ChildEnd& end, bool all_acknowledged) 
 
 void require_survival(const FaultPlan& plan, const Uncut& uncut) {
   CAPTURE(to_string(plan));
-  const NightFiles files;
+  const ComparisonFiles files;
   ForkedChild child([&](int report) { return play_with_faults(files, plan, report); });
   std::string report;
   const auto end = child.wait(&report);
-  require_end(plan.fault, end, !report.empty() && report.back() == ToyNight::steps());
+  require_end(plan.fault, end, !report.empty() && report.back() == ToyComparison::steps());
   require_recovery(files, report, uncut);
 }
 
-/// The plan at every operation, or at a sample of them that differs from seed to seed.
+/// Tries the plan at every operation, or at a sample of them that differs from seed to seed.
 void require_survival_everywhere(FaultPlan plan) {
   const auto uncut = play_uncut();
   REQUIRE(uncut.operations > 200);
@@ -142,23 +142,23 @@ void require_survival_everywhere(FaultPlan plan) {
 
 }  // namespace
 
-TEST_CASE("a night killed before any operation ends as if it had not been") {
+TEST_CASE("a comparison killed before any operation ends as if it had not been") {
   require_survival_everywhere({Fault::kill, 0});
 }
 
-TEST_CASE("a night killed in the middle of any write ends as if it had not been") {
+TEST_CASE("a comparison killed in the middle of any write ends as if it had not been") {
   require_survival_everywhere({Fault::torn_write, 0});
 }
 
-TEST_CASE("a night goes on by itself after a disk that was full once") {
+TEST_CASE("a comparison continues by itself after a disk was full once") {
   require_survival_everywhere({Fault::disk_full_once, 0});
 }
 
-TEST_CASE("a night stops at a full disk and goes on when there is space") {
+TEST_CASE("a comparison stops at a full disk and continues when there is space") {
   require_survival_everywhere({Fault::disk_full, 0});
 }
 
-TEST_CASE("a night goes on by itself after a failed operation") {
+TEST_CASE("a comparison continues by itself after a failed operation") {
   require_survival_everywhere({Fault::io_error, 0});
 }
 

@@ -9,8 +9,8 @@
 #include "forked_child.hpp"
 #include "memory_folder.hpp"
 
-// The faults themselves are tested by settings of SQLite whose outcome is known: where it promises
-// that nothing is lost nothing may be, and where it does not, the loss must be seen.
+// Tests the faults themselves with settings of SQLite whose outcome is known: where SQLite promises
+// to lose nothing, nothing may be lost; where it does not, the loss must show.
 
 using namespace torchwatch::test;
 
@@ -111,7 +111,7 @@ TEST_CASE("a power cut takes what SQLite does not promise to keep, and nothing t
   }
 }
 
-TEST_CASE("a plan is written and read back, and a word that is none is refused") {
+TEST_CASE("a plan is written and read back, and an unknown word is refused") {
   const FaultPlan plan{Fault::power_cut, 17, Survivors::some, 42};
   REQUIRE(to_string(plan) == "power_cut:17:some:42");
   REQUIRE(to_string(parse_fault_plan(to_string(plan))) == to_string(plan));

@@ -24,12 +24,12 @@ bool mount_small_disk(const std::filesystem::path& at) {
 Error fill(Stores& stores) {
   for (int i = 0;; ++i) {
     const auto name = std::to_string(i) + std::string(20'000, 'x');
-    const auto stored = stores.builds.discovered(BuildOrigin::nightly, name);
+    const auto stored = stores.builds.discover(BuildOrigin::nightly, name);
     if (!stored) return stored.error();
   }
 }
 
-/// The number of the first expectation that does not hold.
+/// Returns the number of the first expectation that does not hold, or 0.
 int use_full_disk(const std::filesystem::path& folder) {
   if (!mount_small_disk(folder)) return kNoPrivilege;
   const auto ballast = folder / "ballast";
@@ -42,16 +42,16 @@ int use_full_disk(const std::filesystem::path& folder) {
   }
   const auto rows = stores.builds.list();
   if (!rows || rows->size() < 10) return 3;
-  if (stores.builds.discovered(BuildOrigin::nightly, std::string(20'000, 'y'))) return 4;
+  if (stores.builds.discover(BuildOrigin::nightly, std::string(20'000, 'y'))) return 4;
   std::filesystem::remove(ballast);
-  if (!stores.builds.discovered(BuildOrigin::nightly, "after")) return 5;
+  if (!stores.builds.discover(BuildOrigin::nightly, "after")) return 5;
   if (stores.builds.list()->size() != rows->size() + 1) return 6;
   return stores.database->check_invariants()->empty() ? 0 : 7;
 }
 
 }  // namespace
 
-TEST_CASE("on a full disk writing stops with a clear error, reading goes on, space heals it") {
+TEST_CASE("on a full disk writing stops with a clear error, reading works, and space cures it") {
   const test::MemoryFolder folder;
   test::ForkedChild child([&](int) { return use_full_disk(folder.path()); });
   const int status = child.wait().exit_status;

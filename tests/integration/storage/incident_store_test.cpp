@@ -8,12 +8,12 @@ using namespace torchwatch::storage;
 namespace {
 
 struct OneIncident : FreshStores {
-  NightRow night = night_of_two(stores);
+  ComparisonRow comparison = comparison_of_two(stores);
   IncidentStore& incidents = stores.incidents;
-  IncidentRow incident = incidents.opened(incident_of(night, "k1")).value();
+  IncidentRow incident = incidents.open(incident_of(comparison, "k1")).value();
 
   void queue(const std::string& key, OutboxKind kind) {
-    REQUIRE(incidents.queued(message_of(incident, key, kind)));
+    REQUIRE(incidents.queue(message_of(incident, key, kind)));
   }
   std::string next_key(WallMillis now = 0) {
     const auto next = incidents.next_due(now).value();
@@ -23,56 +23,56 @@ struct OneIncident : FreshStores {
 
 }  // namespace
 
-TEST_CASE_METHOD(OneIncident, "an incident comes back with its targets in order") {
+TEST_CASE_METHOD(OneIncident, "an incident comes back with its series in order") {
   const auto row = incidents.get(incident.id).value();
   REQUIRE(row.key == "k1");
   REQUIRE(row.state == IncidentState::open);
-  REQUIRE(row.targets.size() == 2);
-  REQUIRE(row.targets[0].target == kTime);
-  REQUIRE(row.targets[0].interval_high == 1.18);
-  REQUIRE(row.targets[1].target.metric == Metric::cpu_peak);
-  REQUIRE(incidents.of_night(night.id).value().at(0).id == incident.id);
+  REQUIRE(row.series.size() == 2);
+  REQUIRE(row.series[0].series == kTime);
+  REQUIRE(row.series[0].interval_high == 1.18);
+  REQUIRE(row.series[1].series.metric == Metric::cpu_peak);
+  REQUIRE(incidents.of_comparison(comparison.id).value().at(0).id == incident.id);
 }
 
-TEST_CASE_METHOD(OneIncident, "a key is open once; closed, it may be opened again") {
-  REQUIRE(incidents.opened(incident_of(night, "k1")).error().code == ErrorCode::conflict);
+TEST_CASE_METHOD(OneIncident, "a key is open once and may be opened again when it is closed") {
+  REQUIRE(incidents.open(incident_of(comparison, "k1")).error().code == ErrorCode::conflict);
   REQUIRE(incidents.find_open("k1").value()->id == incident.id);
-  REQUIRE(incidents.acknowledged(incident.id));
+  REQUIRE(incidents.acknowledge(incident.id));
   REQUIRE(incidents.find_open("k1").value()->state == IncidentState::acknowledged);
-  REQUIRE(incidents.closed(incident.id, 99));
+  REQUIRE(incidents.close(incident.id, 99));
   REQUIRE_FALSE(incidents.find_open("k1").value());
   REQUIRE(incidents.get(incident.id).value().closed_at == 99);
-  const auto second = incidents.opened(incident_of(night, "k1")).value();
+  const auto second = incidents.open(incident_of(comparison, "k1")).value();
   REQUIRE(incidents.list(1).value().at(0).id == second.id);
 }
 
-TEST_CASE_METHOD(OneIncident, "what is over is not acknowledged or closed again") {
-  REQUIRE(incidents.acknowledged(incident.id));
-  REQUIRE(incidents.acknowledged(incident.id).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.closed(incident.id, 1));
-  REQUIRE(incidents.closed(incident.id, 2).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.closed(77, 2).error().code == ErrorCode::not_found);
+TEST_CASE_METHOD(OneIncident, "a closed incident is not acknowledged or closed again") {
+  REQUIRE(incidents.acknowledge(incident.id));
+  REQUIRE(incidents.acknowledge(incident.id).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.close(incident.id, 1));
+  REQUIRE(incidents.close(incident.id, 2).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.close(77, 2).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(OneIncident, "a half-stored incident leaves nothing behind") {
-  auto row = incident_of(night, "k2");
-  row.targets.push_back(row.targets.front());  // the same target twice is refused
-  REQUIRE(incidents.opened(row).error().code == ErrorCode::conflict);
+  auto row = incident_of(comparison, "k2");
+  row.series.push_back(row.series.front());  // the same series twice is refused
+  REQUIRE(incidents.open(row).error().code == ErrorCode::conflict);
   REQUIRE_FALSE(incidents.find_open("k2").value());
 }
 
-TEST_CASE_METHOD(OneIncident, "an incident knows its search") {
+TEST_CASE_METHOD(OneIncident, "an incident knows its bisection") {
   BisectionRow search;
   search.incident = incident.id;
-  const auto bisection = stores.bisections.opened(search).value();
-  REQUIRE(incidents.attached(incident.id, bisection.id));
+  const auto bisection = stores.bisections.open(search).value();
+  REQUIRE(incidents.attach_bisection(incident.id, bisection.id));
   REQUIRE(incidents.get(incident.id).value().bisection == bisection.id);
-  REQUIRE(incidents.attached(incident.id, 77).error().code == ErrorCode::not_found);
+  REQUIRE(incidents.attach_bisection(incident.id, 77).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(OneIncident, "an accepted incident is closed and keeps who and why") {
   REQUIRE_FALSE(incident.acceptance);
-  REQUIRE(incidents.accepted(incident.id, {"ada", "the price of being right", 7}));
+  REQUIRE(incidents.accept(incident.id, {"ada", "the price of being right", 7}));
   const auto row = incidents.get(incident.id).value();
   REQUIRE(row.state == IncidentState::closed);
   REQUIRE(row.closed_at == 7);
@@ -80,16 +80,16 @@ TEST_CASE_METHOD(OneIncident, "an accepted incident is closed and keeps who and 
   REQUIRE(row.acceptance->by == "ada");
   REQUIRE(row.acceptance->reason == "the price of being right");
   REQUIRE(row.acceptance->at == 7);
-  const auto again = incidents.accepted(incident.id, {"bob", "again", 8}).error();
+  const auto again = incidents.accept(incident.id, {"bob", "again", 8}).error();
   REQUIRE(again.code == ErrorCode::conflict);
   REQUIRE_THAT(again.message, Catch::Contains("is closed and cannot be accepted"));
-  REQUIRE(incidents.accepted(77, {"bob", "what", 8}).error().code == ErrorCode::not_found);
+  REQUIRE(incidents.accept(77, {"bob", "what", 8}).error().code == ErrorCode::not_found);
   REQUIRE(stores.database->check_invariants().value().empty());
 }
 
-TEST_CASE_METHOD(OneIncident, "nobody accepts without a name and a reason") {
-  REQUIRE_FALSE(incidents.accepted(incident.id, {"", "wanted", 7}));
-  REQUIRE_FALSE(incidents.accepted(incident.id, {"ada", "", 7}));
+TEST_CASE_METHOD(OneIncident, "an acceptance needs a name and a reason") {
+  REQUIRE_FALSE(incidents.accept(incident.id, {"", "wanted", 7}));
+  REQUIRE_FALSE(incidents.accept(incident.id, {"ada", "", 7}));
   REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
 }
 
@@ -104,83 +104,83 @@ TEST_CASE_METHOD(OneIncident, "a message queued twice is one message") {
 
 TEST_CASE_METHOD(OneIncident, "an incident opens one issue, whatever the keys") {
   queue("m1", OutboxKind::open);
-  REQUIRE(incidents.queued(message_of(incident, "m2", OutboxKind::open)).error().code ==
+  REQUIRE(incidents.queue(message_of(incident, "m2", OutboxKind::open)).error().code ==
           ErrorCode::conflict);
 }
 
 TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once") {
   queue("m1", OutboxKind::open);
-  REQUIRE(incidents.sent("m1", 5).error().code == ErrorCode::conflict);
-  const auto sending = incidents.sending("m1").value();
+  REQUIRE(incidents.mark_sent("m1", 5).error().code == ErrorCode::conflict);
+  const auto sending = incidents.mark_sending("m1").value();
   REQUIRE(sending.state == OutboxState::sending);
   REQUIRE(sending.tries == 1);
-  REQUIRE(incidents.sending("m1").error().code == ErrorCode::conflict);
-  REQUIRE(incidents.sent("m1", 42));
-  REQUIRE(incidents.sent("m1", 43).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.send_failed("m1", "e", 1, true).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.mark_sending("m1").error().code == ErrorCode::conflict);
+  REQUIRE(incidents.mark_sent("m1", 42));
+  REQUIRE(incidents.mark_sent("m1", 43).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.record_failure("m1", "e", 1, true).error().code == ErrorCode::conflict);
   REQUIRE(incidents.get(incident.id).value().issue_number == 42);
   REQUIRE(incidents.outbox_of(incident.id).value().at(0).issue_number == 42);
   REQUIRE(next_key() == "none");
-  REQUIRE(incidents.sending("m9").error().code == ErrorCode::not_found);
+  REQUIRE(incidents.mark_sending("m9").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(OneIncident, "a failed message waits for its date and is tried again") {
   queue("m1", OutboxKind::open);
-  REQUIRE(incidents.sending("m1"));
-  REQUIRE(incidents.send_failed("m1", "502", 500, false));
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.record_failure("m1", "502", 500, false));
   REQUIRE(next_key(499) == "none");
   REQUIRE(next_key(500) == "m1");
   REQUIRE(incidents.next_due(500).value()->last_error == "502");
-  REQUIRE(incidents.sending("m1").value().tries == 2);
+  REQUIRE(incidents.mark_sending("m1").value().tries == 2);
 }
 
 TEST_CASE_METHOD(OneIncident, "messages of one incident keep their order") {
   queue("m1", OutboxKind::open);
   queue("m2", OutboxKind::comment);
-  const auto other = incidents.opened(incident_of(night, "k2")).value();
-  REQUIRE(incidents.queued(message_of(other, "n1", OutboxKind::open)));
+  const auto other = incidents.open(incident_of(comparison, "k2")).value();
+  REQUIRE(incidents.queue(message_of(other, "n1", OutboxKind::open)));
   REQUIRE(next_key() == "m1");
-  REQUIRE(incidents.sending("m1"));
-  REQUIRE(incidents.send_failed("m1", "502", 500, false));
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.record_failure("m1", "502", 500, false));
   REQUIRE(next_key(10) == "n1");
   REQUIRE(next_key(500) == "m1");
-  REQUIRE(incidents.sending("m1"));
-  REQUIRE(incidents.sent("m1", 42));
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.mark_sent("m1", 42));
   REQUIRE(next_key(10) == "m2");
 }
 
 TEST_CASE_METHOD(OneIncident,
                  "a message that was being sent when its process died is due at once") {
   queue("m1", OutboxKind::open);
-  REQUIRE(incidents.sending("m1"));
+  REQUIRE(incidents.mark_sending("m1"));
   const auto next = incidents.next_due(0).value();
   REQUIRE(next->key == "m1");
   REQUIRE(next->state == OutboxState::sending);
 }
 
 TEST_CASE_METHOD(OneIncident,
-                 "behind a dead opening nothing is said; behind a dead comment the rest") {
+                 "nothing follows a dead opening, and the rest follows a dead comment") {
   queue("m1", OutboxKind::open);
   queue("m2", OutboxKind::comment);
   queue("m3", OutboxKind::close);
-  REQUIRE(incidents.sending("m1"));
+  REQUIRE(incidents.mark_sending("m1"));
   SECTION("the opening is dead") {
-    REQUIRE(incidents.send_failed("m1", "410", 0, true));
+    REQUIRE(incidents.record_failure("m1", "410", 0, true));
     REQUIRE(next_key() == "none");
   }
   SECTION("the comment is dead") {
-    REQUIRE(incidents.sent("m1", 42));
-    REQUIRE(incidents.sending("m2"));
-    REQUIRE(incidents.send_failed("m2", "422", 0, true));
+    REQUIRE(incidents.mark_sent("m1", 42));
+    REQUIRE(incidents.mark_sending("m2"));
+    REQUIRE(incidents.record_failure("m2", "422", 0, true));
     REQUIRE(next_key() == "m3");
   }
 }
 
 TEST_CASE_METHOD(OneIncident,
-                 "a message and the change that causes it are stored together or not") {
+                 "a message and the change that causes it are stored together or not at all") {
   const auto failed = stores.database->transact([&]() -> Status {
-    TW_TRY_VOID(incidents.closed(incident.id, 5));
-    TW_TRY_VOID(incidents.queued(message_of(incident, "m1", OutboxKind::close)));
+    TW_TRY_VOID(incidents.close(incident.id, 5));
+    TW_TRY_VOID(incidents.queue(message_of(incident, "m1", OutboxKind::close)));
     return fail(ErrorCode::cancelled, "stop");
   });
   REQUIRE(failed.error().code == ErrorCode::cancelled);

@@ -8,30 +8,30 @@ using namespace torchwatch::storage;
 
 namespace {
 
-/// A small reported night, then damage behind the stores' back.
+/// A small reported comparison whose rows are then damaged behind the stores' back.
 struct DamagedFile {
   test::MemoryFolder folder;
   std::filesystem::path path = folder.path() / "t.sqlite";
 
   DamagedFile() {
     Stores stores(path);
-    auto night = night_of_two(stores);
+    auto comparison = comparison_of_two(stores);
     for (const std::string token : {"t1", "t2"}) {
-      REQUIRE(stores.runs.issued(order_of(night, token), token, 1));
-      REQUIRE(stores.runs.finished(token, full_result(token), 2));
+      REQUIRE(stores.runs.issue(order_of(comparison, token), token, 1));
+      REQUIRE(stores.runs.record({{token, full_result(token)}}, 2));
     }
     for (const std::string key : {"k1", "k2"}) {
-      const auto incident = stores.incidents.opened(incident_of(night, key)).value();
-      REQUIRE(stores.incidents.queued(message_of(incident, key, OutboxKind::open)));
-      REQUIRE(stores.incidents.sending(key));
-      REQUIRE(stores.incidents.sent(key, 40 + incident.id));
+      const auto incident = stores.incidents.open(incident_of(comparison, key)).value();
+      REQUIRE(stores.incidents.queue(message_of(incident, key, OutboxKind::open)));
+      REQUIRE(stores.incidents.mark_sending(key));
+      REQUIRE(stores.incidents.mark_sent(key, 40 + incident.id));
     }
-    night = stores.nights.advanced(night, NightState::reported, 3).value();
-    REQUIRE(stores.requests.received("d1", RequestKind::nightly, "{}", 1));
-    REQUIRE(stores.bisections.opened({}));
+    comparison = stores.comparisons.advance(comparison, ComparisonState::reported, 3).value();
+    REQUIRE(stores.requests.receive("d1", RequestKind::nightly, "{}", 1));
+    REQUIRE(stores.bisections.open({}));
   }
 
-  /// Names of the rules that are broken now.
+  /// Returns the names of the broken rules.
   std::vector<std::string> broken() const {
     std::vector<std::string> names;
     const auto database = Database::open({path, "", true}).value();
@@ -54,19 +54,22 @@ TEST_CASE_METHOD(DamagedFile, "a sound file breaks no rule") {
 
 TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
   const auto damage = GENERATE(values<Damage>({
-      {"night_is_not_doubled",
-       "DROP INDEX night_once; INSERT INTO night (kind, candidate_id, baseline_id, repetition, "
-       "state, created_at, ended_at) SELECT kind, candidate_id, baseline_id, repetition, "
-       "'accepted', created_at, ended_at FROM night"},
+      {"comparison_is_not_doubled",
+       "DROP INDEX comparison_once; INSERT INTO comparison (purpose, candidate_id, baseline_id, "
+       "repetition, "
+       "opens_incidents, state, created_at, ended_at) SELECT purpose, candidate_id, baseline_id, "
+       "repetition, "
+       "0, 'accepted', created_at, ended_at FROM comparison"},
       {"result_belongs_to_a_done_attempt", "UPDATE attempt SET state = 'abandoned' WHERE id = 1"},
       {"done_attempt_has_a_result",
        "DELETE FROM result WHERE attempt_id = 1; DELETE FROM value; DELETE FROM sample; "
        "DELETE FROM covariate; DELETE FROM operator"},
-      {"slot_is_filled_once", "DROP INDEX attempt_slot_of_night; UPDATE attempt SET slot = 'same'"},
-      {"judged_night_has_no_open_attempt",
+      {"slot_is_filled_once",
+       "DROP INDEX attempt_slot_of_comparison; UPDATE attempt SET slot = 'same'"},
+      {"judged_comparison_has_no_open_attempt",
        "UPDATE attempt SET state = 'issued', ended_at = NULL WHERE id = 1"},
       {"ended_bisection_has_no_open_attempt",
-       "UPDATE attempt SET state = 'issued', night_id = NULL, bisection_id = 1 WHERE id = 1; "
+       "UPDATE attempt SET state = 'issued', comparison_id = NULL, bisection_id = 1 WHERE id = 1; "
        "UPDATE bisection SET state = 'ended'"},
       {"reported_incident_has_one_message", "DELETE FROM outbox WHERE incident_id = 1"},
       {"issue_belongs_to_one_incident", "UPDATE outbox SET issue_number = 5"},
@@ -110,14 +113,15 @@ TEST_CASE_METHOD(DamagedFile, "samples and messages that were changed on disk ar
   REQUIRE(stores.runs.samples_of(1).error().code == ErrorCode::corrupt);
   REQUIRE(stores.runs.result_of(1).error().code == ErrorCode::corrupt);
   REQUIRE(stores.incidents.outbox_of(1).error().code == ErrorCode::corrupt);
-  const auto digest = stores.runs.runs_of({OwnerKind::night, 1}).value().at(0).environment_digest;
+  const auto digest =
+      stores.runs.runs_of({OwnerKind::comparison, 1}).value().at(0).environment_digest;
   REQUIRE(stores.runs.environment(digest).error().code == ErrorCode::corrupt);
 }
 
 TEST_CASE_METHOD(DamagedFile, "a stored word that is not in the vocabulary is named as damage") {
-  raw_sql(path, "UPDATE night SET state = 'measvred'");
+  raw_sql(path, "UPDATE comparison SET state = 'measvred'");
   Stores stores(path);
-  const auto error = stores.nights.get(1).error();
+  const auto error = stores.comparisons.get(1).error();
   REQUIRE(error.code == ErrorCode::corrupt);
   REQUIRE_THAT(error.message, Catch::Contains("measvred"));
 }

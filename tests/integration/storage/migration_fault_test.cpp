@@ -37,7 +37,7 @@ Status migrate_to(std::size_t version, const std::filesystem::path& path, const 
   });
 }
 
-/// Everything in the schema and its number.
+/// Returns everything in the schema, and its version.
 std::string schema_of(const std::filesystem::path& path) {
   const auto connection = connect(path, "");
   SQLite::Statement statement(connection->sqlite, "SELECT group_concat(sql) FROM sqlite_schema");
@@ -51,7 +51,7 @@ std::string schema_at(std::size_t version) {
   return schema_of(folder.path() / "t");
 }
 
-/// Whether the plan's operation was reached.
+/// Returns whether the plan's operation was reached.
 bool survive(std::size_t from, const FaultPlan& plan) {
   CAPTURE(from, to_string(plan));
   const MemoryFolder folder;

@@ -9,12 +9,13 @@
 #include "query.hpp"
 #include "raw_sql.hpp"
 #include "samples.hpp"
-#include "sha256.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 #include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
@@ -72,8 +73,7 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(connect()->sqlite.execAndGet("SELECT y FROM a").getInt() == 1);
 }
 
-TEST_CASE_METHOD(OneConnection,
-                 "a database that holds something is backed up before it is migrated") {
+TEST_CASE_METHOD(OneConnection, "a database with content is backed up before it is migrated") {
   REQUIRE(migrate_to(std::array{kFirst}));
   REQUIRE(fs::directory_iterator(folder.path())->path() == path);
   REQUIRE(migrate_to(std::array{kFirst, kSecond}));
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE_FALSE(fs::exists(backup.string() + ".partial"));
 }
 
-TEST_CASE_METHOD(OneConnection, "what a killed backup left is replaced") {
+TEST_CASE_METHOD(OneConnection, "the remains of a killed backup are replaced") {
   REQUIRE(migrate_to(std::array{kFirst}));
   folder.write(backup_before_migration(path, 1).filename().string() + ".partial", "half");
   REQUIRE(migrate_to(std::array{kFirst, kSecond}));
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(OneConnection, "a database that cannot be backed up is not migr
   REQUIRE(version() == 1);
 }
 
-TEST_CASE_METHOD(OneConnection, "a migration that fails leaves the version before, and is named") {
+TEST_CASE_METHOD(OneConnection, "a migration that fails keeps the version before and is named") {
   const auto failed = migrate_to(std::array{kFirst, kSecond, kBroken});
   REQUIRE_THAT(failed.error().message, Catch::Contains("0003_broken"));
   REQUIRE(version() == 2);
@@ -120,20 +120,20 @@ TEST_CASE("migrations are numbered without a gap, and all files are in the progr
 }
 
 TEST_CASE_METHOD(OneConnection,
-                 "a file of the first schema is brought to this one, with its rows") {
+                 "a file of the first schema is migrated to this one with its rows") {
   REQUIRE(migrate_to(std::array{embedded_migrations().front()}));
   connect()->sqlite.exec(
       "INSERT INTO build VALUES (1, 'nightly', 'n1', '', '', '', 'h', '/n1', 'ready', '');"
       "INSERT INTO night VALUES (1, 'nightly', 1, NULL, 0, 'accepted', 1, '', 'first', 5, 6);"
       "INSERT INTO incident VALUES (1, 1, 'k', 'regression', 'open', 't', NULL, NULL, 7, NULL)");
   const auto opened = Database::open({path, "", false}).value();
-  const auto night = NightStore(*opened).get(1).value();
-  REQUIRE(night.reason == "first");
-  REQUIRE(night.summary_json.empty());
+  const auto comparison = ComparisonStore(*opened).get(1).value();
+  REQUIRE(comparison.reason == "first");
+  REQUIRE(comparison.summary_json.empty());
   const auto incident = IncidentStore(*opened).get(1).value();
   REQUIRE(incident.title == "t");
   REQUIRE_FALSE(incident.acceptance);
-  REQUIRE(IncidentStore(*opened).accepted(1, {"ada", "wanted", 8}));
+  REQUIRE(IncidentStore(*opened).accept(1, {"ada", "wanted", 8}));
   REQUIRE(opened->check_invariants().value().empty());
 }
 
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(OneConnection,
       "INSERT INTO attempt VALUES (1, 't1', 1, 1, NULL, 'A1', 1, 1, 'memory', 'done', '', '', 7, "
       "8);"
       "INSERT INTO environment VALUES (1, '" +
-      sha256("") +
+      digest::sha256_hex("") +
       "');"
       "INSERT INTO result VALUES (1, 't1', 'ok', '', 1, 1, 0, 0, NULL, NULL, NULL, '')");
   store_samples(*connect(), 1, kLiveBytes, {10, 20, 30});
@@ -159,8 +159,50 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(opened->check_invariants().value().empty());
 }
 
-TEST_CASE("all files of invariants are in the program") {
+TEST_CASE("the program contains all files of invariants") {
   std::set<std::string> embedded;
   for (const auto& invariant : embedded_invariants()) embedded.insert(std::string(invariant.name));
   REQUIRE(embedded == sql_files_in("storage/invariants"));
+}
+
+TEST_CASE_METHOD(OneConnection,
+                 "a database of the third schema keeps what its comparisons are for") {
+  connect()->sqlite.exec(
+      text_of(fs::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/database-of-286d2e2.sql"));
+  const auto opened = Database::open({path, "", false}).value();
+  ComparisonStore comparisons(*opened);
+  const auto row = [&](Id id) { return comparisons.get(id).value(); };
+
+  CHECK(row(1).purpose == Purpose::nightly);
+  CHECK(row(1).state == ComparisonState::accepted);
+  CHECK(row(2).purpose == Purpose::nightly);
+  CHECK(row(2).opens_incidents);
+  CHECK(row(3).purpose == Purpose::self_test);
+  CHECK(row(3).budget_series == 6);
+  CHECK_FALSE(row(3).opens_incidents);
+  CHECK(row(7).purpose == Purpose::drift);
+  CHECK(row(7).nightlies_back == 2);
+  CHECK(row(7).opens_incidents);
+  CHECK(row(7).reason.empty());
+  CHECK(row(9).purpose == Purpose::requested);
+  CHECK_FALSE(row(9).opens_incidents);
+  CHECK(row(10).purpose == Purpose::recheck);
+  CHECK(row(10).incident == 1);
+  CHECK(row(11).purpose == Purpose::measurement);
+  CHECK_FALSE(row(11).baseline);
+
+  CHECK_THAT(row(9).plan_json, Catch::Contains("\"benchmarks\":[{"));
+  CHECK_THAT(row(9).plan_json, Catch::Contains("\"interleave\":true"));
+  CHECK_THAT(row(9).plan_json, !Catch::Contains("rechecks") && !Catch::Contains("cells"));
+  CHECK(comparisons.verdicts_of(2).value().size() == 6);
+  CHECK(RunStore(*opened).runs_of({OwnerKind::comparison, 2}).value().size() > 8);
+
+  BisectionStore bisections(*opened);
+  const auto open = bisections.unfinished().value().at(0);
+  CHECK_THAT(open.spec_json, Catch::Contains("\"series\":[{"));
+  const auto event = bisections.events_of(open.id).value().at(0);
+  CHECK(event.kind == "series_lost");
+  CHECK(event.body_json == R"({"reason":"gone","series":1})");
+  CHECK(IncidentStore(*opened).get(1).value().series.size() == 1);
+  CHECK(opened->check_invariants().value().empty());
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRuns = 10'000;
 
-/// Every statement that the connection has run since.
+/// Records every statement that a connection runs.
 class StatementLog {
  public:
   explicit StatementLog(Database& database) : handle_(database.connection().sqlite.getHandle()) {
@@ -36,7 +36,7 @@ class StatementLog {
   std::set<std::string> texts_;
 };
 
-/// The steps of its plan that read a whole table or index.
+/// Returns the steps of a statement's plan that read a whole table or index.
 std::vector<std::string> scans_of(Database& database, const std::string& sql) {
   std::vector<std::string> scans;
   SQLite::Statement plan(database.connection().sqlite, "EXPLAIN QUERY PLAN " + sql);
@@ -47,11 +47,12 @@ std::vector<std::string> scans_of(Database& database, const std::string& sql) {
   return scans;
 }
 
-/// What may be read whole: one row, the list of builds, and indexes that hold only what is open.
+/// Returns whether a table or index may be read whole: it has one row, lists the builds, or holds
+/// only what is open.
 const std::set<std::string> kAllowedScans{
     "SCAN writer",
     "SCAN build",
-    "SCAN night USING INDEX night_unfinished",
+    "SCAN comparison USING INDEX comparison_unfinished",
     "SCAN bisection USING INDEX bisection_open",
     "SCAN request USING INDEX request_pending",
     "SCAN request USING INDEX request_running",
@@ -61,15 +62,15 @@ const std::set<std::string> kAllowedScans{
     "SCAN o USING INDEX outbox_unsent",
 };
 
-/// Ten thousand runs in four nights, with verdicts, incidents, messages, searches, requests.
+/// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.
 struct FullDatabase : FreshStores {
-  std::vector<NightRow> nights;
+  std::vector<ComparisonRow> comparisons;
 
   FullDatabase() {
-    const auto base = night_of_two(stores);
+    const auto base = comparison_of_two(stores);
     for (int i = 0; i < 4; ++i) {
-      nights.push_back(
-          stores.nights.opened(NightKind::compare, base.candidate, base.baseline, i).value());
+      comparisons.push_back(
+          stores.comparisons.open({Purpose::requested, base.candidate, base.baseline}, i).value());
     }
     REQUIRE(stores.database->transact([&] { return insert_runs(); }));
     REQUIRE(stores.database->transact([&] { return insert_rest(); }));
@@ -78,12 +79,12 @@ struct FullDatabase : FreshStores {
   Status insert_runs() {
     for (int i = 0; i < kRuns; ++i) {
       const auto token = "t" + std::to_string(i);
-      auto order = order_of(nights[static_cast<std::size_t>(i % 4)], token);
-      order.cell.workload = "workload" + std::to_string(i % 84);
-      TW_TRY_VOID(stores.runs.issued(order, token, i));
+      auto order = order_of(comparisons[static_cast<std::size_t>(i % 4)], token);
+      order.benchmark.workload = "workload" + std::to_string(i % 84);
+      TW_TRY_VOID(stores.runs.issue(order, token, i));
       auto result = full_result(token);
       result.samples_ns.assign(30, 1'000'000 + i);
-      TW_TRY_VOID(stores.runs.finished(token, result, i));
+      TW_TRY_VOID(stores.runs.record({{token, result}}, i));
     }
     return {};
   }
@@ -91,75 +92,76 @@ struct FullDatabase : FreshStores {
   Status insert_rest() {
     for (int i = 0; i < 50; ++i) {
       const auto name = std::to_string(i);
-      TW_TRY(const auto incident, stores.incidents.opened(incident_of(nights[0], "k" + name)));
-      TW_TRY_VOID(stores.incidents.queued(message_of(incident, "m" + name, OutboxKind::open)));
-      TW_TRY_VOID(stores.requests.received("d" + name, RequestKind::nightly, "{}", i));
+      TW_TRY(const auto incident, stores.incidents.open(incident_of(comparisons[0], "k" + name)));
+      TW_TRY_VOID(stores.incidents.queue(message_of(incident, "m" + name, OutboxKind::open)));
+      TW_TRY_VOID(stores.requests.receive("d" + name, RequestKind::nightly, "{}", i));
       BisectionRow row;
       row.incident = incident.id;
-      TW_TRY(const auto search, stores.bisections.opened(row));
-      TW_TRY_VOID(stores.bisections.happened(search.id, {0, "k", "{}"}));
+      TW_TRY(const auto search, stores.bisections.open(row));
+      TW_TRY_VOID(stores.bisections.append(search.id, {0, "k", "{}"}));
     }
     return {};
   }
 
   void call_every_query() {
-    auto& [database, builds, night_store, runs, incidents, bisections, requests] = stores;
-    const auto night = nights[0];
+    auto& [database, builds, comparison_store, runs, incidents, bisections, requests] = stores;
+    const auto comparison = comparisons[0];
     REQUIRE(builds.list());
     REQUIRE(ready_build(builds, "n9", "h9").id > 0);
-    REQUIRE(night_store.list(10));
-    REQUIRE(night_store.unfinished());
+    REQUIRE(comparison_store.list(10));
+    REQUIRE(comparison_store.unfinished());
     VerdictRow verdict;
-    verdict.night = night.id;
-    verdict.target = kTime;
-    REQUIRE(night_store.verdict_reached(verdict));
-    REQUIRE(night_store.verdicts_of(night.id));
-    REQUIRE(night_store.summarised(night.id, "{}"));
-    REQUIRE(night_store.nightlies_before(night.id, 10));
-    REQUIRE(night_store.nightlies_until(night.id));
-    REQUIRE(night_store.nightly_of(night.candidate));
-    REQUIRE(night_store.self_tests());
-    REQUIRE(night_store.advanced(night_store.planned(night, "{}").value(), NightState::ready, 1));
-    call_run_queries(runs, night);
-    call_incident_queries(incidents, night);
+    verdict.comparison = comparison.id;
+    verdict.series = kTime;
+    REQUIRE(comparison_store.add_verdict(verdict));
+    REQUIRE(comparison_store.verdicts_of(comparison.id));
+    REQUIRE(comparison_store.set_summary(comparison.id, "{}"));
+    REQUIRE(comparison_store.nightlies_before(comparison.id, 10));
+    REQUIRE(comparison_store.nightlies_until(comparison.id));
+    REQUIRE(comparison_store.nightly_of(comparison.candidate));
+    REQUIRE(comparison_store.self_tests());
+    REQUIRE(comparison_store.advance(comparison_store.set_plan(comparison, "{}").value(),
+                                     ComparisonState::ready, 1));
+    call_run_queries(runs, comparison);
+    call_incident_queries(incidents, comparison);
     REQUIRE(bisections.events_of(1));
     REQUIRE(bisections.list(10));
-    REQUIRE(bisections.open_ones());
-    REQUIRE(bisections.ended(bisections.get(1).value(), "{}", 1));
-    REQUIRE(requests.taken());
-    REQUIRE(requests.reopened());
-    REQUIRE(requests.answered(requests.taken().value()->id, RequestState::done, "{}"));
-    REQUIRE(requests.list(10));
+    REQUIRE(bisections.unfinished());
+    REQUIRE(bisections.end(bisections.get(1).value(), "{}", 1));
+    REQUIRE(requests.claim_next());
+    REQUIRE(requests.reopen());
+    REQUIRE(requests.answer(requests.claim_next().value()->id, RequestState::done, "{}"));
+    REQUIRE(requests.get(1));
   }
 
-  static void call_run_queries(RunStore& runs, const NightRow& night) {
-    const Owner owner{OwnerKind::night, night.id};
-    REQUIRE(runs.issued(order_of(night, "late"), "late", 1));
-    REQUIRE(runs.failed("late", "r", "o", 1));
-    REQUIRE(runs.abandoned_leftovers(1));
+  static void call_run_queries(RunStore& runs, const ComparisonRow& comparison) {
+    const Owner owner{OwnerKind::comparison, comparison.id};
+    REQUIRE(runs.issue(order_of(comparison, "late"), "late", 1));
+    REQUIRE(runs.record({{"late", AttemptFailure{"r", "o"}}}, 1));
+    REQUIRE(runs.abandon_leftovers(1));
     REQUIRE(runs.runs_of(owner).value().size() >= kRuns / 4);
     REQUIRE(runs.runs_of({OwnerKind::bisection, 1}));
-    REQUIRE(runs.attempts_of_slot(owner, "late"));
+
     REQUIRE(runs.samples_of(77).value().size() == 30);
     REQUIRE(runs.result_of(77));
-    auto target = kTime;
-    target.cell.workload = "workload5";
-    REQUIRE(runs.history(target, 100).value().size() == 100);
+    auto series = kTime;
+    series.benchmark.workload = "workload5";
+    REQUIRE(runs.history(series, 100).value().size() == 100);
   }
 
-  static void call_incident_queries(IncidentStore& incidents, const NightRow& night) {
+  static void call_incident_queries(IncidentStore& incidents, const ComparisonRow& comparison) {
     REQUIRE(incidents.find_open("k7").value());
     REQUIRE(incidents.list(10));
-    REQUIRE(incidents.of_night(night.id));
+    REQUIRE(incidents.of_comparison(comparison.id));
     REQUIRE(incidents.outbox_of(3));
     REQUIRE(incidents.next_due(1).value());
-    REQUIRE(incidents.sending("m0"));
-    REQUIRE(incidents.send_failed("m0", "e", 1, false));
-    REQUIRE(incidents.sending("m0"));
-    REQUIRE(incidents.sent("m0", 1));
-    REQUIRE(incidents.acknowledged(3));
-    REQUIRE(incidents.closed(3, 1));
-    REQUIRE(incidents.accepted(4, {"ada", "wanted", 1}));
+    REQUIRE(incidents.mark_sending("m0"));
+    REQUIRE(incidents.record_failure("m0", "e", 1, false));
+    REQUIRE(incidents.mark_sending("m0"));
+    REQUIRE(incidents.mark_sent("m0", 1));
+    REQUIRE(incidents.acknowledge(3));
+    REQUIRE(incidents.close(3, 1));
+    REQUIRE(incidents.accept(4, {"ada", "wanted", 1}));
   }
 };
 

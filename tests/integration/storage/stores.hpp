@@ -5,14 +5,14 @@
 #include "memory_folder.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/night_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::storage {
 
-/// A writer on one database file with every store on it.
+/// A writer on one database file, with every store.
 struct Stores {
   explicit Stores(std::unique_ptr<Database> opened) : database(std::move(opened)) {}
   explicit Stores(const std::filesystem::path& path)
@@ -20,44 +20,45 @@ struct Stores {
 
   std::unique_ptr<Database> database;
   BuildStore builds{*database};
-  NightStore nights{*database};
+  ComparisonStore comparisons{*database};
   RunStore runs{*database};
   IncidentStore incidents{*database};
   BisectionStore bisections{*database};
   RequestStore requests{*database};
 };
 
-/// The same on a file of its own.
+/// The same on a new file.
 struct FreshStores {
   test::MemoryFolder folder;
   std::filesystem::path path = folder.path() / "torchwatch.sqlite";
   Stores stores{path};
 };
 
-inline const Cell kCell{"resnet18", {Device::cpu, Mode::train}, {}};
-inline const Target kTime{kCell, Metric::time};
+inline const Benchmark kBenchmark{"resnet18", {Device::cpu, Mode::train}, {}};
+inline const Series kTime{kBenchmark, Metric::time};
 
 inline BuildRow ready_build(BuildStore& builds, const std::string& name,
                             const std::string& content_hash) {
-  auto row = builds.discovered(BuildOrigin::nightly, name).value();
+  auto row = builds.discover(BuildOrigin::nightly, name).value();
   row.version = "2.13.0";
   row.trunk_commit = "c0ffee";
   row.content_hash = content_hash;
   row.folder = "/builds/" + name;
-  return builds.became_ready(row).value();
+  return builds.mark_ready(row).value();
 }
 
-inline NightRow night_of_two(Stores& stores) {
+inline ComparisonRow comparison_of_two(Stores& stores) {
   const auto baseline = ready_build(stores.builds, "n1", "h1");
   const auto candidate = ready_build(stores.builds, "n2", "h2");
-  return stores.nights.opened(NightKind::nightly, candidate.id, baseline.id, 1000).value();
+  return stores.comparisons.open({Purpose::nightly, candidate.id, baseline.id}, 1000).value();
 }
 
-inline AttemptOrder order_of(const NightRow& night, const std::string& slot) {
-  return {{OwnerKind::night, night.id}, slot, night.candidate, kCell, Pass::timing};
+inline NewAttempt order_of(const ComparisonRow& comparison, const std::string& slot) {
+  return {
+      {OwnerKind::comparison, comparison.id}, slot, comparison.candidate, kBenchmark, Pass::timing};
 }
 
-/// A result with something in every member.
+/// Returns a result with a value in every member.
 inline RunResult full_result(const std::string& attempt) {
   RunResult result;
   result.attempt = attempt;
@@ -74,12 +75,13 @@ inline RunResult full_result(const std::string& attempt) {
   return result;
 }
 
-inline IncidentRow incident_of(const NightRow& night, const std::string& key) {
+inline IncidentRow incident_of(const ComparisonRow& comparison, const std::string& key) {
   IncidentRow row;
-  row.night = night.id;
+  row.comparison = comparison.id;
   row.key = key;
   row.title = "resnet18 is slower";
-  row.targets = {{kTime, 1.15, 1.12, 1.18, 100, 115}, {{kCell, Metric::cpu_peak}, 1, 1, 1, 5, 5}};
+  row.series = {{kTime, 1.15, 1.12, 1.18, 100, 115},
+                {{kBenchmark, Metric::cpu_peak}, 1, 1, 1, 5, 5}};
   row.opened_at = 2000;
   return row;
 }

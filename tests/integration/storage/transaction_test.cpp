@@ -15,7 +15,7 @@ struct Transactions : FreshStores {
   Database& database = *stores.database;
 
   Status discover(const std::string& name) {
-    TW_TRY_VOID(stores.builds.discovered(BuildOrigin::nightly, name));
+    TW_TRY_VOID(stores.builds.discover(BuildOrigin::nightly, name));
     return {};
   }
   std::size_t builds() { return stores.builds.list().value().size(); }
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(Transactions, "a nested transaction is part of the outer one") 
 TEST_CASE_METHOD(Transactions, "a nested failure that changed nothing may be handled") {
   const auto ready = ready_build(stores.builds, "a", "h");
   REQUIRE(database.transact([&]() -> Status {
-    REQUIRE_FALSE(stores.builds.was_rejected(ready.id, "why"));
+    REQUIRE_FALSE(stores.builds.reject(ready.id, "why"));
     return discover("b");
   }));
   REQUIRE(builds() == 2);
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Transactions, "an exception through a transaction rolls it back
   REQUIRE(builds() == 1);
 }
 
-TEST_CASE_METHOD(Transactions, "threads take turns") {
+TEST_CASE_METHOD(Transactions, "threads write one after the other") {
   const auto insert = [&](const std::string& name) {
     for (int i = 0; i < 20; ++i) {
       if (!database.transact([&] { return discover(name + std::to_string(i)); })) std::abort();

@@ -93,13 +93,13 @@ TEST_CASE("a copy within the device and a memset are work of the device") {
   CHECK(breakdown.memset_ns == 20);
 }
 
-TEST_CASE("a copy on the host is no work of the device") {
+TEST_CASE("a copy on the host does not count as work of the device") {
   const auto breakdown = break_down({activity(Kind::host_to_host, 100, 200, 64)}, kWindow);
   require_shares(breakdown, 0, 0, 200);
   CHECK(breakdown.bytes.empty());
 }
 
-TEST_CASE("what reaches out of the window counts inside and is told as clipped") {
+TEST_CASE("work that reaches out of the window counts inside and is reported as clipped") {
   const auto breakdown = break_down(
       {activity(Kind::kernel, 90, 110), activity(Kind::device_to_host, 280, 350, 4096)}, kWindow);
   require_shares(breakdown, 10, 20, 170);

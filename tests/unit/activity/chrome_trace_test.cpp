@@ -1,7 +1,7 @@
-#include "torchwatch/activity/chrome_trace.hpp"
-
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include "torchwatch/activity/profile.hpp"
 
 using namespace torchwatch::activity;
 using nlohmann::json;
@@ -38,7 +38,7 @@ TEST_CASE("an iteration becomes a Chrome trace with a row for each stream") {
   CHECK(events[4]["args"]["bytes"] == 4096);
 }
 
-TEST_CASE("a kernel's name that is none of C++ is shown as it is, bad bytes replaced") {
+TEST_CASE("a kernel's name that is not a C++ name is shown unchanged, bad bytes replaced") {
   Profile profile;
   profile.activities = {{.kind = Kind::kernel, .name = "gemm_\xff"}};
   const auto trace = json::parse(chrome_trace(profile, "x"));

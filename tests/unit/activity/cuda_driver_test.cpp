@@ -1,8 +1,7 @@
-#include "torchwatch/activity/cuda_driver.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "fake_gpu.hpp"
+#include "torchwatch/activity/trace.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::activity;
@@ -30,15 +29,15 @@ TEST_CASE("a driver with a GPU is enough") {
 
 TEST_CASE("a machine without a driver says so with the loader's reason") {
   const auto text = refusal("libcuda_of_nobody.so.1");
-  CHECK(says(text, "no NVIDIA driver here: cannot load libcuda_of_nobody.so.1"));
+  CHECK(says(text, "no NVIDIA driver found: cannot load libcuda_of_nobody.so.1"));
   CHECK(says(text, "cannot open shared object file"));
 }
 
-TEST_CASE("a library that is no driver is named") {
-  CHECK(says(refusal(FAKE_LIBRARY), "is no CUDA driver"));
+TEST_CASE("a library that is not a driver is named") {
+  CHECK(says(refusal(FAKE_LIBRARY), "is not a CUDA driver"));
 }
 
-TEST_CASE("what the driver answers is told with what to do") {
+TEST_CASE("an answer of the driver is reported with what to do") {
   auto& cuda = test::fresh_cuda();
   const auto answer = [&](int code) {
     cuda.initialise_answer = code;

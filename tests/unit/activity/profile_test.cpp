@@ -44,7 +44,7 @@ bool says(const std::string& text, const char* what) {
 
 }  // namespace
 
-TEST_CASE("the iteration of median wall time is told, and the median of each share") {
+TEST_CASE("the iteration of median wall time is reported, and the median of each share") {
   const auto profile = Day().summary();
   REQUIRE(profile.has_value());
   CHECK(profile->iteration.wall_ns == 11 * kMillisecond);
@@ -57,7 +57,7 @@ TEST_CASE("the iteration of median wall time is told, and the median of each sha
   CHECK(profile->outside_ns == 0);
 }
 
-TEST_CASE("of an even number of iterations the lower of the middle two is told") {
+TEST_CASE("of an even number of iterations the lower of the middle two is reported") {
   Day day;
   day.iterations.pop_back();
   day.recording.activities.pop_back();
@@ -72,7 +72,7 @@ TEST_CASE("another device's work is not this one's") {
   CHECK(day.summary()->breakdown.shares.active_ns == 4 * kMillisecond);
 }
 
-TEST_CASE("a recording that is not whole is refused, never told smaller") {
+TEST_CASE("a recording that is not complete is refused, never reported as a smaller figure") {
   Day day;
   day.recording.dropped = 2;
   CHECK(says(day.refusal(), "CUPTI dropped 2 records"));
@@ -147,7 +147,7 @@ TEST_CASE("a wall clock that is set during an iteration is noticed") {
   CHECK(says(day.refusal(), "took 10000000 ns, but 12000000 ns by the wall clock"));
 }
 
-TEST_CASE("reading two clocks is no clock that is set") {
+TEST_CASE("the time between reading two clocks does not count as a clock that was set") {
   Day day;
   day.iterations[1].wall_ns += 25'000;
   CHECK(day.summary().has_value());
@@ -156,7 +156,7 @@ TEST_CASE("reading two clocks is no clock that is set") {
 TEST_CASE("a clock that tells no time is refused") {
   Day day;
   day.iterations[0].window = {0, 0};
-  CHECK(says(day.refusal(), "CUPTI told no time"));
+  CHECK(says(day.refusal(), "CUPTI reported no time"));
   day.iterations.clear();
   CHECK(says(day.refusal(), "no iteration"));
 }

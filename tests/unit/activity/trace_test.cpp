@@ -79,7 +79,7 @@ TEST_CASE("a kernel without a name is recorded") {
   CHECK(recording.activities.front().name.empty());
 }
 
-TEST_CASE("each direction of a copy is told, arrays as device memory") {
+TEST_CASE("each direction of a copy is recorded, arrays as device memory") {
   const std::vector<Kind> expected{Kind::unknown_copy,
                                    Kind::host_to_device,
                                    Kind::device_to_host,
@@ -103,7 +103,7 @@ TEST_CASE("each direction of a copy is told, arrays as device memory") {
   }
 }
 
-TEST_CASE("peer copies, memsets and graphs are recorded, what is no device's time is passed over") {
+TEST_CASE("peer copies, memsets and graphs are recorded, other records are skipped") {
   const auto recording = Machine().record({{.kind = 22, .start = 1, .end = 2, .bytes = 8},
                                            {.kind = 2, .start = 3, .end = 4, .bytes = 16},
                                            {.kind = 17},
@@ -205,7 +205,7 @@ TEST_CASE("a buffer that cannot be read to its end is counted") {
   CHECK(recording.unreadable == 1);
 }
 
-TEST_CASE("a stamp beyond the signed range is no time of day") {
+TEST_CASE("a stamp beyond the signed range is not a time of day") {
   const auto recording = Machine().record({kernel(~std::uint64_t{0}, ~std::uint64_t{0})});
   CHECK(recording.activities.front().start_ns < 0);
 }
@@ -214,7 +214,7 @@ TEST_CASE("no CUPTI, half a CUPTI: each is named") {
   Machine machine;
   machine.libraries.cupti = {"libcupti_of_nobody.so.13", "libcupti_of_nobody.so"};
   auto text = machine.refusal();
-  CHECK(says(text, "no CUPTI here: install"));
+  CHECK(says(text, "CUPTI not found: install"));
   CHECK(says(text, "libcupti_of_nobody.so.13: cannot open"));
   machine.libraries.cupti = {FAKE_CUPTI_WITHOUT_COUNT};
   CHECK(says(machine.refusal(), "has no cuptiActivityGetNumDroppedRecords"));
@@ -251,7 +251,7 @@ TEST_CASE("an older CUPTI tells that there is another profiler, not which") {
   CHECK(says(machine.refusal(), "(cuptiSubscribe: CUPTI error 39)"));
 }
 
-TEST_CASE("what CUPTI refuses is told with what to do, at whatever call") {
+TEST_CASE("a refusal by CUPTI is reported with what to do, at whatever call") {
   Machine machine;
   struct Meaning {
     int code;

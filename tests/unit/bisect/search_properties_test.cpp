@@ -17,7 +17,7 @@ namespace {
 // The same cases every time; RC_PARAMS in the environment still wins.
 const bool kSeeded = ::setenv("RC_PARAMS", "seed=20260101 max_success=60", 0) == 0;
 
-SearchTarget noisy(double sd, double unit = 1) {
+SearchSeries noisy(double sd, double unit = 1) {
   return {sd * unit, 4, 0.034 * unit, 0};
 }
 
@@ -47,8 +47,8 @@ Search run_with(CulpritSearch search, const AnswerTo& answer_to) {
 
 /// The same noise in another unit.
 SearchEvent in_unit(SearchEvent event, double unit) {
-  const auto scale = [unit](std::map<std::size_t, std::vector<double>>& by_target) {
-    for (auto& [target, values] : by_target) {
+  const auto scale = [unit](std::map<std::size_t, std::vector<double>>& by_series) {
+    for (auto& [series, values] : by_series) {
       for (double& value : values) value *= unit;
     }
   };
@@ -62,20 +62,20 @@ SearchEvent in_unit(SearchEvent event, double unit) {
 
 }  // namespace
 
-TEST_CASE("properties: a search takes the same course in any unit") {
+TEST_CASE("properties: a search takes the same steps in any unit") {
   REQUIRE(rc::check([] {
     const auto classes = *rc::gen::inRange<std::size_t>(1, 60);
     const auto culprit = *rc::gen::inRange<std::size_t>(0, classes);
     const double unit = std::ldexp(1.0, *rc::gen::inRange(-20, 40));  // exact in binary
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-    const auto course = [&](double in) {
+    const auto search_in = [&](double in) {
       SimulatedRuns runs(day_with(classes, culprit, 0.095, 0.02), seed);
       auto search = CulpritSearch::create({}, {noisy(0.028, in)}, classes).value();
       return run_with(std::move(search),
                       [&](const Measure& wanted) { return in_unit(runs.carry_out(wanted), in); });
     };
-    const auto plain = course(1);
-    const auto scaled = course(unit);
+    const auto plain = search_in(1);
+    const auto scaled = search_in(unit);
     RC_ASSERT(plain.measures == scaled.measures);
     RC_ASSERT(plain.answer.outcome == scaled.answer.outcome);
     RC_ASSERT(plain.answer.culprits.size() == scaled.answer.culprits.size());
@@ -100,10 +100,10 @@ TEST_CASE("properties: any answers, contradictory ones too, end a search within 
     const auto done = run_with(std::move(search), [&](const Measure& wanted) -> SearchEvent {
       std::map<std::size_t, std::vector<double>> some;
       std::map<std::size_t, std::vector<double>> others;
-      for (const auto target : wanted.targets) {
+      for (const auto series : wanted.series) {
         for (int i = 0; i < wanted.pairs; ++i) {
-          some[target].push_back(any_effect(random));
-          others[target].push_back(any_effect(random));
+          some[series].push_back(any_effect(random));
+          others[series].push_back(any_effect(random));
         }
       }
       if (wanted.alone) return MeasuredAlone{wanted.candidate, some};

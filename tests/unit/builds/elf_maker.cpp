@@ -105,7 +105,7 @@ std::string bytes_of(const ElfLibrary& library) {
   return bytes + names.bytes();
 }
 
-void write_tree(const fs::path& folder, const std::string& mark, bool has_cuda) {
+void write_tree(const fs::path& folder, const std::string& mark) {
   const fs::path lib = folder / "lib";
   write(lib / "libc10.so",
         bytes_of({.soname = "libc10.so",
@@ -115,9 +115,7 @@ void write_tree(const fs::path& folder, const std::string& mark, bool has_cuda) 
                                            .runpath = "$ORIGIN",
                                            .symbols = {mark}}));
   write(lib / "libtorch.so",
-        bytes_of({.soname = "libtorch.so",
-                  .needed = {has_cuda ? "libtorch_cuda.so" : "libtorch_cpu.so"},
-                  .runpath = "$ORIGIN"}));
+        bytes_of({.soname = "libtorch.so", .needed = {"libtorch_cpu.so"}, .runpath = "$ORIGIN"}));
   write(folder / "include" / "torch" / "torch.h", "// torch\n");
   write(folder / "build-version", "2.13.0+cpu\n");
   write(folder / "build-hash", "cf30153c4c131c8164ee7798e5022d810682e2cb\n");

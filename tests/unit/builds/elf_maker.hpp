@@ -23,7 +23,6 @@ struct ElfLibrary {
 std::string bytes_of(const ElfLibrary&);
 
 /// A small LibTorch tree of such libraries, complete. `mark` makes the contents differ.
-void write_tree(const std::filesystem::path& folder, const std::string& mark = "a",
-                bool has_cuda = false);
+void write_tree(const std::filesystem::path& folder, const std::string& mark = "a");
 
 }  // namespace torchwatch::test

@@ -34,15 +34,6 @@ TEST_CASE("a complete tree says its version and its commit") {
   CHECK(tree->version == "2.13.0+cpu");
   CHECK(tree->embedded_commit == "cf30153c4c131c8164ee7798e5022d810682e2cb");
   CHECK(tree->content_hash.size() == 64);
-  CHECK_FALSE(tree->has_cuda);
-}
-
-TEST_CASE("a tree whose libtorch needs libtorch_cuda has CUDA") {
-  const test::TemporaryFolder folder;
-  write_tree(folder.path() / "t", "a", true);
-  const auto tree = inspect(folder.path() / "t");
-  REQUIRE(tree.has_value());
-  CHECK(tree->has_cuda);
 }
 
 TEST_CASE("a tree of links has the hash of what is behind them") {
@@ -136,7 +127,20 @@ TEST_CASE("a file that is no library, or an executable, is refused") {
   folder.write("lib/libc10.so", "INPUT(libc10.so.1)\n");
   CHECK(mentions(error_of(folder.path()), "libc10.so is not a library"));
   folder.write("lib/libc10.so", bytes_of({.type = ET_EXEC}));
-  CHECK(mentions(error_of(folder.path()), "no shared library"));
+  CHECK(mentions(error_of(folder.path()), "not a shared library"));
+}
+
+TEST_CASE("every cut of a library is an error that names it or leaves a tree, never a crash") {
+  const test::TemporaryFolder folder;
+  write_tree(folder.path());
+  const std::string whole = bytes_of({.soname = "libtorch.so", .needed = {"libtorch_cpu.so"}});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    folder.write("lib/libtorch.so", whole.substr(0, size));
+    if (const auto tree = inspect(folder.path()); !tree) {
+      CHECK(tree.error().code == ErrorCode::invalid);
+      CHECK(mentions(tree.error(), "libtorch.so"));
+    }
+  }
 }
 
 TEST_CASE("an empty build-version is an error") {

@@ -63,7 +63,7 @@ variants = ["default", "bf16,batch=8"]
 [measure]
 enough = "250ms"
 place_libraries = false
-take_turns = false
+interleave = false
 [detect]
 threshold = 0.1
 )");
@@ -79,7 +79,7 @@ threshold = 0.1
   CHECK(to_string(config.suite.variants.back()) == "bf16,batch=8");
   CHECK(config.measure.enough == 250ms);
   CHECK_FALSE(config.measure.place_libraries);
-  CHECK_FALSE(config.measure.take_turns);
+  CHECK_FALSE(config.measure.interleave);
   CHECK(config.detect.threshold == 0.1);
 }
 
@@ -88,6 +88,15 @@ TEST_CASE("an unknown key names file, line and table, the key probably meant and
   CHECK(message.starts_with(
       "torchwatch.toml:3: [build] timeot: unknown key; did you mean \"timeout\"? "
       "keys of [build]: recipe, timeout, jobs, "));
+}
+
+TEST_CASE("a key that was renamed names the new one") {
+  CHECK(error_of("[measure]\ntake_turns = false\n") ==
+        "torchwatch.toml:2: [measure] take_turns is now called [measure] interleave");
+  CHECK(error_of("[detect]\ncreep_every = 0\n") ==
+        "torchwatch.toml:2: [detect] creep_every is now called [detect] drift_every");
+  CHECK(error_of("[detect]\ncreep_span = 7\n") ==
+        "torchwatch.toml:2: [detect] creep_span is now called [detect] drift_span");
 }
 
 TEST_CASE("a key in the wrong table names the right one") {
@@ -104,33 +113,41 @@ TEST_CASE("an unknown table is refused") {
 TEST_CASE("variants are known words, each once, and at least one") {
   CHECK(error_of("[suite]\nvariants = [\"int3\"]\n").find("\"int3\" is not known; allowed: a ") !=
         std::string::npos);
-  CHECK(error_of("[suite]\nvariants = [\"bf16\", \"bf16\"]\n").find("is not allowed") !=
+  CHECK(error_of("[suite]\nvariants = [\"bf16\", \"bf16\"]\n")
+            .find("invalid value [\"bf16\", \"bf16\"]: must be one or more, each once") !=
         std::string::npos);
-  CHECK(error_of("[suite]\nvariants = []\n").find("is not allowed") != std::string::npos);
+  CHECK(error_of("[suite]\nvariants = []\n").find("invalid value []: must be one or more") !=
+        std::string::npos);
 }
 
 TEST_CASE("a value of the wrong type says what was found and what is meant") {
   CHECK(error_of("[web]\nport = \"8420\"\n") ==
-        "torchwatch.toml:2: [web] port: is a string; it must be a whole number; allowed: 0 to "
-        "65535");
-  CHECK(error_of("[suite]\nworkloads = \"dlrm\"\n").find("is a string; it must be a list") !=
+        "torchwatch.toml:2: [web] port: invalid string \"8420\": must be a whole number (0 to "
+        "65535)");
+  CHECK(
+      error_of("[suite]\nworkloads = \"dlrm\"\n").find("invalid string \"dlrm\": must be a list") !=
+      std::string::npos);
+  CHECK(error_of("[suite]\nworkloads = [\"dlrm\", 3]\n")
+            .find("invalid whole number in the list: must be a list of strings") !=
         std::string::npos);
-  CHECK(error_of("[suite]\nworkloads = [\"dlrm\", 3]\n").find("holds a whole number") !=
+  CHECK(error_of("[web]\nport = [1]\n").find("invalid list: must be a whole number") !=
         std::string::npos);
   CHECK(error_of("build = 3\n").find("build: is a table; write [build]") != std::string::npos);
-  CHECK(error_of("[measure]\nplace_libraries = 1\n").find("it must be true or false") !=
+  CHECK(error_of("[measure]\nplace_libraries = 1\n").find("1: must be true or false") !=
         std::string::npos);
-  CHECK(error_of("[measure]\nthreads = 1.0\n").find("it must be a whole number") !=
+  CHECK(error_of("[measure]\nthreads = 1.0\n").find("1.0: must be a whole number") !=
         std::string::npos);
 }
 
 TEST_CASE("a bad duration or size says how one is written") {
   CHECK(error_of("[build]\ntimeout = \"4 hours\"\n") ==
-        "torchwatch.toml:2: [build] timeout: \"4 hours\" is not a duration: \"4h\", \"30m\", "
-        "\"90s\" or \"500ms\"; allowed: 1s to 168h");
-  CHECK(error_of("[build]\ntimeout = 14400\n").find("it must be a duration") != std::string::npos);
-  CHECK(error_of("[build]\ntimeout = \"1500ms\"\n").find("no whole second") != std::string::npos);
-  CHECK(error_of("[build]\ncache_limit = \"40GB\"\n").find("\"40GB\" is not a size") !=
+        "torchwatch.toml:2: [build] timeout: invalid value \"4 hours\": must be a duration: "
+        "\"4h\", \"30m\", \"90s\" or \"500ms\" (1s to 168h)");
+  CHECK(error_of("[build]\ntimeout = 14400\n").find("14400: must be a duration") !=
+        std::string::npos);
+  CHECK(error_of("[build]\ntimeout = \"1500ms\"\n").find("must be in whole seconds") !=
+        std::string::npos);
+  CHECK(error_of("[build]\ncache_limit = \"40GB\"\n").find("\"40GB\": must be a size") !=
         std::string::npos);
 }
 
@@ -158,9 +175,23 @@ TEST_CASE("values outside the limits are refused") {
 }
 
 TEST_CASE("a gate above the threshold is refused") {
-  const auto message = error_of("[detect]\nthreshold = 0.05\n");
-  CHECK(message.find("[detect] gate: 0.06 lies above threshold 0.05") != std::string::npos);
+  const auto message = error_of("[detect]\nthreshold = 0.05\ngate = 0.06\n");
+  CHECK(message ==
+        "torchwatch.toml:3: [detect] gate: invalid value 0.06: must be at most the "
+        "threshold, 0.05");
+  CHECK(error_of("[detect]\ngate = 0.08\n").find("at most the threshold, 0.07") !=
+        std::string::npos);
   CHECK(loaded("[detect]\nthreshold = 0.05\ngate = 0.04\n").detect.gate == 0.04);
+}
+
+TEST_CASE("a gate that is not set follows the threshold in proportion") {
+  CHECK(loaded("[detect]\nthreshold = 0.03\n").detect.gate == Approx(0.03 * 6 / 7));
+  CHECK(loaded("[detect]\nthreshold = 0.2\n").detect.gate == Approx(0.2 * 6 / 7));
+  CHECK(loaded("[detect]\nthreshold = 0.07\n").detect.gate == Config{}.detect.gate);
+  CHECK(loaded("[detect]\nconfidence = 0.95\n").detect.gate == Config{}.detect.gate);
+  for (const auto* threshold : {"0.005", "2.0"}) {
+    CHECK(loaded("[detect]\nthreshold = " + std::string(threshold)).detect.gate > 0);
+  }
 }
 
 TEST_CASE("every finding of a file is reported at once") {
@@ -255,12 +286,12 @@ thresholds = ["cpu_peak 0.03", "time resnet18 0.1", "* dlrm cpu-train 0.2", "tim
   for (const auto& rule : rules) words.push_back(to_string(rule));
   CHECK(words == std::vector<std::string>{"cpu_peak 0.03", "time resnet18 0.1",
                                           "* dlrm cpu-train 0.2", "time * cpu-infer 0.05"});
-  const Cell cell{"dlrm", {Device::cpu, Mode::train}, {}};
-  CHECK(rules[0].fits({cell, Metric::cpu_peak}));
-  CHECK_FALSE(rules[0].fits({cell, Metric::time}));
-  CHECK_FALSE(rules[1].fits({cell, Metric::time}));
-  CHECK(rules[2].fits({cell, Metric::time}));
-  CHECK_FALSE(rules[3].fits({cell, Metric::time}));
+  const Benchmark benchmark{"dlrm", {Device::cpu, Mode::train}, {}};
+  CHECK(rules[0].fits({benchmark, Metric::cpu_peak}));
+  CHECK_FALSE(rules[0].fits({benchmark, Metric::time}));
+  CHECK_FALSE(rules[1].fits({benchmark, Metric::time}));
+  CHECK(rules[2].fits({benchmark, Metric::time}));
+  CHECK_FALSE(rules[3].fits({benchmark, Metric::time}));
 }
 
 TEST_CASE("a threshold of any configuration may say so or leave it out") {

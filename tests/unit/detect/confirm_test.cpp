@@ -24,7 +24,7 @@ std::vector<double> pairs_about(double centre, double half_width, int count) {
 
 }  // namespace
 
-TEST_CASE("no verdict before the least number of pairs") {
+TEST_CASE("there is no verdict before the least number of pairs") {
   for (int pairs = 0; pairs < 12; ++pairs) {
     const auto decision = confirm(pairs_about(0.5, 0.01, pairs), Settings{});
     CHECK(decision.measure_more);
@@ -71,7 +71,7 @@ TEST_CASE("pairs beyond the look that decided change nothing") {
   CHECK(later.estimate.pairs == 12);
 }
 
-TEST_CASE("between two looks it waits for the next") {
+TEST_CASE("confirmation between two looks waits for the next one") {
   const auto undecided = pairs_about(std::log(1.06), 0.12, 12);
   auto decision = confirm(undecided, Settings{});
   REQUIRE(decision.measure_more);
@@ -82,7 +82,7 @@ TEST_CASE("between two looks it waits for the next") {
   CHECK(confirm(more, Settings{}).pairs_next == 24);
 }
 
-TEST_CASE("noise that hides the change ends as inconclusive with what could have been told") {
+TEST_CASE("noise that hides the change ends as inconclusive with the change it would have found") {
   const auto decision = confirm(pairs_about(std::log(1.06), 0.6, 60), Settings{});
   CHECK_FALSE(decision.measure_more);
   CHECK(decision.verdict == Verdict::inconclusive);
@@ -90,7 +90,7 @@ TEST_CASE("noise that hides the change ends as inconclusive with what could have
   CHECK(decision.reason.find("too noisy to tell; a change from +") != std::string::npos);
 }
 
-TEST_CASE("pairs that agree suspiciously well are given the least spread that is believed") {
+TEST_CASE("pairs that agree suspiciously well get the least assumed spread") {
   // Twelve equal pairs: the t statistic would be infinite without the floor.
   const std::vector<double> equal(12, std::log(1.08));
   CHECK(confirm(equal, Settings{}).verdict == Verdict::regressed);

@@ -8,7 +8,7 @@ using namespace torchwatch::detect;
 namespace {
 
 Change change(const char* workload, Device device, Metric metric, double effect) {
-  return {Target{Cell{workload, Configuration{device, Mode::train}, {}}, metric}, effect};
+  return {Series{Benchmark{workload, Configuration{device, Mode::train}, {}}, metric}, effect};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ using namespace torchwatch::detect;
 
 namespace {
 
-/// Series that moved by this factor, each a little differently.
+/// Returns series that moved by this factor, each a little differently.
 std::vector<double> moved(double factor, int series) {
   std::vector<double> log_ratios;
   for (int i = 0; i < series; ++i) {
@@ -33,7 +33,7 @@ TEST_CASE("series that moved together either way are a shift of the machine") {
   }
 }
 
-TEST_CASE("a machine that measures as before, or in one series alone otherwise, has not shifted") {
+TEST_CASE("a machine that measures as before, or differs in one series alone, has not shifted") {
   CHECK_FALSE(machine_shift(moved(1.0, 12), Settings{}));
   CHECK_FALSE(machine_shift(moved(1.02, 12), Settings{}));
   CHECK_FALSE(machine_shift(moved(1.5, 1), Settings{}));

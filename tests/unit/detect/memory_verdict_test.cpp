@@ -21,7 +21,7 @@ MemoryDecision leak(const Runs& baseline, const Runs& candidate,
 
 }  // namespace
 
-TEST_CASE("one number against one number is never a verdict nor a suspicion") {
+TEST_CASE("one run a side gives neither a verdict nor a suspicion") {
   for (const auto& decision :
        {peak({100 * kMiB}, {200 * kMiB}), peak({}, {}), leak({0}, {4096}), leak({}, {4096})}) {
     CHECK(decision.verdict == Verdict::inconclusive);
@@ -72,7 +72,7 @@ TEST_CASE("runs of one build that disagree give no verdict") {
   CHECK(decision.reason.find("disagree") != std::string::npos);
 }
 
-TEST_CASE("a peak that was nothing before is judged by its bytes") {
+TEST_CASE("a peak that was zero before is judged by its bytes") {
   const auto decision = peak(Runs(3, 0), Runs(3, 8 * kMiB));
   CHECK(decision.verdict == Verdict::regressed);
   CHECK(decision.ratio == 0);
@@ -93,7 +93,7 @@ TEST_CASE("a leak is exact, and its floor itself already counts") {
   CHECK(leak(Runs(3, 4096), Runs(3, 0)).verdict == Verdict::improved);
 }
 
-TEST_CASE("growth of the heap has a floor of its own and must be a quarter more") {
+TEST_CASE("growth of the heap has its own floor and must be a quarter more") {
   const auto heap = [](std::int64_t before, std::int64_t after) {
     return leak(Runs(3, before), Runs(3, after), Metric::heap_growth);
   };
@@ -105,7 +105,7 @@ TEST_CASE("growth of the heap has a floor of its own and must be a quarter more"
   CHECK(heap(100'000, 125'001).verdict == Verdict::regressed);
 }
 
-TEST_CASE("retained bytes have a floor of their own") {
+TEST_CASE("retained bytes have their own floor") {
   CHECK(leak(Runs(3, 0), Runs(3, 65'535), Metric::leak_retained).verdict == Verdict::unchanged);
   CHECK(leak(Runs(3, 0), Runs(3, 65'536), Metric::leak_retained).verdict == Verdict::regressed);
 }

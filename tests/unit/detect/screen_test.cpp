@@ -20,7 +20,7 @@ TEST_CASE("fewer than two pairs say nothing, whatever their size") {
 TEST_CASE("two quiet pairs end a healthy series") {
   const auto decision = screen(std::vector{0.004, -0.003}, Settings{});
   CHECK(decision.step == ScreenStep::unchanged);
-  CHECK(decision.reason == "+0.1 % [-7.3, 8.0] at 99 %, 2 pairs");
+  CHECK(decision.reason == "+0.1 % [-7.4, +8.1] at 99 %, 2 pairs");
 }
 
 TEST_CASE("two pairs never make a suspect") {
@@ -37,7 +37,7 @@ TEST_CASE("one disturbed pair neither ends a series nor makes it a suspect") {
   CHECK(screen(std::vector{0.0, 0.01, 0.3, -0.01}, Settings{}).step != ScreenStep::suspect);
 }
 
-TEST_CASE("a series too noisy to tell says from what change on it could") {
+TEST_CASE("a series that is too noisy states the least change it would have shown") {
   std::vector<double> log_ratios;
   for (int i = 0; i < 24; ++i) log_ratios.push_back((i % 2 == 0 ? 0.4 : -0.4) + 0.001 * i);
   const auto decision = screen(log_ratios, Settings{});
@@ -63,7 +63,7 @@ TEST_CASE("screening always ends, and says the same of the mirrored pairs") {
   }));
 }
 
-TEST_CASE("a pair that is no number ends in an answer instead of endless measuring") {
+TEST_CASE("a pair that is not a number ends screening instead of measuring for ever") {
   const double nan = std::nan("");
   CHECK(screen(std::vector{0.1, nan}, Settings{}).step == ScreenStep::too_noisy);
   CHECK(screen(std::vector{HUGE_VAL}, Settings{}).step == ScreenStep::too_noisy);

@@ -9,7 +9,7 @@ using namespace torchwatch::detect;
 
 namespace {
 
-/// P(W <= w) by trying every choice of signs.
+/// Returns P(W <= w) by trying every choice of signs.
 double brute_force_chance(int pairs, int w) {
   int hits = 0;
   for (unsigned signs = 0; signs < (1U << pairs); ++signs) {
@@ -22,7 +22,7 @@ double brute_force_chance(int pairs, int w) {
   return hits / std::pow(2.0, pairs);
 }
 
-/// The signed-rank statistic of differences about a supposed centre.
+/// Returns the signed-rank statistic of differences about a supposed centre.
 int statistic(std::vector<double> differences, double centre) {
   for (double& difference : differences) difference -= centre;
   std::sort(differences.begin(), differences.end(),
@@ -81,7 +81,7 @@ TEST_CASE("the normal approximation joins on where the exact distribution ends")
   }
 }
 
-TEST_CASE("a useless tail gives no cut or the middle") {
+TEST_CASE("a tail of zero gives no cut and one above a half gives the middle") {
   CHECK_FALSE(signed_rank_cut(0, 0.1).has_value());
   CHECK_FALSE(signed_rank_cut(10, 0).has_value());
   CHECK_FALSE(signed_rank_cut(10, std::nan("")).has_value());

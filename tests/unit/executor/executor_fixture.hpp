@@ -6,8 +6,8 @@
 
 #include "fake_process_runner.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/doors/publish.hpp"
 #include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::test {
 
@@ -16,14 +16,14 @@ struct ExecutorFixture {
   TemporaryFolder folder;
   std::filesystem::path scratch = folder.path() / "scratch";
 
-  executor::RunOrder order(const std::string& attempt, const std::string& build = "a") const {
-    executor::RunOrder order;
-    order.request.attempt = attempt;
-    order.request.cell.workload = "resnet18";
-    order.runner = folder.write("kit-of-" + build + "/runner", "");
-    chmod(order.runner.c_str(), 0755);
-    order.libraries = folder.write(build + "/lib/libtorch_cpu.so", "").parent_path();
-    return order;
+  executor::RunSpec spec(const std::string& attempt, const std::string& build = "a") const {
+    executor::RunSpec spec;
+    spec.request.attempt = attempt;
+    spec.request.benchmark.workload = "resnet18";
+    spec.runner = folder.write("kit-of-" + build + "/runner", "");
+    chmod(spec.runner.c_str(), 0755);
+    spec.libraries = folder.write(build + "/lib/libtorch_cpu.so", "").parent_path();
+    return spec;
   }
 };
 
@@ -37,10 +37,11 @@ inline RunResult good_result(const std::string& attempt) {
 }
 
 /// A runner that writes `text` as its result and ends in the given way.
-inline FakeProcessRunner::Script writes(std::string text, doors::ProcessEnd end = doors::Exited{0},
+inline FakeProcessRunner::Script writes(std::string text,
+                                        process::ProcessEnd end = process::Exited{0},
                                         std::string output = "") {
-  return [=](const doors::ProcessSpec& spec, std::stop_token) {
-    static_cast<void>(doors::publish_file(spec.arguments.at(2), text));
+  return [=](const process::ProcessSpec& spec, std::stop_token) {
+    static_cast<void>(platform::publish_file(spec.arguments.at(2), text));
     return ended(end, output);
   };
 }

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::size_t size_of(const doors::ProcessSpec& spec) {
+std::size_t size_of(const process::ProcessSpec& spec) {
   std::size_t size = spec.program.string().size();
   for (const auto& argument : spec.arguments) size += argument.size() + 1;
   for (const auto& [name, value] : spec.environment) size += name.size() + value.size() + 2;
@@ -26,9 +26,7 @@ TEST_CASE("every run has arguments and environment of the same size, whatever th
   test::FakeProcessRunner processes(test::writes(""));
   LocalExecutor executor(processes, fixture.scratch, {});
   for (const char* const build : {"a", "a-build-with-a-much-longer-name"}) {
-    const auto id = executor.submit(fixture.order("attempt0", build));
-    REQUIRE(id);
-    REQUIRE(executor.wait(*id, {}));
+    REQUIRE(executor.run(fixture.spec("attempt0", build), {}));
   }
   const auto specs = processes.specs();
   REQUIRE(specs.size() == 2);
@@ -38,55 +36,55 @@ TEST_CASE("every run has arguments and environment of the same size, whatever th
 TEST_CASE("a run sees its libraries, thread counts and the settings' variables, and its limits") {
   const test::ExecutorFixture fixture;
   fs::path libraries;
-  test::FakeProcessRunner processes([&](const doors::ProcessSpec& spec, std::stop_token) {
+  test::FakeProcessRunner processes([&](const process::ProcessSpec& spec, std::stop_token) {
     libraries = fs::canonical(spec.environment.at("LD_LIBRARY_PATH"));
-    return test::ended(doors::Exited{0});
+    return test::ended(process::Exited{0});
   });
   LocalExecutor::Settings settings;
   settings.environment = {{"CUDA_VISIBLE_DEVICES", "0"}};
   settings.threads = 3;
   settings.grace = std::chrono::seconds(7);
   LocalExecutor executor(processes, fixture.scratch, settings);
-  auto order = fixture.order("t1");
-  order.request.limits = {.time_ms = 2000, .memory_bytes = 12345};
-  REQUIRE(executor.wait(*executor.submit(order), {}));
+  auto run = fixture.spec("t1");
+  run.request.limits = {.time_ms = 2000, .memory_bytes = 12345};
+  REQUIRE(executor.run(run, {}));
   const auto spec = processes.specs().at(0);
-  CHECK(libraries == order.libraries);
+  CHECK(libraries == run.libraries);
   CHECK(spec.environment.at("OMP_NUM_THREADS") == "3");
   CHECK(spec.environment.at("LC_ALL") == "C");
   CHECK(spec.environment.at("CUDA_VISIBLE_DEVICES") == "0");
   CHECK(spec.time_limit == std::chrono::milliseconds(9000));
   CHECK(spec.memory_limit_bytes == 12345);
-  CHECK(spec.tag == "t1");
+  CHECK(spec.label == "t1");
 }
 
 TEST_CASE("the variant's number of threads comes before the settings'") {
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;
   LocalExecutor executor(processes, fixture.scratch, {});
-  auto order = fixture.order("t1");
-  order.request.cell.variant.threads = 5;
-  REQUIRE(executor.wait(*executor.submit(order), {}));
+  auto run = fixture.spec("t1");
+  run.request.benchmark.variant.threads = 5;
+  REQUIRE(executor.run(run, {}));
   CHECK(processes.specs().at(0).environment.at("OMP_NUM_THREADS") == "5");
 }
 
-TEST_CASE("several threads on a CPU are bound to cores, where that is wished") {
+TEST_CASE("several threads on a CPU are bound to cores, where the settings ask for it") {
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;
   LocalExecutor::Settings settings;
   settings.bind_threads = true;
   settings.threads = 2;
   LocalExecutor executor(processes, fixture.scratch, settings);
-  auto one_thread = fixture.order("t1");
-  one_thread.request.cell.variant.threads = 1;
-  auto on_device = fixture.order("t2");
-  on_device.request.cell.configuration.device = Device::cuda;
-  for (const auto& order : {fixture.order("t0"), one_thread, on_device}) {
-    REQUIRE(executor.wait(*executor.submit(order), {}));
+  auto one_thread = fixture.spec("t1");
+  one_thread.request.benchmark.variant.threads = 1;
+  auto on_device = fixture.spec("t2");
+  on_device.request.benchmark.configuration.device = Device::cuda;
+  for (const auto& run : {fixture.spec("t0"), one_thread, on_device}) {
+    REQUIRE(executor.run(run, {}));
   }
   settings.bind_threads = false;
   LocalExecutor unbound(processes, fixture.scratch, settings);
-  REQUIRE(unbound.wait(*unbound.submit(fixture.order("t3")), {}));
+  REQUIRE(unbound.run(fixture.spec("t3"), {}));
   const auto specs = processes.specs();
   CHECK(specs.at(0).environment.at("OMP_PROC_BIND") == "close");
   CHECK(specs.at(0).environment.at("OMP_PLACES") == "cores");
@@ -101,9 +99,9 @@ TEST_CASE("an attempt id that could name another folder is refused") {
   test::FakeProcessRunner processes;
   LocalExecutor executor(processes, fixture.scratch, {});
   for (const char* const attempt : {"", "..", "a/b", "a b", "a\nb"}) {
-    const auto id = executor.submit(fixture.order(attempt));
-    REQUIRE_FALSE(id);
-    CHECK(id.error().code == ErrorCode::invalid);
+    const auto outcome = executor.run(fixture.spec(attempt), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::invalid);
   }
 }
 
@@ -111,22 +109,22 @@ TEST_CASE("nothing is accepted for a runner or libraries that are not there") {
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;
   LocalExecutor executor(processes, fixture.scratch, {});
-  auto order = fixture.order("t1");
-  order.runner = fixture.folder.path() / "missing";
-  CHECK(executor.submit(order).error().code == ErrorCode::unavailable);
-  order = fixture.order("t1");
-  order.libraries = fixture.folder.path() / "missing";
-  CHECK(executor.submit(order).error().code == ErrorCode::unavailable);
+  auto run = fixture.spec("t1");
+  run.runner = fixture.folder.path() / "missing";
+  CHECK(executor.run(run, {}).error().code == ErrorCode::unavailable);
+  run = fixture.spec("t1");
+  run.libraries = fixture.folder.path() / "missing";
+  CHECK(executor.run(run, {}).error().code == ErrorCode::unavailable);
 }
 
 TEST_CASE("a run's scratch folder is gone after it, however it ended") {
   const test::ExecutorFixture fixture;
-  for (const doors::ProcessEnd& end :
-       {doors::ProcessEnd{doors::Exited{0}}, doors::ProcessEnd{doors::Signalled{11}},
-        doors::ProcessEnd{doors::SpawnFailed{"x"}}}) {
+  for (const process::ProcessEnd& end :
+       {process::ProcessEnd{process::Exited{0}}, process::ProcessEnd{process::Signalled{11}},
+        process::ProcessEnd{process::SpawnFailed{"x"}}}) {
     test::FakeProcessRunner processes(test::writes("{", end));
     LocalExecutor executor(processes, fixture.scratch, {});
-    static_cast<void>(executor.wait(*executor.submit(fixture.order("t1")), {}));
+    static_cast<void>(executor.run(fixture.spec("t1"), {}));
     CHECK(fs::is_empty(fixture.scratch));
   }
 }
@@ -143,24 +141,25 @@ TEST_CASE("what a killed daemon left in the scratch folder is swept, and nothing
   CHECK(fs::exists(fixture.scratch / "other" / "file"));
 }
 
-TEST_CASE("runs of several waiters never overlap") {
+TEST_CASE("runs of several callers never overlap") {
   const test::ExecutorFixture fixture;
   std::atomic<int> running = 0;
   std::atomic<int> most = 0;
-  test::FakeProcessRunner processes([&](const doors::ProcessSpec&, std::stop_token) {
+  test::FakeProcessRunner processes([&](const process::ProcessSpec&, std::stop_token) {
     most = std::max<int>(most, ++running);
     std::this_thread::yield();
     --running;
-    return test::ended(doors::Exited{0});
+    return test::ended(process::Exited{0});
   });
   LocalExecutor executor(processes, fixture.scratch, {});
-  std::vector<std::future<void>> waiters;
+  std::vector<std::future<void>> callers;
   for (int i = 0; i < 8; ++i) {
-    const auto id = executor.submit(fixture.order("t" + std::to_string(i)));
-    waiters.push_back(std::async(std::launch::async,
-                                 [&executor, id] { static_cast<void>(executor.wait(*id, {})); }));
+    callers.push_back(
+        std::async(std::launch::async, [&executor, spec = fixture.spec("t" + std::to_string(i))] {
+          static_cast<void>(executor.run(spec, {}));
+        }));
   }
-  for (auto& waiter : waiters) waiter.get();
+  for (auto& caller : callers) caller.get();
   CHECK(most == 1);
   CHECK(processes.specs().size() == 8);
 }
@@ -169,31 +168,23 @@ TEST_CASE("a run cancelled before it began never starts") {
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;
   LocalExecutor executor(processes, fixture.scratch, {});
-  const auto id = executor.submit(fixture.order("t1"));
-  REQUIRE(executor.cancel(*id));
-  CHECK(executor.wait(*id, {}).error().code == ErrorCode::cancelled);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto outcome = executor.run(fixture.spec("t1"), stop.get_token());
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::cancelled);
   CHECK(processes.specs().empty());
-}
-
-TEST_CASE("a run can be waited for once; another number is not found") {
-  const test::ExecutorFixture fixture;
-  test::FakeProcessRunner processes;
-  LocalExecutor executor(processes, fixture.scratch, {});
-  const auto id = executor.submit(fixture.order("t1"));
-  REQUIRE(executor.wait(*id, {}));
-  CHECK(executor.wait(*id, {}).error().code == ErrorCode::not_found);
-  CHECK(executor.cancel(*id + 1).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("the stop request reaches the process") {
   const test::ExecutorFixture fixture;
   std::stop_source source;
-  test::FakeProcessRunner processes([&source](const doors::ProcessSpec&, std::stop_token stop) {
+  test::FakeProcessRunner processes([&source](const process::ProcessSpec&, std::stop_token stop) {
     source.request_stop();
-    return test::ended(stop.stop_requested() ? doors::ProcessEnd{doors::Cancelled{}}
-                                             : doors::ProcessEnd{doors::Exited{0}});
+    return test::ended(stop.stop_requested() ? process::ProcessEnd{process::Cancelled{}}
+                                             : process::ProcessEnd{process::Exited{0}});
   });
   LocalExecutor executor(processes, fixture.scratch, {});
-  const auto outcome = executor.wait(*executor.submit(fixture.order("t1")), source.get_token());
+  const auto outcome = executor.run(fixture.spec("t1"), source.get_token());
   CHECK(outcome.error().code == ErrorCode::cancelled);
 }

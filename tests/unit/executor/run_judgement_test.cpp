@@ -12,7 +12,7 @@ Result<executor::RunOutcome> outcome_of(test::FakeProcessRunner::Script script) 
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes(std::move(script));
   LocalExecutor executor(processes, fixture.scratch, {});
-  return executor.wait(*executor.submit(fixture.order("attempt1")), {});
+  return executor.run(fixture.spec("attempt1"), {});
 }
 
 RunFailure failure_of(test::FakeProcessRunner::Script script) {
@@ -43,24 +43,25 @@ TEST_CASE("a whole result of the right attempt comes back as it is") {
 }
 
 TEST_CASE("how a runner ended comes before what it wrote") {
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::Signalled{11})), "SIGSEGV"));
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::Exited{3})), "exit status 3"));
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::TimedOut{})), "time limit"));
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::OutputLimit{})), "output limit"));
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::MemoryLimit{9})), "more memory"));
-  CHECK(mentions(failure_of(test::writes(good_json(), doors::Abandoned{})), "SIGKILL"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::Signalled{11})), "SIGSEGV"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::Exited{3})), "exit status 3"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::TimedOut{})), "time limit"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::OutputLimit{})), "output limit"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::MemoryLimit{9})), "more memory"));
+  CHECK(mentions(failure_of(test::writes(good_json(), process::Abandoned{})), "SIGKILL"));
 }
 
 TEST_CASE("a runner that never started is the executor's failure, not the run's") {
-  const auto outcome = outcome_of(test::writes("", doors::SpawnFailed{"no such file"}));
+  const auto outcome = outcome_of(test::writes("", process::SpawnFailed{"no such file"}));
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == ErrorCode::unavailable);
   CHECK(outcome.error().message.find("no such file") != std::string::npos);
 }
 
-TEST_CASE("no result, a damaged one, another attempt's and too large a one are told apart") {
-  const auto nothing = [](const doors::ProcessSpec&, std::stop_token) {
-    return test::ended(doors::Exited{0});
+TEST_CASE(
+    "no result, a damaged one, another attempt's and too large a one give different reasons") {
+  const auto nothing = [](const process::ProcessSpec&, std::stop_token) {
+    return test::ended(process::Exited{0});
   };
   CHECK(mentions(failure_of(nothing), "left no result"));
   const std::string whole = good_json();
@@ -78,7 +79,7 @@ TEST_CASE("a result cut off anywhere is never believed") {
   for (std::size_t size = 0; size + 1 < whole.size(); size += 7) {
     test::FakeProcessRunner processes(test::writes(whole.substr(0, size)));
     LocalExecutor executor(processes, fixture.scratch, {});
-    const auto outcome = executor.wait(*executor.submit(fixture.order("attempt1")), {});
+    const auto outcome = executor.run(fixture.spec("attempt1"), {});
     REQUIRE(outcome);
     CHECK(std::holds_alternative<RunFailure>(*outcome));
   }
@@ -99,7 +100,7 @@ TEST_CASE("an ok result without the figures of its pass is not believed") {
 
 TEST_CASE("the end of the output is kept with a failure, as plain text of bounded size") {
   const std::string noise = std::string(100'000, 'x') + "\x1b[31mlast\xff words\n\tend";
-  const auto failure = failure_of(test::writes("", doors::Exited{1}, noise));
+  const auto failure = failure_of(test::writes("", process::Exited{1}, noise));
   CHECK(failure.output.size() <= 16384);
   CHECK(failure.output.ends_with("x?[31mlast? words\n\tend"));
 }

@@ -1,4 +1,4 @@
-#include "speech/beam_search.hpp"
+#include "speech/parts/beam_search.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "computer_vision/nms.hpp"
+#include "computer_vision/parts/nms.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "natural_language/random_blocks.hpp"
+#include "natural_language/parts/random_blocks.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "computer_vision/roi_align.hpp"
+#include "computer_vision/parts/roi_align.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "other/sample_hooks.hpp"
-#include "other/sample_weights.hpp"
+#include "other/parts/sample_hooks.hpp"
+#include "other/parts/shared_weights.hpp"
 
 using namespace torchwatch::models;
 

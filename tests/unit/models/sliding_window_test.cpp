@@ -1,4 +1,4 @@
-#include "natural_language/sliding_window.hpp"
+#include "natural_language/parts/sliding_window.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +17,7 @@ torch::Tensor random_features(std::uint64_t seed) {
   return torch::randn({kBatch, kLength, kHeads, kWidth});
 }
 
-/// batch x length x heads, of the token `offset` places on; `outside` where there is none.
+/// Returns batch x length x heads of the token `offset` places later; `outside` beyond the text.
 torch::Tensor moved(const torch::Tensor& x, std::int64_t offset, double outside) {
   auto result = torch::full_like(x, outside);
   const auto count = kLength - std::abs(offset);

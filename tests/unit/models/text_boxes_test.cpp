@@ -1,4 +1,4 @@
-#include "computer_vision/text_boxes.hpp"
+#include "computer_vision/parts/text_boxes.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
-#include "computer_vision/yolov3_boxes.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
+
+#include "computer_vision/yolov3/boxes.hpp"
 
 namespace yolov3 = torchwatch::models::yolov3;
 

@@ -28,7 +28,7 @@ std::string refusal(const json& request) {
 
 TEST_CASE("a request needs only schema, attempt, workload, device and mode") {
   const auto request = parse_request(minimal().dump()).value();
-  REQUIRE(to_string(request.cell) == "resnet18 cpu-train");
+  REQUIRE(to_string(request.benchmark) == "resnet18 cpu-train");
   REQUIRE(request.pass == Pass::timing);
   REQUIRE(request.warmup == 5);
   REQUIRE(request.iterations == 30);
@@ -36,8 +36,9 @@ TEST_CASE("a request needs only schema, attempt, workload, device and mode") {
 
 TEST_CASE("a request is read back as it was written") {
   Request request;
-  request.attempt = "night-7/3";
-  request.cell = {"dlrm", {Device::cuda, Mode::infer}, {Precision::bf16, Backend::eager, 8, 2}};
+  request.attempt = "comparison-7/3";
+  request.benchmark = {
+      "dlrm", {Device::cuda, Mode::infer}, {Precision::bf16, Backend::eager, 8, 2}};
   request.pass = Pass::memory;
   request.preset = Preset::paper;
   request.warmup = 2;
@@ -53,7 +54,7 @@ TEST_CASE("a request is read back as it was written") {
   const auto text = to_json(request);
   const auto again = parse_request(text).value();
   REQUIRE(to_json(again) == text);
-  REQUIRE(again.cell == request.cell);
+  REQUIRE(again.benchmark == request.benchmark);
   REQUIRE(again.seed == request.seed);
   REQUIRE(again.limits.memory_bytes == 1 << 30);
 }
@@ -61,28 +62,29 @@ TEST_CASE("a request is read back as it was written") {
 TEST_CASE("a batch may be as large as the largest original's") {
   auto request = minimal();
   request["batch"] = 1 << 20;
-  REQUIRE(parse_request(request.dump()).value().cell.variant.batch == 1 << 20);
+  REQUIRE(parse_request(request.dump()).value().benchmark.variant.batch == 1 << 20);
   request["batch"] = 1 << 25;
   REQUIRE(refusal(request).find("member \"batch\" must be a whole number from 0") == 0);
 }
 
-TEST_CASE("with whom a request takes turns is read back, and is for timing alone") {
+TEST_CASE("the pipes of an interleaved request are read back, and are for timing alone") {
   auto request = parse_request(minimal().dump()).value();
-  REQUIRE_FALSE(request.turns);
-  request.turns = Turns{"/scratch/a/turn", "/scratch/b/turn", true};
+  REQUIRE_FALSE(request.interleave);
+  request.interleave = Interleave{"/scratch/a/pipe", "/scratch/b/pipe", true};
   const auto again = parse_request(to_json(request)).value();
-  REQUIRE(again.turns);
-  REQUIRE(again.turns->own == "/scratch/a/turn");
-  REQUIRE(again.turns->other == "/scratch/b/turn");
-  REQUIRE(again.turns->begins);
+  REQUIRE(again.interleave);
+  REQUIRE(again.interleave->own == "/scratch/a/pipe");
+  REQUIRE(again.interleave->other == "/scratch/b/pipe");
+  REQUIRE(again.interleave->begins);
 
   request.pass = Pass::memory;
   REQUIRE(parse_request(to_json(request))
               .error()
-              .message.find("\"turns\" is for the pass \"timing\" alone") != std::string::npos);
+              .message.find("\"interleave\" is for the pass \"timing\" alone") !=
+          std::string::npos);
   auto without = minimal();
-  without["turns"] = {{"own", "a"}};
-  REQUIRE(refusal(without) == "member \"turns.other\" is missing");
+  without["interleave"] = {{"own", "a"}};
+  REQUIRE(refusal(without) == "member \"interleave.other\" is missing");
 }
 
 TEST_CASE("a member that is missing is named") {
@@ -137,7 +139,7 @@ TEST_CASE("a Chrome trace is the profile pass's") {
   REQUIRE(refusal(request) == "member \"chrome_trace\" is for the pass \"profile\" alone");
 }
 
-TEST_CASE("fewer iterations than the usual minimum are a valid wish") {
+TEST_CASE("fewer iterations than the usual minimum are a valid request") {
   auto request = minimal();
   request["iterations"] = 3;
   REQUIRE(parse_request(request.dump()).value().iterations_min == 3);

@@ -1,4 +1,5 @@
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/view.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +15,7 @@ TEST_CASE("an accepted incident is called so, whatever the store counts it among
   CHECK(state_word(incident) == "accepted");
 }
 
-TEST_CASE("an acceptance says by whom, why and when; none is null") {
+TEST_CASE("an acceptance says by whom, why and when, and is null where there was no acceptance") {
   CHECK(json_of(std::nullopt).is_null());
   CHECK(json_of(storage::Acceptance{"ada", "the price of a fix", 86'400'000}) ==
         nlohmann::json{

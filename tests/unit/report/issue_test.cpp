@@ -44,18 +44,18 @@ std::string live_text(const std::string& body) {
   return live;
 }
 
-IncidentFacts huge_night() {
-  auto facts = hostile_night();
+IncidentFacts huge_comparison() {
+  auto facts = hostile_comparison();
   const std::string wide(3000, '|');
-  auto& culprit = facts.search->culprits.front();
+  auto& culprit = facts.bisection->culprits.front();
   for (int i = 0; i < 300; ++i) {
     auto effect = facts.effects.front();
-    effect.target.cell.workload = wide + std::to_string(i);
+    effect.series.benchmark.workload = wide + std::to_string(i);
     facts.effects.push_back(effect);
     facts.machine["fact" + std::to_string(i)] = wide;
     culprit.effects.push_back(effect);
     culprit.commits.front().changed_paths.push_back(wide);
-    facts.search->skipped.push_back({"abc", wide});
+    facts.bisection->skipped.push_back({"abc", wide});
   }
   facts.reproduce = wide;
   return facts;
@@ -63,63 +63,51 @@ IncidentFacts huge_night() {
 
 }  // namespace
 
-TEST_CASE("an issue with a culprit reads as accepted") {
-  require_golden("issue_culprit.md", issue_body(slower_night()));
-}
-TEST_CASE("an issue with two culprits and a third cause reads as accepted") {
-  require_golden("issue_two_culprits.md", issue_body(slower_night_with_two_culprits()));
-}
-TEST_CASE("an issue with several candidates reads as accepted") {
-  require_golden("issue_candidates.md", issue_body(slower_night_undecided()));
-}
-TEST_CASE("an issue whose regression did not reproduce reads as accepted") {
-  require_golden("issue_not_reproduced.md", issue_body(slower_night_not_reproduced()));
-}
 TEST_CASE("an issue about a leak reads as accepted") {
-  require_golden("issue_leak.md", issue_body(leaking_night()));
+  require_golden("issue_leak.md", issue_body(leaking_comparison()));
 }
 TEST_CASE("an issue tells a leak of the heap from one of tensors") {
-  auto facts = leaking_night();
+  auto facts = leaking_comparison();
   CHECK(issue_body(facts).find("**4,096 bytes more per iteration** with `") != std::string::npos);
-  facts.effects.front().target.metric = Metric::heap_growth;
+  facts.effects.front().series.metric = Metric::heap_growth;
   CHECK(issue_body(facts).find("**4,096 bytes more per iteration** on the heap, not as tensors, "
                                "with `") != std::string::npos);
   CHECK(incident_title(facts).starts_with("dlrm cpu-infer heap_growth +4,096 bytes/iteration"));
 }
 TEST_CASE("an issue about a lost workload reads as accepted") {
-  require_golden("issue_lost.md", issue_body(lost_night()));
+  require_golden("issue_lost.md", issue_body(lost_comparison()));
 }
 TEST_CASE("an issue full of hostile text reads as accepted") {
-  require_golden("issue_hostile.md", issue_body(hostile_night()));
+  require_golden("issue_hostile.md", issue_body(hostile_comparison()));
 }
 TEST_CASE("the comments on recurrence and recovery read as accepted") {
-  require_golden("comment_recurrence.md", recurrence_comment(slower_night()));
-  require_golden("comment_recovery.md", recovery_comment(slower_night()));
+  require_golden("comment_recurrence.md", recurrence_comment(slower_comparison()));
+  require_golden("comment_recovery.md", recovery_comment(slower_comparison()));
 }
 
 TEST_CASE("a title says what got worse, how much, since when and by which commit") {
-  CHECK(incident_title(slower_night()) ==
+  CHECK(incident_title(slower_comparison()) ==
         "resnet18 cpu-train time +15.2 % and 1 more in 2.14.0.dev20260817: 5d1c1c3f0a9e Check "
         "every element in addmm before the call");
-  CHECK(incident_title(slower_night_with_two_culprits())
+  CHECK(incident_title(slower_comparison_with_two_culprits())
             .ends_with("5d1c1c3f0a9e Check every element in "
                        "addmm before the call and 1 other cause"));
-  CHECK(incident_title(leaking_night()) ==
+  CHECK(incident_title(leaking_comparison()) ==
         "dlrm cpu-infer leak_growth +4,096 bytes/iteration in 2.14.0.dev20260817");
-  CHECK(incident_title(lost_night()) ==
+  CHECK(incident_title(lost_comparison()) ==
         "hf_DistilBert cpu-infer: no result any more in 2.14.0.dev20260817");
 }
 
 TEST_CASE("a title has one line, at most 200 characters and no live mention or reference") {
-  auto facts = hostile_night();
-  facts.search->culprits.front().commits.front().subject += std::string(1000, 'x');
+  auto facts = hostile_comparison();
+  facts.bisection->culprits.front().commits.front().subject += std::string(1000, 'x');
   const std::string title = incident_title(facts);
   CHECK(title.find_first_of("@#`<\n\r\x1b") == std::string::npos);
   CHECK(title.size() <= 200 * 4);
 }
 
 TEST_CASE("hostile text never leaves its code span") {
-  const std::string body = issue_body(hostile_night());
+  const std::string body = issue_body(hostile_comparison());
   const std::string live = live_text(body);
   CHECK(live.find('@') == std::string::npos);
   CHECK(live.find("#1") == std::string::npos);
@@ -132,18 +120,18 @@ TEST_CASE("hostile text never leaves its code span") {
 }
 
 TEST_CASE("an issue's text stays below GitHub's limit and keeps its marker, whatever is in it") {
-  const std::string body = issue_body(huge_night());
+  const std::string body = issue_body(huge_comparison());
   CHECK(body.size() < 65'000);
-  CHECK(body.find(marker(huge_night().key)) != std::string::npos);
+  CHECK(body.find(marker(huge_comparison().key)) != std::string::npos);
   CHECK(body.find("How to reproduce") != std::string::npos);
-  CHECK(recurrence_comment(huge_night()).size() < 65'000);
-  CHECK(recovery_comment(huge_night()).size() < 65'000);
+  CHECK(recurrence_comment(huge_comparison()).size() < 65'000);
+  CHECK(recovery_comment(huge_comparison()).size() < 65'000);
 }
 
 TEST_CASE("no subject can end its code span") {
   rc::check("live text holds nothing of a subject", [](const std::string& noise) {
-    auto facts = slower_night();
-    facts.search->culprits.front().commits.front().subject = "@start" + noise + "`@end";
+    auto facts = slower_comparison();
+    facts.bisection->culprits.front().commits.front().subject = "@start" + noise + "`@end";
     RC_ASSERT(live_text(issue_body(facts)).find('@') == std::string::npos);
   });
 }
@@ -156,27 +144,27 @@ TEST_CASE("a marker is one harmless comment for every key, and keys keep apart")
 }
 
 TEST_CASE("a comparison with an older nightly says so, in the title and in the text") {
-  auto facts = slower_night();
+  auto facts = slower_comparison();
   facts.nightlies_back = 28;
   CHECK_THAT(incident_title(facts),
              Catch::Contains("from " + facts.baseline.name + " to " + facts.candidate.name));
   CHECK_THAT(issue_body(facts), Catch::Contains("an older nightly, 28 before"));
-  CHECK_THAT(issue_body(slower_night()), !Catch::Contains("an older nightly"));
+  CHECK_THAT(issue_body(slower_comparison()), !Catch::Contains("an older nightly"));
 }
 
-TEST_CASE("what is to be said of the night as a whole stands in the issue, quoted") {
-  auto facts = slower_night();
+TEST_CASE("what is to be said of the comparison as a whole stands in the issue, quoted") {
+  auto facts = slower_comparison();
   facts.remarks = {"The machine is not the same: cpu_model: a -> @b `c`."};
   const auto body = issue_body(facts);
-  CHECK_THAT(body, Catch::Contains("Of that night as a whole"));
+  CHECK_THAT(body, Catch::Contains("About the comparison as a whole"));
   CHECK_THAT(live_text(body), !Catch::Contains("@b"));
 }
 
 TEST_CASE("an acceptance says who, why and from which build on, as text of others") {
   const auto comment =
-      acceptance_comment(slower_night(), "ada @all", "see #1\n<!-- torchwatch-key: x -->");
+      acceptance_comment(slower_comparison(), "ada @all", "see #1\n<!-- torchwatch-key: x -->");
   CHECK_THAT(comment, Catch::StartsWith("Accepted by `ada @all`: "));
-  CHECK_THAT(comment, Catch::Contains(slower_night().candidate.name));
+  CHECK_THAT(comment, Catch::Contains(slower_comparison().candidate.name));
   CHECK_THAT(live_text(comment), !Catch::Contains("@all"));
   CHECK_THAT(live_text(comment), !Catch::Contains("#1"));
   CHECK(comment.find("<!--") == std::string::npos);

@@ -7,14 +7,14 @@ using namespace torchwatch::report;
 
 namespace {
 
-Target target(const std::string& workload, Mode mode, Metric metric) {
+Series series(const std::string& workload, Mode mode, Metric metric) {
   return {{workload, {Device::cpu, mode}, {}}, metric};
 }
 
 EffectFacts slower(const std::string& workload, Mode mode, double ratio, double low, double high,
                    double baseline_ns) {
   EffectFacts effect;
-  effect.target = target(workload, mode, Metric::time);
+  effect.series = series(workload, mode, Metric::time);
   effect.ratio = ratio;
   effect.interval_low = low;
   effect.interval_high = high;
@@ -26,7 +26,7 @@ EffectFacts slower(const std::string& workload, Mode mode, double ratio, double 
   return effect;
 }
 
-/// As a search states it: without the values of either side.
+/// As a bisection states it: without the values of either side.
 EffectFacts measured(const std::string& workload, Mode mode, double ratio, double low,
                      double high) {
   auto effect = slower(workload, mode, ratio, low, high, 0);
@@ -51,14 +51,16 @@ CommitFacts other_commit() {
           {"aten/src/ATen/native/Convolution.cpp"}};
 }
 
-SearchFacts decided() {
-  SearchFacts search;
+BisectionFacts decided() {
+  BisectionFacts search;
   search.good = "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3";
   search.bad = "b1d5781111d84f7b3fe45a0852e59758cd7a87e5";
-  search.culprits = {{{culprit()},
-                      0.99731,
-                      {measured("resnet18", Mode::train, 1.149, 1.136, 1.163)},
-                      "against its parent, 12 pairs; by reverting it on the night's build"}};
+  search.culprits = {
+      {{culprit()},
+       0.99731,
+       {measured("resnet18", Mode::train, 1.149, 1.136, 1.163)},
+       "against its parent, 12 fresh pairs; reverting it on the bad end takes the change "
+       "away"}};
   search.commits = 39;
   search.folded = 26;
   search.builds = 7;
@@ -69,11 +71,11 @@ SearchFacts decided() {
 
 }  // namespace
 
-IncidentFacts slower_night() {
+IncidentFacts slower_comparison() {
   IncidentFacts facts;
-  facts.key = "time-cpu:5d1c1c3f0a9e";
+  facts.key = "open-regression-0123456789abcdef-1";
   facts.title = "resnet18 cpu-train is slower";
-  facts.night = "2.14.0.dev20260817";
+  facts.comparison = "2.14.0.dev20260817";
   facts.baseline = {"2.14.0.dev20260816", "2.14.0.dev20260816+cpu",
                     "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
                     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"};
@@ -84,24 +86,17 @@ IncidentFacts slower_night() {
                    slower("resnet18", Mode::train, 1.152, 1.1312, 1.1738, 2.104e6)};
   facts.machine = {
       {"cpu", "AMD EPYC 7763"}, {"cores", "2"}, {"kernel", "6.18.0"}, {"threads", "1"}};
-  facts.search = decided();
+  facts.bisection = decided();
   facts.reproduce =
-      "torchwatch compare 5d1c1c3f0a9e~1 5d1c1c3f0a9e --workload resnet18 --device cpu --mode "
-      "train";
+      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
+      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload resnet18 --configuration cpu-train "
+      "--metric time";
   return facts;
 }
 
-IncidentFacts slower_night_undecided() {
-  auto facts = slower_night();
-  auto& search = *facts.search;
-  search.culprits = {{{culprit(), other_commit()}, 0.994, {}, ""}};
-  search.reason = "71e2b1b2c3d4 does not build, so nothing can be measured between them";
-  return facts;
-}
-
-IncidentFacts slower_night_with_two_culprits() {
-  auto facts = slower_night();
-  auto& search = *facts.search;
+IncidentFacts slower_comparison_with_two_culprits() {
+  auto facts = slower_comparison();
+  auto& search = *facts.bisection;
   search.culprits.push_back({{other_commit()},
                              0.9921,
                              {measured("dlrm", Mode::train, 1.085, 1.071, 1.099)},
@@ -112,58 +107,53 @@ IncidentFacts slower_night_with_two_culprits() {
   return facts;
 }
 
-IncidentFacts slower_night_not_reproduced() {
-  auto facts = slower_night();
-  SearchFacts search;
-  search.good = facts.search->good;
-  search.bad = facts.search->bad;
-  search.commits = 39;
-  search.folded = 26;
-  search.builds = 2;
-  search.runs = 48;
-  search.reason = "did not reproduce: the ends differ by +0.4 % [-0.9, +1.7] when built here";
-  facts.search = search;
-  return facts;
-}
-
-IncidentFacts leaking_night() {
-  auto facts = slower_night();
+IncidentFacts leaking_comparison() {
+  auto facts = slower_comparison();
   facts.kind = IncidentKind::leak;
-  facts.key = "leak-cpu:17ba0791499d";
+  facts.key = "open-leak-0123456789abcdef-2";
+  facts.reproduce =
+      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
+      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload dlrm --configuration cpu-infer --metric "
+      "leak_growth";
   EffectFacts leak;
-  leak.target = target("dlrm", Mode::infer, Metric::leak_growth);
+  leak.series = series("dlrm", Mode::infer, Metric::leak_growth);
   leak.candidate_value = 4096;
   leak.runs = 6;
   facts.effects = {leak};
-  facts.search.reset();
+  facts.bisection.reset();
   return facts;
 }
 
-IncidentFacts lost_night() {
-  auto facts = slower_night();
+IncidentFacts lost_comparison() {
+  auto facts = slower_comparison();
   facts.kind = IncidentKind::lost;
-  facts.key = "lost:hf_DistilBert:cpu-infer";
+  facts.key = "open-lost-0123456789abcdef-3";
+  facts.reproduce =
+      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
+      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload hf_DistilBert --configuration cpu-infer "
+      "--metric time";
   facts.title = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
   EffectFacts lost;
-  lost.target = target("hf_DistilBert", Mode::infer, Metric::time);
+  lost.series = series("hf_DistilBert", Mode::infer, Metric::time);
   facts.effects = {lost};
-  facts.search.reset();
+  facts.bisection.reset();
   return facts;
 }
 
-IncidentFacts hostile_night() {
-  auto facts = slower_night();
+IncidentFacts hostile_comparison() {
+  auto facts = slower_comparison();
   facts.key = "x --> <script>--y";
-  auto& commit = facts.search->culprits.front().commits.front();
+  auto& commit = facts.bisection->culprits.front().commits.front();
   commit.subject =
       "``` # Title --> <!-- torchwatch-key: other --> @everyone fixes #123 owner/repo#7 "
-      "[x](javascript:1) **b** ` `` \x1b[31m \xe2\x80\xae drow \xff\xfe | cell | \r\n\r\n## head";
+      "[x](javascript:1) **b** ` `` \x1b[31m \xe2\x80\xae drow \xff\xfe | cell | \r\n\r\n## "
+      "head";
   commit.author = "`@root`|<img src=x>\\|";
   commit.author_date = "2026\n\n- item";
   commit.changed_paths = {"a`b/@team/#1\n<!-- x -->.cpp", std::string(5000, '`')};
-  facts.night = facts.candidate.name = "n` @night\x07";
+  facts.comparison = facts.candidate.name = "n` @nightly\x07";
   facts.machine = {{"<details>|", "</details>\n\n@x #5"}, {std::string(900, '|'), "y"}};
-  facts.search->skipped = {{"@sha#1", "exit 1\n```\n# owned @x"}};
+  facts.bisection->skipped = {{"@sha#1", "exit 1\n```\n# owned @x"}};
   facts.reproduce = "torchwatch\n```\n# not code @x #1 ````";
   return facts;
 }

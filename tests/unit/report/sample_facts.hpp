@@ -2,14 +2,12 @@
 
 #include "torchwatch/report/facts.hpp"
 
-/// A night with two slower series and a culprit, as a day of the demonstration has it.
-torchwatch::report::IncidentFacts slower_night();
+/// A comparison with two slower series and a culprit, as a day of the demonstration has it.
+torchwatch::report::IncidentFacts slower_comparison();
 /// The same with the search's answer exchanged for several commits, or for none.
-torchwatch::report::IncidentFacts slower_night_undecided();
-torchwatch::report::IncidentFacts slower_night_not_reproduced();
 /// Two commits named, and the suspects of a third cause.
-torchwatch::report::IncidentFacts slower_night_with_two_culprits();
-torchwatch::report::IncidentFacts leaking_night();
-torchwatch::report::IncidentFacts lost_night();
+torchwatch::report::IncidentFacts slower_comparison_with_two_culprits();
+torchwatch::report::IncidentFacts leaking_comparison();
+torchwatch::report::IncidentFacts lost_comparison();
 /// Everything that others can write into it is written against the reader.
-torchwatch::report::IncidentFacts hostile_night();
+torchwatch::report::IncidentFacts hostile_comparison();

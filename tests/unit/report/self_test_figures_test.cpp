@@ -17,7 +17,7 @@ storage::SelfTestTally tally(int series, int regressed, int improved) {
 
 TEST_CASE("the bound on false alarms counts both ways and falls as quiet series add up") {
   CHECK(false_alarms_bound(tally(0, 0, 0)) == 1);
-  // Of n without an alarm: 1 - 0.05^(1/n).
+  // For n without an alarm: 1 - 0.05^(1/n).
   CHECK(false_alarms_bound(tally(20, 0, 0)) == Approx(0.13911).epsilon(1e-4));
   CHECK(false_alarms_bound(tally(400, 0, 0)) == Approx(0.0074613).epsilon(1e-4));
   CHECK(false_alarms_bound(tally(20, 1, 0)) == false_alarms_bound(tally(20, 0, 1)));

@@ -4,13 +4,15 @@
 #include <cstdint>
 
 #include "environments.hpp"
-#include "sha256.hpp"
+#include "torchwatch/digest/sha256.hpp"
 
 using namespace torchwatch::storage;
 
 TEST_CASE("SHA-256 gives the standard's test vectors") {
-  REQUIRE(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  REQUIRE(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  REQUIRE(torchwatch::digest::sha256_hex("") ==
+          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  REQUIRE(torchwatch::digest::sha256_hex("abc") ==
+          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_CASE("samples are stored as little-endian 64-bit integers") {

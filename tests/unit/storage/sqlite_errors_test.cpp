@@ -15,14 +15,14 @@ Error error_of(int code) {
 
 }  // namespace
 
-TEST_CASE("what the surroundings did to the file is unavailable") {
+TEST_CASE("an error of the environment is unavailable") {
   for (const int code : {SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC, SQLITE_READONLY,
                          SQLITE_CANTOPEN, SQLITE_BUSY, SQLITE_NOMEM}) {
     REQUIRE(error_of(code).code == ErrorCode::unavailable);
   }
 }
 
-TEST_CASE("damage, conflict, missing row, bad row and bug are told apart") {
+TEST_CASE("damage, conflict, missing row, bad row and bug have different codes") {
   REQUIRE(error_of(SQLITE_CORRUPT).code == ErrorCode::corrupt);
   REQUIRE(error_of(SQLITE_NOTADB).code == ErrorCode::corrupt);
   REQUIRE(error_of(SQLITE_CONSTRAINT_UNIQUE).code == ErrorCode::conflict);

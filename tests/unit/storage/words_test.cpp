@@ -2,17 +2,16 @@
 
 #include <catch2/catch.hpp>
 
+using namespace torchwatch;
 using namespace torchwatch::storage;
 
 namespace {
 
-/// All enumerators up to `last` are spelled differently and read back.
+/// Checks that all enumerators up to `last` are spelled differently and read back.
 template <typename Enum>
 void require_round_trip(Enum last) {
   for (int i = 0; i <= static_cast<int>(last); ++i) {
-    Enum parsed{};
-    REQUIRE(parse(to_string(static_cast<Enum>(i)), parsed));
-    REQUIRE(parsed == static_cast<Enum>(i));
+    REQUIRE(parse_word<Enum>(to_string(static_cast<Enum>(i))) == static_cast<Enum>(i));
   }
 }
 
@@ -21,9 +20,9 @@ void require_round_trip(Enum last) {
 TEST_CASE("every stored word reads back to its enumerator") {
   require_round_trip(BuildOrigin::release);
   require_round_trip(BuildState::rejected);
-  require_round_trip(NightKind::self_test);
-  require_round_trip(NightState::refused);
-  require_round_trip(AttemptState::stale);
+  require_round_trip(Purpose::measurement);
+  require_round_trip(ComparisonState::refused);
+  require_round_trip(AttemptState::abandoned);
   require_round_trip(IncidentState::closed);
   require_round_trip(BisectionState::ended);
   require_round_trip(OutboxKind::close);
@@ -33,8 +32,9 @@ TEST_CASE("every stored word reads back to its enumerator") {
 }
 
 TEST_CASE("a word that is not in the vocabulary is not read") {
-  NightState state = NightState::judged;
-  REQUIRE_FALSE(parse("Judged", state));
-  REQUIRE_FALSE(parse("", state));
-  REQUIRE(state == NightState::judged);
+  REQUIRE(parse_word<ComparisonState>("judged") == ComparisonState::judged);
+  REQUIRE_FALSE(parse_word<ComparisonState>("Judged"));
+  REQUIRE_FALSE(parse_word<ComparisonState>(""));
+  REQUIRE(parse_word<OutboxKind>("shut").error().message ==
+          "kind of a message \"shut\" is not known; allowed: open, comment, close");
 }

@@ -1,8 +1,6 @@
 #include "recorded_noise.hpp"
 
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <iostream>
 
 #include "temporary_folder.hpp"
 
@@ -37,17 +35,17 @@ TEST_CASE("columns are found by name, in any order, beside others") {
   REQUIRE(recording->size() == 2);
   const auto& a = recording->front();
   CHECK(a.workload == "a");
-  REQUIRE(a.nights.size() == 2);
-  CHECK(a.nights[0] == RecordedNight{{10, 20}, {40}});
-  CHECK(a.nights[1] == RecordedNight{{50}});
+  REQUIRE(a.comparisons.size() == 2);
+  CHECK(a.comparisons[0] == RecordedComparison{{10, 20}, {40}});
+  CHECK(a.comparisons[1] == RecordedComparison{{50}});
   CHECK(process_medians(a) == std::vector<double>{15, 40, 50});
-  CHECK(recording->back().nights[1] == RecordedNight{{60}});
+  CHECK(recording->back().comparisons[1] == RecordedComparison{{60}});
 }
 
 TEST_CASE("without iterations the file's order is that of the samples") {
   const auto recording = read_text("night,process,workload,ns\n0,0,a,3\n0,0,a,1\n0,0,a,2\n");
   REQUIRE(recording);
-  CHECK(recording->front().nights[0] == RecordedNight{{3, 1, 2}});
+  CHECK(recording->front().comparisons[0] == RecordedComparison{{3, 1, 2}});
 }
 
 TEST_CASE("a recording that cannot be used says what is wrong and where") {
@@ -64,9 +62,10 @@ TEST_CASE("a recording that cannot be used says what is wrong and where") {
   CHECK_THAT(error_of(head + "0,-1,a,5\n"), Catch::Contains("process is \"-1\""));
   CHECK_THAT(error_of(head + "0,0,,5\n"), Catch::Contains("workload is empty"));
   CHECK_THAT(error_of(head + "0,0,a,5\n0,0,b,5\n1,0,a,5\n"),
-             Catch::Contains("workload b has no run in night 1"));
-  CHECK_THAT(error_of("night,process,workload,ns,iteration\n0,0,a,5,2\n0,0,a,6,2\n"),
-             Catch::Contains("line 3: a second sample for a, night 0, process 0, iteration 2"));
+             Catch::Contains("workload b has no run in comparison 1"));
+  CHECK_THAT(
+      error_of("night,process,workload,ns,iteration\n0,0,a,5,2\n0,0,a,6,2\n"),
+      Catch::Contains("line 3: a second sample for a, comparison 0, process 0, iteration 2"));
 }
 
 TEST_CASE("a recording that is not there is named with the reason") {
@@ -90,19 +89,15 @@ TEST_CASE("one recording continues another of the same workloads only") {
   CHECK_FALSE(one_after_the_other(*first, *other));
 }
 
-TEST_CASE("the whole recording has 12 workloads, 35 nights, 3 processes, 15 samples") {
-  if (!std::filesystem::exists(full_recording())) {
-    std::cout << "skipped: reference data not at hand\n";
-    return;
-  }
+TEST_CASE("the whole recording has 12 workloads, 35 comparisons, 3 processes, 15 samples") {
   const auto recording = read_recording(full_recording());
   REQUIRE(recording);
   CHECK(recording->size() == 12);
   for (const auto& series : *recording) {
-    CHECK(series.nights.size() == 35);
-    for (const auto& night : series.nights) {
-      REQUIRE(night.size() == 3);
-      for (const auto& process : night) CHECK(process.size() == 15);
+    CHECK(series.comparisons.size() == 35);
+    for (const auto& comparison : series.comparisons) {
+      REQUIRE(comparison.size() == 3);
+      for (const auto& process : comparison) CHECK(process.size() == 15);
     }
   }
 }

@@ -31,7 +31,7 @@ struct Commit {
 /// A `sha` argument may be any revision that `resolve` understands.
 class CommitHistory {
  public:
-  /// Opens a repository, bare or not. not_found where there is none.
+  /// Opens a repository, bare or not. Errors: not_found, when the folder holds no repository.
   static Result<CommitHistory> open(const std::filesystem::path& repository);
 
   CommitHistory(CommitHistory&&) noexcept;

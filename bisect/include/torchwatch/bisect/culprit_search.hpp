@@ -18,12 +18,13 @@ using Reference = std::optional<std::size_t>;
 
 /// One series whose change is searched. Effects are additive and positive where it got worse: for
 /// time ln(candidate / reference) of one pair, for memory and leaks the difference in bytes.
-struct SearchTarget {
+struct SearchSeries {
   double noise_sd = 0.02;   ///< expected spread of one pair's effect; 0 where it is exact
   double noise_weight = 4;  ///< pairs that this expectation counts for beside the measured ones
   double minimum_effect = 0.034;  ///< a smaller change is not worth a name (default: ln 1.035)
   /// Spread between builds of code that is alike (where it came to lie in memory): no number of
-  /// pairs averages it out. 0 where there is none; for time about 0.003, 0.01 with other compilers.
+  /// pairs averages it out. 0 for code that always lies alike; for time about 0.003, 0.01 with
+  /// other compilers.
   double build_sd = 0;
 };
 
@@ -31,15 +32,15 @@ struct SearchSettings {
   double confidence = 0.99;  ///< of the posterior before a class is called the culprit
   double build_cost = 5;     ///< of one build, in runs
   int builds_max = 40;       ///< builds of classes other than the last
-  int runs_max = 1000;       ///< a pair of one target counts as two runs
-  int verify_pairs = 6;      ///< at least, of the culprit against its parent (exact targets: fewer)
+  int runs_max = 1000;       ///< a pair of one series counts as two runs
+  int verify_pairs = 6;      ///< at least, of the culprit against its parent (exact series: fewer)
   int culprits_max = 4;
 };
 
 // What has happened. A search is the replay of its events; nothing else enters.
 
-/// A measurement as it was ordered: for each target the effect of every pair. A target that could
-/// not be measured here is left out only with TargetLost or Unbuildable following.
+/// A measurement as it was ordered: for each series the effect of every pair. A series that could
+/// not be measured here is left out only with SeriesLost or Unbuildable following.
 struct Measured {
   std::size_t candidate = 0;
   Reference reference;
@@ -53,7 +54,7 @@ struct MeasuredAlone {
   std::size_t candidate = 0;
   std::map<std::size_t, std::vector<double>> readings;
 };
-/// What is read from now on cannot be held against what the ends read (the machine has changed):
+/// What is read from now on cannot be compared with what the ends read (the machine has changed):
 /// search on in pairs.
 struct LevelLost {};
 /// The class has a build (from now on it costs nothing); Measured implies it for its candidate.
@@ -70,12 +71,12 @@ struct SameLibrary {
   std::size_t later = 0;
   bool operator==(const SameLibrary&) const = default;
 };
-/// The target cannot be measured any more (its workload fails at an end): search without it.
-struct TargetLost {
-  std::size_t target = 0;
+/// The series cannot be measured any more (its workload fails at an end): search without it.
+struct SeriesLost {
+  std::size_t series = 0;
 };
 using SearchEvent =
-    std::variant<Measured, MeasuredAlone, Built, Unbuildable, SameLibrary, TargetLost, LevelLost>;
+    std::variant<Measured, MeasuredAlone, Built, Unbuildable, SameLibrary, SeriesLost, LevelLost>;
 
 // What to do next.
 
@@ -83,12 +84,12 @@ enum class Purpose { verify_ends, probe, verify_culprit, look_for_more };
 const char* to_string(Purpose);
 
 /// Build what is not built of `candidate` and `reference`, measure that many interleaved pairs of
-/// each target, and apply all of it as one Measured (so that a killed measurement is continued, not
-/// judged half-done). More targets than named are welcome where they come for free.
+/// each series, and apply all of it as one Measured (so that a killed measurement is continued, not
+/// judged half-done). More series than named are welcome where they come for free.
 struct Measure {
   std::size_t candidate = 0;
   Reference reference;
-  std::vector<std::size_t> targets;
+  std::vector<std::size_t> series;
   int pairs = 1;
   bool alone = false;  ///< that many runs of the candidate only, to be applied as MeasuredAlone
   Purpose purpose = Purpose::probe;
@@ -104,9 +105,9 @@ enum class Outcome {
 };
 const char* to_string(Outcome);
 
-/// An effect with its 99 % interval, in the target's unit.
+/// An effect with its 99 % interval, in the series's unit.
 struct Effect {
-  std::size_t target = 0;
+  std::size_t series = 0;
   double effect = 0;
   double low = 0;
   double high = 0;
@@ -119,7 +120,7 @@ struct Culprit {
   std::vector<std::size_t> classes;  ///< several: those that do not build cannot be told apart
   Reference parent;
   double confidence = 0;        ///< posterior probability of `classes`
-  std::vector<Effect> effects;  ///< of every target that reproduced
+  std::vector<Effect> effects;  ///< of every series that reproduced
 };
 
 struct Answer {
@@ -127,7 +128,7 @@ struct Answer {
   std::vector<Culprit> culprits;      ///< verified; in the order of their share of the change
   std::vector<std::size_t> suspects;  ///< the smallest set that holds an unfound culprit ...
   double suspects_confidence = 0;     ///< ... with this probability
-  std::vector<Effect> ends;           ///< bad against good end, of every target
+  std::vector<Effect> ends;           ///< bad against good end, of every series
   int builds = 0;                     ///< that the search asked for
   int runs = 0;
   std::vector<std::size_t> skipped;  ///< classes that could not be built
@@ -143,8 +144,8 @@ using Action = std::variant<Measure, Answer>;
 class CulpritSearch {
  public:
   /// `prior`: relative weight of each class before anything is measured; empty = all alike.
-  /// invalid for settings out of range, no target, or weights that are not positive.
-  static Result<CulpritSearch> create(SearchSettings, std::vector<SearchTarget>,
+  /// invalid for settings out of range, no series, or weights that are not positive.
+  static Result<CulpritSearch> create(SearchSettings, std::vector<SearchSeries>,
                                       std::size_t classes, std::vector<double> prior = {});
 
   CulpritSearch(const CulpritSearch&);
@@ -156,11 +157,12 @@ class CulpritSearch {
   /// The same until something is applied.
   Action next() const;
 
-  /// The classes to build at once for what comes next, with so many builders (at least one); empty
-  /// if everything for it is built. Apply each as Built or Unbuildable, then ask for next() again.
+  /// The classes to build at once for what comes next, with `builders` builders (at least one);
+  /// empty if everything for it is built. Apply each as Built or Unbuildable, then ask for next()
+  /// again.
   std::vector<std::size_t> next_builds(std::size_t builders) const;
 
-  /// Takes in what has happened. invalid if it names a class or target that does not exist or has
+  /// Takes in what has happened. invalid if it names a class or series that does not exist or has
   /// no number in it; conflict if it contradicts an earlier event. The search is then unchanged.
   Status apply(const SearchEvent&);
 

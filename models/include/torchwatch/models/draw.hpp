@@ -20,8 +20,8 @@ class Draw {
   std::uint32_t drawn_ = 0;
 };
 
-/// Fills parameters and running statistics by the formula (README.md, "values"). Names decide what
-/// is a weight, order decides the stream.
+/// Fills parameters and running statistics by the formula (docs/measuring.md, "Values"). Names
+/// decide which are weights, the order decides the stream.
 void fill_by_formula(const std::vector<std::pair<std::string, torch::Tensor>>& parameters,
                      const std::vector<std::pair<std::string, torch::Tensor>>& buffers);
 

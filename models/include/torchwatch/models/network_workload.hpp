@@ -13,10 +13,9 @@ namespace torchwatch::models {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// What all workloads share: modules that are counted, moved and filled, and the usual step. A
-/// workload derives, builds its modules and inputs in its constructor (modules first, then
-/// `adopt`, then inputs and targets from `draw`, then the optimiser) and says what forward and loss
-/// are.
+/// The base of all workloads: it counts, moves and fills modules, and implements the usual step. A
+/// derived workload builds its modules and inputs in its constructor (modules first, then `adopt`,
+/// then inputs and targets from `draw`, then the optimiser) and implements forward and loss.
 class NetworkWorkload : public Workload {
  public:
   void step() override;
@@ -29,8 +28,8 @@ class NetworkWorkload : public Workload {
  protected:
   explicit NetworkWorkload(const Setup&);
 
-  /// Takes the network's modules, in the original's order: fills them by the formula where that is
-  /// asked, moves them to the device, sets their mode. Once, before inputs are drawn.
+  /// Takes the network's modules, in the original's order: fills them by the formula if the setup
+  /// asks for it, moves them to the device, sets their mode. Call once, before inputs are drawn.
   void adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules);
 
   /// Moves an input or a target to the device, and to 16 bits where the setup asks for them.
@@ -42,13 +41,13 @@ class NetworkWorkload : public Workload {
   /// The distinct parameters, for the optimiser; a tied one appears once.
   std::vector<torch::Tensor> parameters() const;
 
-  /// The outputs for the inputs. One unnamed tensor, or several by name.
+  /// Returns the outputs for the inputs: one unnamed tensor, or several by name.
   virtual NamedTensors forward() = 0;
-  /// What `reference_forward` runs; by default `forward`.
+  /// The forward that `reference_forward` runs; by default `forward`.
   virtual void counted_forward() { forward(); }
-  /// Train: forward on the training inputs and the loss.
+  /// Mode::train only: forward on the training inputs; returns the loss.
   virtual torch::Tensor loss() = 0;
-  /// Train: one iteration; by default zero_grad, loss, backward, optimiser step.
+  /// Mode::train only: one iteration; by default zero_grad, loss, backward, optimiser step.
   virtual void train_step();
 
   std::unique_ptr<torch::optim::Optimizer> optimizer_;

@@ -13,8 +13,8 @@ namespace torchwatch::models {
 /// Which batch sizes a workload can be built with.
 enum class BatchRule {
   any,
-  fixed,            ///< the original's cannot be changed
-  train_in_wholes,  ///< training takes whole multiples of the preset's
+  fixed,            ///< the original's batch cannot be changed
+  train_in_wholes,  ///< training takes whole multiples of the preset's batch
   train_in_fours,   ///< training takes whole groups of four items
 };
 
@@ -23,14 +23,14 @@ struct BatchSizes {
   int infer = 0;
 };
 
-/// Why the original refuses a mode; empty: it does not.
+/// The reason why the original refuses a mode; empty if it does not.
 struct Refusals {
   std::string_view train = {};
   std::string_view infer = {};
   std::string_view cuda_infer = {};
 };
 
-/// What a workload's file says of it; everything else is counted from the built module.
+/// The facts that a workload's file states; everything else is counted from the built module.
 struct Definition {
   std::string_view domain;
   std::string_view task;
@@ -39,15 +39,15 @@ struct Definition {
   BatchRule batch_rule = BatchRule::any;
   Refusals refusals = {};
   bool runs_in_16_bits = false;       ///< parameters and inputs can be cast
-  std::string_view no_autocast = {};  ///< why it cannot run under it; empty: it can
+  std::string_view no_autocast = {};  ///< why it cannot run under autocast; empty if it can
   std::string_view cut = {};          ///< what `small` cuts, for people
-  /// Builds it for a setup whose batch is not 0. Parameters and inputs depend on nothing but the
-  /// setup. Throws what LibTorch throws.
+  /// Builds the workload for a setup whose batch is not 0. Parameters and inputs depend on nothing
+  /// but the setup. Throws what LibTorch throws.
   std::unique_ptr<Workload> (*build)(const Setup&) = nullptr;
 };
 
-/// For `Definition::build`: a workload made of the setup alone, or of the setup and its preset's
-/// sizes as well.
+/// A function for `Definition::build`: makes a workload of the setup alone, or of the setup and its
+/// preset's sizes.
 template <typename W>
 std::unique_ptr<Workload> build_as(const Setup& setup) {
   return std::make_unique<W>(setup);
@@ -57,8 +57,8 @@ std::unique_ptr<Workload> build_as(const Setup& setup) {
   return std::make_unique<W>(setup, setup.preset == Preset::paper ? Paper : Small);
 }
 
-/// Begins the function that defines the workload `name` of workloads.txt. Nothing but the generated
-/// table of the registry declares it, and the workload's spelling is the original's.
+/// Begins the function that defines the workload `name` of workloads.txt. Only the generated table
+/// of the registry declares it, and the workload is spelled as in the original.
 // NOLINTNEXTLINE(misc-use-internal-linkage,readability-identifier-naming)
 #define TORCHWATCH_DEFINE(name) Definition define_##name()
 
@@ -70,17 +70,17 @@ struct Entry {
 /// The workloads compiled into this program, in the order of workloads.txt.
 const std::vector<Entry>& registry();
 
-/// Null where no such workload is compiled in.
+/// Returns null if no such workload is compiled in.
 const Entry* find(std::string_view name);
 
 /// The preset's batch size for the mode.
 int default_batch(const Definition&, Mode, Preset);
 
-/// The batch size that `setup` means: its own, or the default where that is 0.
+/// The batch size of `setup`, or the default if that is 0.
 int batch_of(const Definition&, const Setup& setup);
 
-/// Why `setup` cannot be built: the original refuses the mode, the precision or the batch. Empty:
-/// it can.
+/// The reason why `setup` cannot be built: the original refuses the mode, the precision or the
+/// batch. Empty if it can be built.
 std::string unsupported_reason(const Definition&, const Setup&);
 
 /// Seeds LibTorch's generators and builds the workload; `setup.batch` 0 is the default. Throws what

@@ -9,7 +9,7 @@
 
 namespace torchwatch::models {
 
-// The models' own words: this room knows of no service and of none of its types.
+// The models' own vocabulary: this library depends on no type of the service.
 enum class Mode { train, infer };
 enum class Preset { paper, small };
 enum class Device { cpu, cuda };
@@ -19,11 +19,11 @@ enum class Device { cpu, cuda };
 /// (73871abc, `--precision amp_bf16`, `amp_fp16`). tf32: a GPU may round the factors of products.
 enum class Precision { fp32, tf32, fp16, bf16, amp };
 
-/// Where parameters and inputs come from: random numbers of the seed, or the formula by which two
-/// implementations are compared (README.md, "values").
+/// The source of parameters and inputs: random numbers of the seed, or the formula by which two
+/// implementations are compared (docs/measuring.md, "Values").
 enum class Fill { random, formula };
 
-/// What a workload is built for.
+/// Everything that decides how a workload is built.
 struct Setup {
   Mode mode = Mode::train;
   Preset preset = Preset::small;
@@ -34,7 +34,7 @@ struct Setup {
   std::uint64_t seed = 1337;
 };
 
-/// Counted from the built modules; a tied tensor counts once.
+/// Counts taken from the built modules; a tied tensor counts once.
 struct Census {
   std::int64_t params_trainable = 0;
   std::int64_t params_all = 0;
@@ -53,7 +53,7 @@ struct OutputFigures {
   std::vector<double> first;  ///< the first eight elements
 };
 
-/// What a network filled by the formula computes.
+/// The values that a network filled by the formula computes.
 struct Values {
   double parameter_sum = 0;
   std::vector<OutputFigures> outputs;
@@ -70,26 +70,26 @@ class Workload {
   Workload& operator=(const Workload&) = delete;
   virtual ~Workload() = default;
 
-  /// One iteration on the same inputs each time. Train: gradients, forward, loss, backward,
-  /// optimiser, in the original's order; infer: a forward without gradients. Does not wait for the
-  /// device.
+  /// Runs one iteration on the same inputs each time. Mode::train: gradients, forward, loss,
+  /// backward, optimiser, in the original's order; Mode::infer: a forward without gradients. Does
+  /// not wait for the device.
   virtual void step() = 0;
 
   virtual Census census() const = 0;
 
-  /// The outputs of one forward without gradients, in evaluation mode.
+  /// Returns the outputs of one forward without gradients, in evaluation mode.
   virtual std::vector<OutputFigures> outputs() = 0;
 
-  /// The forward that the published figures of the original describe, at batch 1 where the batch
-  /// can be chosen, without gradients, in evaluation mode: of a model of several networks one of
-  /// them, of a detector a fixed number of proposals. Operations are counted in it.
+  /// Runs the forward that the published figures of the original describe, at batch 1 where the
+  /// batch can be chosen, without gradients, in evaluation mode. Some originals count one of
+  /// several networks, or a fixed number of proposals. Operations are counted in it.
   virtual void reference_forward() = 0;
 
-  /// In evaluation mode: Mode::infer the outputs; Mode::train the loss of the training inputs and
-  /// its gradients as well. No optimiser step.
+  /// Computes the outputs in evaluation mode; in Mode::train also the loss of the training inputs
+  /// and its gradients. No optimiser step.
   virtual Values values() = 0;
 
-  /// Loss of the last training step; waits for the device.
+  /// Returns the loss of the last training step; waits for the device.
   virtual double last_loss() const = 0;
 };
 

@@ -6,9 +6,9 @@
 
 namespace torchwatch::runner {
 
-/// Ends the process when time is up, also one that hangs in a library: a signal handler writes
-/// `late_result` as the result file and leaves with exit status 0, as a workload that does not end
-/// is a result as well. One at a time; the destructor disarms it.
+/// Ends the process when time is up, even if it hangs in a library: a signal handler writes
+/// `late_result` as the result file and exits with status 0, as a workload that does not end is a
+/// result too. One at a time; the destructor disarms it.
 class Deadline {
  public:
   Deadline(std::chrono::milliseconds limit, const std::filesystem::path& result,

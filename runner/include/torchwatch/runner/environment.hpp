@@ -8,18 +8,18 @@
 
 namespace torchwatch::runner {
 
-/// What this process runs on. Names beginning with "build." belong to the build under test and
-/// differ between two builds; all others must be equal for two runs to be comparable.
+/// The facts of this process's environment. Names beginning with "build." belong to the build under
+/// test and differ between two builds; all others must be equal for two runs to be comparable.
 std::map<std::string, std::string> environment_facts(bool with_gpu);
 
-/// Counters of this process and its machine, all growing but the load.
+/// Counters of this process and its machine; all of them only grow.
 struct KernelCounters {
   std::int64_t minor_faults = 0;
   std::int64_t major_faults = 0;
   std::int64_t involuntary_switches = 0;
   std::int64_t voluntary_switches = 0;
   std::int64_t cpu_ns = 0;       ///< user and system time of this process
-  std::int64_t steal_ticks = 0;  ///< of the whole machine
+  std::int64_t steal_ticks = 0;  ///< time that the host gave to others, for the whole machine
 };
 KernelCounters read_kernel_counters();
 

@@ -10,22 +10,22 @@
 
 namespace torchwatch::runner {
 
-/// What records the device, or why nothing does. Null: nothing was to be recorded.
+/// The device's recorder, or the reason why it is missing. Null if the pass records nothing.
 using Recorder = Result<std::unique_ptr<activity::Trace>>;
 
-/// Begins to record where the request is one of the profile pass. To be called before anything sets
-/// the device up. Errors: unavailable (see activity::Trace), also for a run on a CPU.
+/// Begins to record if the request's pass is `profile`. Call it before anything initialises the
+/// device. Errors: unavailable (see activity::Trace), also for a run on a CPU.
 Recorder begin_recording(const protocol::Request& request,
                          const activity::Libraries& libraries = {});
 
-/// The recorder's library, for the environment.
+/// The version of the recorder's library, for the environment.
 std::map<std::string, std::string> recorder_facts(const Recorder& recorder);
 
-/// Profiles the workload, 10 iterations or as many as are asked for if that is less, and states
-/// into `result` the breakdown of the one with the median wall time or the reason why there is
-/// none; under volatile facts ("profile_...") what else is known of it. Its wall time is no value
-/// of `time`: recording slows it down. Writes the Chrome trace that the request asks for; where
-/// that fails, so does the run. Throws what the workload throws.
+/// Profiles 10 iterations of the workload, or fewer if the request asks for fewer, and writes into
+/// `result` the breakdown of the one with the median wall time, or the reason why it is missing;
+/// further figures of it go to the volatile facts ("profile_..."). Its wall time is not a value of
+/// `time`, as recording slows it down. Writes the Chrome trace that the request asks for; if that
+/// fails, the run fails. Throws what the workload throws.
 void profile_iterations(models::Workload& workload, models::Device device,
                         const protocol::Request& request, activity::Trace& trace,
                         protocol::RunResult& result);

@@ -5,20 +5,24 @@
 
 namespace torchwatch::storage {
 
-/// Searches for culprits and what has happened in them.
+/// Bisections and their events. Thread-safe as Database is.
 class BisectionStore {
  public:
   explicit BisectionStore(Database& database) : database_(database) {}
 
-  Result<BisectionRow> opened(const BisectionRow&);
-  /// Appends an event; `ordinal` counts from 0 and must be the next one (conflict otherwise).
-  Status happened(Id bisection, const BisectionEventRow&);
+  /// Stores a new bisection and returns it with its id. Errors: conflict, when its incident has an
+  /// open bisection.
+  Result<BisectionRow> open(const BisectionRow&);
+  /// Appends an event; `ordinal` counts from 0. Errors: conflict, when it is not the next one or
+  /// the bisection has ended.
+  Status append(Id bisection, const BisectionEventRow&);
   Result<std::vector<BisectionEventRow>> events_of(Id bisection);
-  Status ended(const BisectionRow&, const std::string& answer_json, WallMillis now);
+  /// Ends the bisection with its result. Errors: conflict, when it has ended.
+  Status end(const BisectionRow&, const std::string& result_json, WallMillis now);
 
   Result<BisectionRow> get(Id);
   Result<std::vector<BisectionRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
-  Result<std::vector<BisectionRow>> open_ones();                             ///< oldest first
+  Result<std::vector<BisectionRow>> unfinished();                            ///< oldest first
 
  private:
   Database& database_;

@@ -5,17 +5,18 @@
 
 namespace torchwatch::storage {
 
-/// Builds that are known. Thread-safe as Database is.
+/// The known builds. Thread-safe as Database is.
 class BuildStore {
  public:
   explicit BuildStore(Database& database) : database_(database) {}
 
-  /// The build of that origin and name, made known if it was not. Idempotent.
-  Result<BuildRow> discovered(BuildOrigin, const std::string& name);
-  /// The tree lies in `row.folder`, complete and checked. If the build was ready with another
-  /// content hash, a new row is made (the file was re-published) and returned.
-  Result<BuildRow> became_ready(const BuildRow& row);
-  Result<BuildRow> was_rejected(Id, const std::string& reason);
+  /// Returns the build of that origin and name, stored as discovered if it is new. Idempotent.
+  Result<BuildRow> discover(BuildOrigin, const std::string& name);
+  /// Marks a build whose tree lies in `row.folder`, complete and checked. If the build was ready
+  /// with another content hash, the file was re-published: a new row is stored and returned.
+  Result<BuildRow> mark_ready(const BuildRow& row);
+  /// Marks a build whose tree is damaged. Errors: conflict, when it is ready.
+  Result<BuildRow> reject(Id, const std::string& reason);
 
   Result<BuildRow> get(Id);
   Result<std::vector<BuildRow>> list();

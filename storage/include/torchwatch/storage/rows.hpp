@@ -21,12 +21,12 @@ using WallMillis = std::int64_t;  ///< UTC, for display only
 enum class BuildOrigin { nightly, commit, folder, release };
 enum class BuildState { discovered, ready, rejected };
 
-/// A LibTorch tree that is known. (origin, name, content_hash) is unique: a file re-published
-/// under the same name is a new build.
+/// A known LibTorch tree. (origin, name, content_hash) is unique: a file re-published under the
+/// same name is a new build.
 struct BuildRow {
   Id id = 0;
   BuildOrigin origin = BuildOrigin::nightly;
-  std::string name;             ///< the channel's name of it, a folder, or a commit
+  std::string name;             ///< the channel's name for it, a folder, or a commit
   std::string version;          ///< build-version; empty until ready
   std::string embedded_commit;  ///< build-hash as found in the tree
   std::string trunk_commit;     ///< the commit of [source] it was built from; empty where unknown
@@ -36,11 +36,20 @@ struct BuildRow {
   std::string reason;  ///< why it was rejected
 };
 
-enum class NightKind { nightly, compare, self_test };
+/// What a comparison is for.
+enum class Purpose {
+  nightly,      ///< a new nightly against the one before it
+  requested,    ///< two builds that somebody named
+  recheck,      ///< the series of an open incident, against its last good build
+  drift,        ///< a nightly against a much older one: small steps that add up
+  self_test,    ///< a build against itself: what it calls changed is a false alarm
+  measurement,  ///< one build measured alone; it ends without verdicts
+};
 
-/// discovered -> ready -> measured -> judged -> bisected -> reported; `accepted` is the oldest
-/// nightly's end (no verdict), `refused` that of a night whose builds cannot be measured.
-enum class NightState {
+/// discovered -> ready -> measured -> judged -> bisected -> reported. Two other ends have no
+/// verdicts: `accepted` for the oldest nightly and for a measurement, which have nothing to be
+/// compared with; `refused` where a build cannot be measured.
+enum class ComparisonState {
   discovered,
   ready,
   measured,
@@ -51,64 +60,83 @@ enum class NightState {
   refused
 };
 
-struct NightRow {
+/// Returns whether no state follows that one.
+bool is_end(ComparisonState);
+
+/// A comparison to open; the members mean what they mean in ComparisonRow.
+struct NewComparison {
+  Purpose purpose = Purpose::nightly;
+  Id candidate = 0;
+  std::optional<Id> baseline = {};  ///< none for the oldest nightly and for a build measured alone
+  std::optional<Id> incident = {};
+  int nightlies_back = 0;
+  int budget_series = 0;
+  bool opens_incidents = false;
+  std::string plan_json = {};
+};
+
+struct ComparisonRow {
   Id id = 0;
-  NightKind kind = NightKind::nightly;
+  Purpose purpose = Purpose::nightly;
   Id candidate = 0;
   std::optional<Id> baseline;
-  int repetition = 0;  ///< 0 for the night itself; explicit comparisons of the same pair count up
-  NightState state = NightState::discovered;
+  int repetition = 0;            ///< counts comparisons of the same purpose and pair
+  std::optional<Id> incident;    ///< the one that a recheck measures again
+  int nightlies_back = 0;        ///< nightlies between a drift comparison's baseline and candidate
+  int budget_series = 0;         ///< series that share the error budget; 0: the plan's own
+  bool opens_incidents = false;  ///< what regressed becomes an incident; else verdicts only
+  ComparisonState state = ComparisonState::discovered;
   int version = 0;  ///< guards every update
   std::string plan_json;
-  std::string summary_json;  ///< what there is to say beside the verdicts; empty until judged
+  std::string summary_json;  ///< findings beside the verdicts; empty until judged
   std::string reason;
   WallMillis created_at = 0;
   WallMillis ended_at = 0;
 };
 
-/// What builds compared with themselves have come to, of one metric.
+/// The verdicts of all self-tests on one metric.
 struct SelfTestTally {
   Metric metric = Metric::time;
-  int series = 0;  ///< that were judged
+  int series = 0;  ///< number of verdicts
   int inconclusive = 0;
-  int regressed = 0;  ///< every one a false alarm
-  int improved = 0;   ///< likewise, the other way
+  int regressed = 0;  ///< false alarms
+  int improved = 0;   ///< false alarms, too
 };
 
 struct VerdictRow {
   Id id = 0;
-  Id night = 0;
-  Target target;
+  Id comparison = 0;
+  Series series;
   Verdict verdict = Verdict::inconclusive;
-  double ratio = 0;  ///< candidate / baseline; 0 where there is none
+  double ratio = 0;  ///< candidate / baseline; 0 where it is undefined
   double interval_low = 0;
   double interval_high = 0;
-  double baseline_value = 0;  ///< centre, in the metric's unit
+  double baseline_value = 0;  ///< median of the runs, in the metric's unit
   double candidate_value = 0;
-  double baseline_spread = 0;  ///< robust sd of the runs' values over their centre
+  double baseline_spread = 0;  ///< robust sd of the runs' values over their median
   double candidate_spread = 0;
   int runs = 0;
   std::string reason;
 };
 
-enum class OwnerKind { night, bisection };
+enum class OwnerKind { comparison, bisection };
 
-/// What a run was made for.
+/// The comparison or bisection that a run belongs to.
 struct Owner {
-  OwnerKind kind = OwnerKind::night;
+  OwnerKind kind = OwnerKind::comparison;
   Id id = 0;
   auto operator<=>(const Owner&) const = default;
 };
 
-enum class AttemptState { issued, done, failed, abandoned, stale };
+enum class AttemptState { issued, done, failed, abandoned };
 
-/// One start of a process, committed before the process starts. `slot` says which run of the
-/// owner's plan it is; at most one attempt of a slot can be `done`.
-struct AttemptOrder {
+/// One start of a process, committed before the process starts. `slot` is the run's place in the
+/// owner's plan; at most one attempt of a slot can be `done`.
+struct NewAttempt {
   Owner owner;
   std::string slot;
   Id build = 0;
-  Cell cell;
+  Benchmark benchmark;
   Pass pass = Pass::timing;
 };
 
@@ -117,18 +145,18 @@ struct RunRow {
   Id attempt = 0;
   std::string slot;
   Id build = 0;
-  Cell cell;
+  Benchmark benchmark;
   Pass pass = Pass::timing;
   RunStatus status = RunStatus::ok;
   std::string reason;
   std::map<Metric, std::int64_t> values;
-  std::string environment_digest;  ///< equal digests mean comparable runs
+  std::string environment_digest;  ///< equal for comparable runs
 };
 
 enum class IncidentState { open, acknowledged, closed };
 
-struct IncidentTargetRow {
-  Target target;
+struct IncidentSeriesRow {
+  Series series;
   double ratio = 0;  ///< candidate / baseline; for leaks 0
   double interval_low = 0;
   double interval_high = 0;
@@ -136,7 +164,7 @@ struct IncidentTargetRow {
   double candidate_value = 0;
 };
 
-/// Who takes a change as it is, and why.
+/// Who accepted a change, why and when.
 struct Acceptance {
   std::string by;
   std::string reason;
@@ -145,12 +173,12 @@ struct Acceptance {
 
 struct IncidentRow {
   Id id = 0;
-  Id night = 0;     ///< the night that found it
-  std::string key;  ///< unique among those not closed; from what changed, never from a date
+  Id comparison = 0;  ///< the comparison that found it
+  std::string key;    ///< made of what changed, not of a date; unique among those not closed
   IncidentKind kind = IncidentKind::regression;
   IncidentState state = IncidentState::open;
   std::string title;
-  std::vector<IncidentTargetRow> targets;
+  std::vector<IncidentSeriesRow> series;
   std::optional<Id> bisection;
   std::optional<std::int64_t> issue_number;
   std::optional<Acceptance> acceptance;
@@ -162,18 +190,19 @@ enum class BisectionState { open, ended };
 
 struct BisectionRow {
   Id id = 0;
-  std::optional<Id> incident;  ///< none for a search a person asked for
+  std::optional<Id> incident;  ///< empty for a bisection that a person requested
   BisectionState state = BisectionState::open;
   int version = 0;
   std::string good;  ///< trunk shas
   std::string bad;
-  std::string request_json;  ///< targets, builds of the ends, settings
-  std::string answer_json;   ///< once ended
+  std::string spec_json;    ///< series, builds of the ends, settings
+  std::string result_json;  ///< once ended
   WallMillis created_at = 0;
   WallMillis ended_at = 0;
 };
 
-/// One step of a search, appended; (bisection, ordinal) is unique. The search is their replay.
+/// One step of a bisection. Steps are only appended; (bisection, ordinal) is unique. Replaying them
+/// restores the bisection.
 struct BisectionEventRow {
   int ordinal = 0;
   std::string kind;
@@ -200,7 +229,7 @@ struct OutboxRow {
 enum class RequestKind { nightly, bisection };
 enum class RequestState { pending, running, done, failed };
 
-/// Work that somebody asked for over HTTP. `delivery` is unique: a repeated one changes nothing.
+/// Work requested over HTTP. `delivery` is unique: repeating one changes nothing.
 struct RequestRow {
   Id id = 0;
   std::string delivery;
@@ -211,11 +240,11 @@ struct RequestRow {
   WallMillis created_at = 0;
 };
 
-// The one spelling of each word, the same in SQL, JSON and pages.
+// Every word has one spelling, the same in SQL, JSON and pages.
 std::string_view to_string(BuildOrigin);
 std::string_view to_string(BuildState);
-std::string_view to_string(NightKind);
-std::string_view to_string(NightState);
+std::string_view to_string(Purpose);
+std::string_view to_string(ComparisonState);
 std::string_view to_string(AttemptState);
 std::string_view to_string(IncidentState);
 std::string_view to_string(BisectionState);

@@ -7,16 +7,16 @@
 
 namespace torchwatch::activity {
 
-/// A library opened by name, so that nothing links it and a machine without it can say so. It stays
-/// loaded until the process ends: a driver's library has threads of its own.
+/// A library opened by name: nothing links it, and a machine without it gets an error that says so.
+/// It stays loaded until the process ends, as a driver's library has threads of its own.
 class SharedLibrary {
  public:
-  /// The first of `names` that is loaded already (two versions of one library in a process would
-  /// not know of each other), else the first that can be loaded. Errors: unavailable, with the
-  /// loader's reason for each name.
+  /// Opens the first of `names` that is loaded already (two versions of one library in a process
+  /// would not know of each other), else the first that can be loaded. Errors: unavailable, with
+  /// the loader's reason for each name.
   static Result<SharedLibrary> open(const std::vector<std::string>& names);
 
-  /// Null where the library has no such function.
+  /// Returns null if the library has no such function.
   template <typename Function>
   Function* find(const char* function) const {
     return reinterpret_cast<Function*>(address_of(function));

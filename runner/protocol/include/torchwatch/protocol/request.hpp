@@ -15,30 +15,29 @@ inline constexpr int kSchema = 1;
 /// Largest request that is read.
 inline constexpr std::size_t kRequestBytesMax = 64U << 10U;
 
-/// Limits a runner puts on itself; the service enforces its own from outside as well.
+/// The limits that a runner puts on itself; the service enforces its own from outside as well.
 struct RunLimits {
   std::int64_t time_ms = 120'000;
   std::int64_t memory_bytes = 0;  ///< 0: none
 };
 
-/// How a process takes turns with another one: what each hears comes from a named pipe, as one
-/// byte a message. Both pipes are held open by whoever starts the two.
-struct Turns {
+/// The pipes by which two interleaved processes hand the machine to each other: each process reads
+/// one named pipe, one byte per message. Whoever starts the two holds both pipes open.
+struct Interleave {
   std::string own;      ///< the pipe that this process reads
-  std::string other;    ///< the one that the other process reads
-  bool begins = false;  ///< has the first turn
+  std::string other;    ///< the pipe that the other process reads
+  bool begins = false;  ///< this process computes first
 
-  /// The messages.
-  static constexpr char kYours = 'y';  ///< it is your turn
-  static constexpr char kDone = 'd';   ///< I have measured everything: the turns left are yours
-  static constexpr char kEnded = 'e';  ///< the other process has ended, whatever it had to do
+  // The messages.
+  static constexpr char kYours = 'y';  ///< you may compute
+  static constexpr char kDone = 'd';   ///< I have measured everything: the machine stays yours
+  static constexpr char kEnded = 'e';  ///< the other process has ended, whatever it still had to do
 };
 
-/// What one fresh process is asked to measure: `torchwatch-runner measure REQUEST.json
-/// RESULT.json`.
+/// The request to one fresh process: `torchwatch-runner measure REQUEST.json RESULT.json`.
 struct Request {
   std::string attempt;  ///< the attempt this result will count for, repeated in the result
-  Cell cell;
+  Benchmark benchmark;
   Pass pass = Pass::timing;
   Preset preset = Preset::small;
   int warmup = 5;                           ///< iterations before the first sample
@@ -49,23 +48,23 @@ struct Request {
   int leak_iterations = 40;  ///< memory pass: iterations whose live bytes are watched, 0 or
                              ///< at least 20 (two blocks of ten)
   std::uint64_t seed = 1337;
-  /// Timing: run on one core where there are several; the choice is stated in the environment.
+  /// Timing: run on one of several cores; the environment states which.
   bool pin_to_core = true;
-  /// Timing: glibc's thresholds fixed, so that page faults do not depend on the heap's history
-  /// (never in the memory pass); false keeps glibc's own, which shows allocation churn.
+  /// Timing: fix glibc's thresholds, so that page faults do not depend on the heap's history;
+  /// false keeps glibc's own, which shows allocation churn.
   bool fixed_heap = true;
-  /// Timing: with whom; none: the process measures alone.
-  std::optional<Turns> turns;
-  /// Profile: the file that gets one iteration as a Chrome trace, for people; empty: none.
+  /// Timing: the process to interleave with; empty: the process measures without a partner.
+  std::optional<Interleave> interleave;
+  /// Profile: the file for a Chrome trace of one iteration, for people; empty: no such file.
   std::string chrome_trace;
   RunLimits limits;
 };
 
-/// One line. Every member is written, also those that have their default.
+/// Writes the request on one line, with every member, also those that have their default.
 std::string to_json(const Request&);
-/// Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the rest has the
-/// defaults above. Errors: corrupt (not JSON), invalid, naming the member and what is allowed.
-/// Unknown members are errors.
+/// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
+/// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),
+/// naming the member and what is allowed.
 Result<Request> parse_request(std::string_view json);
 
 }  // namespace torchwatch::protocol

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "torchwatch/builds/tree.hpp"
-#include "torchwatch/doors/process.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::builds {
 
@@ -21,12 +21,12 @@ struct RecipePlace;
 
 struct Unbuildable {
   std::string reason;  ///< "recipe exited 125", "faulted twice: timed out after 4h"
-  bool fault = false;  ///< by two faults rather than by 125; three in a row end a search
+  bool fault = false;  ///< by two faults rather than by 125; three in a row end a bisection
 };
 
 using CommitBuild = std::variant<Tree, Unbuildable>;
 
-/// Makes builds of single commits by the user's recipe (architecture.md section 4) and keeps them,
+/// Makes builds of single commits by the user's recipe (docs/operating.md) and keeps them,
 /// up to a size: the ones used longest ago go first, never one that is in use (a Tree returned by
 /// `build` or `cached` lives) or that another build links into. Thread-safe; one call at a time.
 class CommitBuilder {
@@ -37,15 +37,15 @@ class CommitBuilder {
     std::int64_t size_limit_bytes = std::int64_t{40} << 30;
     std::chrono::seconds time_limit{4 * 3600};
     std::size_t output_limit_bytes = 8U << 20U;
-    int jobs = 0;  ///< of each build; 0: the cores, shared by those that are made at once
-    /// How long "faulted twice" counts as an answer. Longer than a search with its resumptions; a
-    /// later search may meet a healthier machine. An exit 125 counts for ever.
+    int jobs = 0;  ///< parallel jobs per build; 0: the cores, shared by builds made at once
+    /// How long "faulted twice" counts as an answer. Longer than a bisection with its
+    /// resumptions; a later one may meet a healthier machine. An exit 125 is final.
     std::chrono::seconds fault_age_max{24 * 3600};
   };
   /// Writes the commit's tree into a new, empty folder; called from several threads at once.
   using Checkout = std::function<Status(const std::string& commit, const std::filesystem::path&)>;
 
-  CommitBuilder(Settings, doors::ProcessRunner&, Checkout);
+  CommitBuilder(Settings, process::ProcessRunner&, Checkout);
   ~CommitBuilder();
 
   /// The build of `commit` (its full sha), from the cache or made now; an answer (also
@@ -71,7 +71,7 @@ class CommitBuilder {
                                           const std::stop_token& stop);
 
   Settings settings_;
-  doors::ProcessRunner& processes_;
+  process::ProcessRunner& processes_;
   Checkout checkout_;
   std::unique_ptr<BuildCache> cache_;
   std::mutex building_;

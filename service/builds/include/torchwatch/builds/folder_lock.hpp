@@ -8,11 +8,11 @@
 
 namespace torchwatch::builds {
 
-/// At most one process works in a folder: an flock on a file in it. Ends with the holder's life
-/// (and is not inherited by children).
+/// Lets one process at a time work in a folder: an flock on a file in it. It ends with the holder's
+/// life and is not inherited by children.
 class FolderLock {
  public:
-  /// Makes the folder where there is none. Errors: conflict (somebody holds it), unavailable.
+  /// Makes a missing folder. Errors: conflict (another process holds it), unavailable.
   static Result<FolderLock> acquire(const std::filesystem::path& folder);
 
  private:

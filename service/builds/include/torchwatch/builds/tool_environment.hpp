@@ -5,10 +5,10 @@
 
 namespace torchwatch::builds {
 
-/// What compilers, recipes and other tools get to see of this process's environment: where
-/// programs, caches, certificates and proxies are, how to compile, and the user's TORCHWATCH_...
-/// settings. Nothing else, as tokens may come by the environment too: a name with TOKEN, SECRET,
-/// PASSWORD or CREDENTIAL in it is never passed on.
+/// Returns the part of this process's environment that compilers, recipes and other tools see:
+/// where programs, caches, certificates and proxies are, how to compile, and the user's
+/// TORCHWATCH_... settings. Nothing else, as tokens may come by the environment too: a name with
+/// TOKEN, SECRET, PASSWORD or CREDENTIAL in it is never passed on.
 std::map<std::string, std::string> tool_environment();
 
 }  // namespace torchwatch::builds

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "torchwatch/builds/tree.hpp"
-#include "torchwatch/doors/process.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::channel {
 
@@ -19,23 +19,24 @@ class Channel {
   /// Names of the complete builds, in the channel's own order (oldest first as far as it knows).
   virtual Result<std::vector<std::string>> list(std::stop_token stop) = 0;
   /// Brings the build here, whole and checked. A half-fetched or damaged one never becomes
-  /// visible; calling again resumes. Errors: not_found, corrupt, unavailable, cancelled.
+  /// visible; a further call resumes. Errors: not_found, corrupt, unavailable, timed_out,
+  /// cancelled.
   virtual Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) = 0;
 };
 
-/// One folder a build; nothing is copied. A folder without build-hash is not complete yet and is
+/// One folder per build; nothing is copied. A folder without build-hash is not complete yet and is
 /// not listed.
 std::unique_ptr<Channel> make_directory_channel(std::filesystem::path folder);
 
 struct WheelIndexSettings {
-  std::filesystem::path cache;  ///< unpacked releases lie here, by version
+  std::filesystem::path program;  ///< deploy/libtorch, which makes a tree from wheels
+  std::filesystem::path cache;    ///< the release V is kept in V/torch
   std::string python = "python3";
-  std::chrono::seconds time_limit{1800};
-  std::int64_t unpacked_bytes_max = std::int64_t{12} << 30;
+  std::chrono::seconds time_limit{3600};  ///< for listing, and for one release
 };
-/// Releases of the Python package index through pip. `fetch("2.12.1")` takes exactly that release
-/// (`torch===2.12.1`, the ordinary CUDA wheel) with the small CUDA libraries that it needs to
-/// load; `list` asks pip for the versions.
-std::unique_ptr<Channel> make_wheel_index_channel(WheelIndexSettings, doors::ProcessRunner&);
+/// Releases of the Python package index. `fetch("2.12.1")` takes exactly that release (the ordinary
+/// wheel, not 2.12.1+cpu); `list` asks the index. Thread-safe; one release is fetched at a time.
+/// Errors of fetch: also conflict (another process fetches into the same cache).
+std::unique_ptr<Channel> make_wheel_index_channel(WheelIndexSettings, process::ProcessRunner&);
 
 }  // namespace torchwatch::channel

@@ -9,13 +9,13 @@ enum class ExitStatus {
   done = 0,           ///< done, and nothing regressed
   regression = 1,     ///< a regression was found, or a culprit named
   wrong_use = 2,      ///< wrong use or bad input
-  surroundings = 3,   ///< network, disk, a build, another torchwatch
+  environment = 3,    ///< network, disk, a build, another torchwatch
   no_conclusion = 4,  ///< could not tell
   interrupted = 130,
 };
 
 ExitStatus exit_status_of(ErrorCode);
-/// The one of two outcomes that is told.
+/// Returns the outcome of the two that decides the exit status.
 ExitStatus worse(ExitStatus, ExitStatus);
 
 }  // namespace torchwatch::cli

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/log/log.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
@@ -14,24 +15,24 @@ namespace torchwatch::config {
 
 enum class ChannelKind { directory, wheel_index };
 
-/// The threshold of some series; written METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any. Leaks
-/// are judged by their bytes and have none.
+/// The threshold of some series, written METRIC [WORKLOAD [CONFIGURATION]] SHARE with * for any.
+/// Leaks are judged by their bytes and have no threshold.
 struct SeriesThreshold {
   std::optional<Metric> metric;  ///< none: any
   std::string workload;          ///< empty: any
   std::optional<Configuration> configuration;
   double threshold = 0.07;  ///< candidate / baseline - 1, 0.005 to 2
 
-  bool fits(const Target&) const;
+  bool fits(const Series&) const;
   auto operator<=>(const SeriesThreshold&) const = default;
 };
-/// As it is written in the file.
+/// The threshold as it is written in the file.
 std::string to_string(const SeriesThreshold&);
-/// Errors: invalid, with what is allowed.
+/// Reads a threshold as it is written in the file. Errors: invalid, with what is allowed.
 Result<SeriesThreshold> parse_series_threshold(std::string_view);
 
-/// Everything torchwatch.toml can say, with the defaults. Paths are absolute after loading
-/// (relative ones are relative to the file). The key of a member is its table and name.
+/// All settings of torchwatch.toml with their defaults. Paths are absolute after loading (relative
+/// ones are relative to the file). The key of a member is its table and name.
 struct Config {
   std::filesystem::path file;    ///< where it was read from; empty: defaults
   std::filesystem::path folder;  ///< relative paths start here
@@ -51,11 +52,11 @@ struct Config {
   struct Build {
     std::filesystem::path recipe;  ///< empty: no per-commit builds
     std::chrono::seconds timeout{4 * 3600};
-    int jobs = 0;      ///< of each build; 0: the cores, shared by those that are made at once
+    int jobs = 0;      ///< parallel jobs of a build; 0: one per core, shared by builds at once
     int builders = 1;  ///< builds that a search makes at once
     std::filesystem::path cache = "state/builds";
     std::int64_t cache_limit_bytes = std::int64_t{40} << 30;
-    std::filesystem::path kit_sources;  ///< empty: the sources that this program was built from
+    std::filesystem::path kit_sources;  ///< empty: the checkout that this program was built from
     std::int64_t output_limit_bytes = std::int64_t{8} << 20;
   } build;
   struct Suite {
@@ -72,17 +73,18 @@ struct Config {
     std::chrono::milliseconds enough{500};
     std::chrono::seconds time_limit{300};
     std::int64_t memory_limit_bytes = 0;
-    bool take_turns = true;       ///< runs that are compared, where they can (nightly::takes_turns)
-    bool place_libraries = true;  ///< fresh copies of library files, see releases.md section 3
+    bool interleave =
+        true;  ///< runs that are compared, where possible (comparison::is_interleaved)
+    bool place_libraries = true;  ///< fresh copies of library files for each run
   } measure;
   struct Detect {
     double threshold = 0.07;
-    double gate = 0.06;
+    double gate = 0.06;  ///< follows the threshold in proportion unless the file sets it
     double confidence = 0.99;
     double false_incidents_per_year = 1;
-    std::vector<SeriesThreshold> thresholds;  ///< of single series; the last that fits one holds
-    int creep_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
-    int creep_span = 28;  ///< how many nightlies the older one lies back
+    std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds
+    int drift_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
+    int drift_span = 28;  ///< how many nightlies back the older one is
   } detect;
   struct Bisect {
     double confidence = 0.99;
@@ -99,7 +101,7 @@ struct Config {
   struct Web {
     std::string address = "127.0.0.1";
     int port = 8420;                   ///< 0: any free one
-    std::vector<std::string> hosts;    ///< names beside the address that a Host header may have
+    std::vector<std::string> hosts;    ///< further names that a Host header may have
     std::filesystem::path token_file;  ///< empty: nothing can be written over HTTP
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
@@ -110,9 +112,13 @@ struct Config {
     std::filesystem::path token_file;
     std::string api = "https://api.github.com";
   } github;
+  struct Log {
+    torchwatch::log::Level level = torchwatch::log::Level::info;
+    torchwatch::log::Format format = torchwatch::log::Format::text;
+  } log;
 };
 
-/// One line of the table of keys, from which the example file, --help and errors come.
+/// One key, for the example file, --help and errors.
 struct KeyDescription {
   std::string table;
   std::string name;
@@ -121,16 +127,19 @@ struct KeyDescription {
   std::string allowed;  ///< "1 to 1024", "directory, wheel-index", empty: anything of the type
   std::string meaning;  ///< one sentence
 };
+/// All keys, table by table.
 std::vector<KeyDescription> keys();
 
-/// The file torchwatch.example.toml: every key with its default and meaning, commented out.
+/// The text of torchwatch.example.toml: every key with its default and meaning, commented out.
 std::string example();
 
 /// Reads a configuration. Unknown keys, wrong types and values that are not allowed are errors
-/// that name file, line, key and what is allowed. A missing file is an error only if `required`.
+/// that name file, line, key and what is allowed; all errors of a file are reported at once. A
+/// missing file is an error only if `required`. Errors: invalid, not_found, unavailable.
 Result<Config> load(const std::filesystem::path& file, bool required);
 
-/// A secret from a file (mode 0600 demanded), trimmed. Errors name the file, never the content.
+/// Reads a secret from a file, which must have mode 0600 or 0400, without the space around it.
+/// Errors name the file, never the content.
 Result<std::string> read_secret(const std::filesystem::path&);
 
 }  // namespace torchwatch::config

@@ -3,7 +3,7 @@
 #include <stop_token>
 #include <string>
 
-#include "torchwatch/daemon/session.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::daemon {
@@ -11,9 +11,10 @@ namespace torchwatch::daemon {
 /// The build that a person means by BUILD: a folder, else a name or version that the channel
 /// lists, else a release of the wheel index. It is brought here, checked and known to the database
 /// afterwards. Errors: not_found, saying where it was looked for; invalid, corrupt (the tree).
-Result<storage::BuildRow> resolve_build(Session&, const std::string& text, std::stop_token stop);
+Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
+                                        std::stop_token stop);
 
 /// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name.
-Result<std::string> resolve_commit(Session&, const std::string& text);
+Result<std::string> resolve_commit(Application&, const std::string& text);
 
 }  // namespace torchwatch::daemon

@@ -8,20 +8,21 @@
 
 namespace torchwatch::detect {
 
-/// A confirmed change of one night.
+/// A confirmed change of one comparison.
 struct Change {
-  Target target;
+  Series series;
   double effect = 0;  ///< log-ratio; for leaks bytes per iteration or bytes
 };
 
+/// The changes that become one incident.
 struct Group {
   IncidentKind kind = IncidentKind::regression;
   std::vector<std::size_t> members;  ///< indices into the changes, largest effect first
 };
 
-/// The night's regressions by what changed together, as far as one night can tell: times, peaks
-/// and leaks apart, devices apart. A search may split a group later. Changes for the better (effect
-/// not above 0) are in no group.
+/// Groups a comparison's regressions by what probably changed together: times, peaks and leaks
+/// apart, devices apart. A bisection may split a group later. Improvements (effect not above 0) are
+/// left out.
 std::vector<Group> group(std::span<const Change> changes);
 
 }  // namespace torchwatch::detect

@@ -8,11 +8,10 @@
 
 namespace torchwatch::detect {
 
-/// Whether a machine measures otherwise than before, from the log-ratios (now / before) of several
-/// series of one and the same build: their centre, when its whole interval lies beyond half the
-/// threshold. Where there are too few for an interval all of them must lie there, and their range
-/// takes its place; one alone tells nothing. Empty: as before, as far as these tell. Every
-/// log-ratio must be finite.
+/// Returns by how much a machine measures differently from before, or nothing. `log_ratios` are now
+/// / before of several series of one build. Their centre is returned when its whole interval lies
+/// beyond half the threshold. Too few series for an interval must all lie there, and their range
+/// takes its place; a single series is no evidence. Every log-ratio must be finite.
 std::optional<Estimate> machine_shift(std::span<const double> log_ratios, const Settings&);
 
 }  // namespace torchwatch::detect

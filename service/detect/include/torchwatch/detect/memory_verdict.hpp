@@ -9,8 +9,9 @@
 
 namespace torchwatch::detect {
 
+/// The verdict on one series of the memory pass, or the wish to confirm it.
 struct MemoryDecision {
-  bool suspect = false;  ///< of a screen: confirm with `memory_runs` fresh runs a side
+  bool suspect = false;  ///< after screening: confirm with `memory_runs` fresh runs a side
   Verdict verdict = Verdict::inconclusive;
   double ratio = 0;
   double low = 0;  ///< least and greatest candidate / baseline over the runs
@@ -20,13 +21,18 @@ struct MemoryDecision {
   std::string reason;
 };
 
-/// Peak bytes: regressed when every candidate run exceeds every baseline run by more than the
-/// threshold and the metric's floor in bytes. The ratios are 0 where a baseline run had no peak.
+/// Returns the smallest growth of a peak or a leak that counts, in bytes (a slope: bytes per
+/// iteration).
+std::int64_t floor_bytes(Metric, const Settings&);
+
+/// Judges peak bytes. They regressed when every candidate run exceeds every baseline run by more
+/// than the threshold and the metric's floor in bytes. The ratios are 0 where a baseline run had no
+/// peak.
 MemoryDecision judge_peak(Metric, std::span<const std::int64_t> baseline,
                           std::span<const std::int64_t> candidate, const Settings&);
 
-/// Leaks: regressed when every candidate run leaks more than every baseline run by the metric's
-/// floor, of heap_growth also by a quarter. The ratio is 0: a leak has a size, not a ratio.
+/// Judges leaks. They regressed when every candidate run leaks more than every baseline run by the
+/// metric's floor, and for heap_growth also by a quarter. The ratio is 0: a leak has a size.
 MemoryDecision judge_leak(Metric, std::span<const std::int64_t> baseline,
                           std::span<const std::int64_t> candidate, const Settings&);
 

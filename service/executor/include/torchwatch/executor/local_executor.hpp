@@ -4,73 +4,61 @@
 #include <condition_variable>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "torchwatch/doors/process.hpp"
 #include "torchwatch/executor/executor.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::executor {
 
 class AttemptFolder;
 
-/// Runs as child processes of this machine, one at a time, or two that take turns: neighbours would
-/// disturb the numbers. A run starts when it is waited for.
+/// Carries out runs as child processes of this machine: one run or one interleaved pair at a time,
+/// as neighbours would disturb the numbers. Further calls wait.
 class LocalExecutor final : public Executor {
  public:
   struct Settings {
-    /// Added to the fixed environment; equal for every run, else runs are not comparable.
+    /// Added to the fixed environment; equal for every run, or else runs are not comparable.
     std::map<std::string, std::string> environment;
     int threads = 1;        ///< for a variant that names no number
     std::vector<int> cpus;  ///< runs are pinned to these; empty: the runner places itself
-    /// The threads of a run on a CPU that has several are each bound to a core. For runs of raised
-    /// priority: at a plain one neighbours land on cores that one cannot leave.
+    /// Bind each thread of a run with several threads on a CPU to a core. For runs of raised
+    /// priority: at plain priority neighbours land on cores that a bound thread cannot leave.
     bool bind_threads = false;
-    /// On top of the time limit in the request, which the runner keeps by itself where it can.
+    /// Added to the request's time limit, which the runner enforces itself where it can.
     std::chrono::milliseconds grace{10'000};
     std::size_t output_limit_bytes = 1U << 20U;
-    /// A run cannot have measured longer than it lived; batches are rounded, so by so much.
+    /// A run cannot have measured longer than it lived, apart from the rounding of its samples.
     std::chrono::milliseconds rounding{1000};
   };
 
-  /// `scratch`: folder for what a run needs; made if missing. One executor a scratch folder.
-  LocalExecutor(doors::ProcessRunner&, std::filesystem::path scratch, Settings);
+  /// `scratch`: folder for what a run needs; made if missing. One executor per scratch folder.
+  LocalExecutor(process::ProcessRunner&, std::filesystem::path scratch, Settings);
 
-  /// Errors: invalid (attempt id that cannot name a folder), unavailable (no runner, no
-  /// libraries, scratch cannot be made).
-  Result<RunId> submit(const RunOrder&) override;
-  Result<RunOutcome> wait(RunId, std::stop_token stop) override;
-  Status cancel(RunId) override;
-  Result<std::array<RunOutcome, 2>> run_in_turns(std::array<RunOrder, 2>,
-                                                 std::stop_token stop) override;
+  /// Errors: as declared; unavailable also where runner, libraries or scratch folder are missing.
+  Result<RunOutcome> run(const RunSpec& spec, std::stop_token stop) override;
+  Result<std::array<RunOutcome, 2>> run_pair(std::array<RunSpec, 2> specs,
+                                             std::stop_token stop) override;
 
-  /// Removes what attempts and placements of a killed daemon left in the scratch folder. To be
-  /// called at start, while the machine lock is held.
+  /// Removes what attempts and placements of a killed daemon left in the scratch folder. Call at
+  /// start, while the machine lock is held. Errors: unavailable.
   Status sweep();
 
  private:
-  struct Run {
-    RunOrder order;
-    std::stop_source stop;
-  };
-
-  Result<std::shared_ptr<Run>> find(RunId);
-  void forget(RunId);
   class Hold;
 
-  Result<RunOutcome> carry_out(const RunOrder&, const AttemptFolder&, std::stop_source&);
-  doors::ProcessSpec make_spec(const protocol::Request&, const std::filesystem::path& folder) const;
+  Result<RunOutcome> carry_out(const RunSpec&, const AttemptFolder&, std::stop_source&);
+  process::ProcessSpec make_spec(const protocol::Request&,
+                                 const std::filesystem::path& folder) const;
 
-  doors::ProcessRunner& processes_;
+  process::ProcessRunner& processes_;
   std::filesystem::path scratch_;
   Settings settings_;
   std::mutex mutex_;
-  std::condition_variable_any turn_;
-  bool is_busy_ = false;                        ///< guarded by mutex_
-  RunId last_id_ = 0;                           ///< guarded by mutex_
-  std::map<RunId, std::shared_ptr<Run>> runs_;  ///< guarded by mutex_
+  std::condition_variable_any freed_;
+  bool is_busy_ = false;  ///< guarded by mutex_
 };
 
 }  // namespace torchwatch::executor

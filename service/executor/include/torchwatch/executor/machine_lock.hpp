@@ -8,11 +8,13 @@
 
 namespace torchwatch::executor {
 
-/// One measuring pipeline a machine. Held by a listening socket of an abstract name (nothing is
-/// left on disk, the kernel frees it with the process, and a connection tells the holder's pid).
+/// Allows one measuring pipeline per machine. The lock is a listening socket of an abstract name:
+/// nothing is left on disk, the kernel frees it with the process, and a connection shows the
+/// holder's pid.
 class MachineLock {
  public:
-  /// Errors: conflict, naming the holder ("process 4711 (torchwatch serve ...) is measuring").
+  /// Takes the lock or fails at once. Errors: conflict, naming the holder ("process 4711
+  /// (torchwatch serve ...) is measuring"), invalid (the name), unavailable.
   static Result<MachineLock> acquire(const std::string& name);
 
  private:

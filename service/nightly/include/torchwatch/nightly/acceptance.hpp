@@ -2,15 +2,15 @@
 
 #include <string>
 
-#include "torchwatch/nightly/workshop.hpp"
+#include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
 
-/// Takes an incident's change as it is: the incident is closed and its issue told who and why, and
-/// from the build that brought it on nobody is told of it again. Errors: invalid (nobody, or no
-/// reason), not_found, conflict (it is closed already, or its night is still worked on).
-Status accept_incident(Workshop&, storage::Id incident, const std::string& by,
+/// Accepts an incident's change: closes the incident, comments on its issue who accepted it and
+/// why, and reports the change no more. Errors: invalid (no name or no reason), not_found, conflict
+/// (it is closed already, or its comparison has not ended).
+Status accept_incident(comparison::Services&, storage::Id incident, const std::string& by,
                        const std::string& reason);
 
 }  // namespace torchwatch::nightly

@@ -4,24 +4,25 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/nightly/workshop.hpp"
+#include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
 
-/// Why the first nightly of all has no verdict.
+/// Why the oldest nightly has no verdict.
 inline constexpr std::string_view kOldestNightly =
     "the oldest nightly known: nothing to compare it with";
 
-/// Asks the channel for its builds, brings and checks the new ones, and opens a night for every
-/// nightly that has none, against the nightly before it in [source]'s order. The oldest nightly is
-/// accepted without a verdict. A damaged build is rejected with its reason and the others go on.
-/// Returns the nights that are not finished, oldest first. Errors: unavailable (the channel),
-/// cancelled, of storage.
-Result<std::vector<storage::NightRow>> discover_nights(Workshop&, std::stop_token stop);
+/// Lists the channel's builds, fetches and checks the new ones, and opens a comparison of every new
+/// nightly with the nightly before it in the order of [source]. The oldest nightly is accepted
+/// without a verdict. A damaged build is rejected with the reason, and the others are kept. Returns
+/// the unfinished comparisons, the oldest first. Errors: unavailable (the channel), cancelled, of
+/// storage.
+Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services&,
+                                                                 std::stop_token stop);
 
-/// The trunk commit of a tree: by the nightly branch's subject where [source] knows the commit,
-/// else what the tree itself says.
-std::string trunk_commit_of(const Workshop&, const builds::Tree&);
+/// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
+/// if [source] has that commit, else the commit embedded in the tree.
+std::string trunk_commit_of(const comparison::Services&, const builds::Tree&);
 
 }  // namespace torchwatch::nightly

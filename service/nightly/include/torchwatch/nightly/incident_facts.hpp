@@ -1,19 +1,23 @@
 #pragma once
 
-#include "torchwatch/nightly/search_result.hpp"
-#include "torchwatch/nightly/workshop.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/comparison/services.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
 
-/// Everything known of an incident, as the report wants it; `night` is the one whose builds and
-/// verdicts are told.
-Result<report::IncidentFacts> incident_facts(Workshop&, const storage::IncidentRow&,
-                                             const storage::NightRow& night);
+/// Gathers everything known of an incident for its texts, with the builds and verdicts of
+/// `comparison`. Errors: not_found and corrupt (stored rows).
+Result<report::IncidentFacts> incident_facts(comparison::Services&, const storage::IncidentRow&,
+                                             const storage::ComparisonRow& comparison);
 
-/// The same of a search: commits by their subjects, authors and files where [source] knows them.
-report::SearchFacts search_facts(const Workshop&, const storage::BisectionRow&,
-                                 const SearchResult&);
+/// Gathers the same of a bisection: commits with subjects, authors and files where [source] knows
+/// them.
+report::BisectionFacts bisection_facts(const comparison::Services&, const storage::BisectionRow&,
+                                       const bisection::BisectionResult&);
+
+/// Converts an effect as a bisection measured it: it knows changes, not values.
+report::EffectFacts effect_facts(const bisection::SeriesEffect&);
 
 }  // namespace torchwatch::nightly

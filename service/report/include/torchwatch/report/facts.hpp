@@ -9,7 +9,7 @@
 
 namespace torchwatch::report {
 
-// What an issue says, gathered by whoever has it; rendering is pure.
+// What an issue says, gathered by the pipeline; rendering is pure.
 
 struct BuildFacts {
   std::string name;
@@ -26,34 +26,39 @@ struct CommitFacts {
   std::vector<std::string> changed_paths;
 };
 
-/// One series' change with what stands behind it.
+/// The change of one series, with its evidence.
 struct EffectFacts {
-  Target target;
-  double ratio = 0;  ///< 0 for a leak
+  Series series;
+  double ratio = 0;  ///< candidate / baseline; 0 where there is none, as for a leak
   double interval_low = 0;
   double interval_high = 0;
   double baseline_value = 0;
   double candidate_value = 0;
-  double baseline_spread = 0;  ///< robust sd of the runs' values over their centre
+  std::optional<double> difference;  ///< candidate - baseline, where neither value is known
+  double baseline_spread = 0;        ///< robust sd of the runs' values over their centre
   double candidate_spread = 0;
   int runs = 0;
 };
 
+/// A commit that a bisection could not measure.
 struct SkippedCommit {
   std::string sha;
   std::string reason;
 };
 
-/// One cause that a search found.
+/// One cause that a bisection found.
 struct CulpritFacts {
-  std::vector<CommitFacts> commits;  ///< several: they cannot be told apart
-  double confidence = 0;             ///< 0: none is stated
-  std::vector<EffectFacts> effects;  ///< of the last of them against the build before the first
-  std::string verified;  ///< how: "against its parent, 12 pairs; by reverting it on 2026-08-17"
+  std::vector<CommitFacts> commits;  ///< several: they cannot be distinguished
+  double confidence = 0;             ///< 0: not stated
+  std::vector<EffectFacts> effects;  ///< the last of them compared with the build before the first
+  std::string verified;              ///< how, in words
 };
 
-/// What a search found.
-struct SearchFacts {
+/// The confidence of the intervals that a bisection states, whatever [detect] confidence is.
+inline constexpr double kBisectionIntervalConfidence = 0.99;
+
+/// What a bisection found.
+struct BisectionFacts {
   std::string good;
   std::string bad;
   std::vector<CulpritFacts> culprits;  ///< largest share of the change first
@@ -71,15 +76,15 @@ struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
   std::string title;
-  std::string night;  ///< name of the nightly
+  std::string comparison;  ///< its candidate's name
   BuildFacts baseline;
   BuildFacts candidate;
   /// How many nightlies before the candidate the baseline is; 0: it is the one before.
   int nightlies_back = 0;
   std::vector<EffectFacts> effects;
-  std::vector<std::string> remarks;            ///< sentences on the night as a whole
+  std::vector<std::string> remarks;            ///< sentences on the comparison as a whole
   std::map<std::string, std::string> machine;  ///< the environment's facts
-  std::optional<SearchFacts> search;
+  std::optional<BisectionFacts> bisection;
   std::string reproduce;     ///< one command
   double confidence = 0.99;  ///< of the intervals
 };

@@ -1,18 +1,18 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <string>
 #include <string_view>
 
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
 
-/// The one word for people: "accepted" where somebody takes the change as it is, which the store
-/// counts among the closed; else the state's own.
+/// Returns the state's word for people: "accepted" for a closed incident whose change was accepted,
+/// else the state's own.
 std::string_view state_word(const storage::IncidentRow&);
 
-/// {"by", "reason", "at"}, the time as ISO 8601 in UTC; null where nobody accepted.
-nlohmann::json json_of(const std::optional<storage::Acceptance>&);
+/// Returns the remark on a comparison: the reason of its end, else what a recheck or a drift
+/// comparison goes back to; empty where its purpose says all.
+std::string remark_on(const storage::ComparisonRow&);
 
 }  // namespace torchwatch::report

@@ -7,12 +7,12 @@
 
 namespace torchwatch {
 
-/// What kind of thing went wrong. Few on purpose: each has one HTTP status and one exit status.
+/// Kinds of errors. Few on purpose: each has one HTTP status and one exit status.
 enum class ErrorCode {
   invalid,      ///< the caller's input is wrong; the same call never works
   not_found,    ///< the named thing does not exist
-  conflict,     ///< somebody else holds it, or the state has moved on
-  unavailable,  ///< the surroundings failed (network, disk, child); may work later
+  conflict,     ///< another process holds it, or the state has changed
+  unavailable,  ///< the environment failed (network, disk, child); may work later
   timed_out,    ///< a limit in time was reached
   cancelled,    ///< asked to stop
   corrupt,      ///< stored or received data is damaged
@@ -21,8 +21,8 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
-/// An error as a value. `message` says what is wrong, where, and what to do about it; context is
-/// put in front of it on the way up ("channel nightlies: build 2.13.0: no lib/libtorch_cpu.so").
+/// An error as a value. `message` says what is wrong, where, and what to do about it. Callers put
+/// context in front of it ("channel nightlies: build 2.13.0: no lib/libtorch_cpu.so").
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
@@ -50,7 +50,7 @@ inline tl::unexpected<Error> fail(Error error) {
 #define TORCHWATCH_CONCAT_(a, b) a##b
 #define TORCHWATCH_CONCAT(a, b) TORCHWATCH_CONCAT_(a, b)
 
-// __COUNTER__, as these stand inside one another's lambdas, where __LINE__ would repeat.
+// __COUNTER__, because these macros nest in one another's lambdas, where __LINE__ would repeat.
 
 /// Leaves the function with the error of the expression, if it has one.
 #define TW_TRY_VOID(...) \

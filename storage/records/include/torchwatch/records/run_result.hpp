@@ -10,24 +10,24 @@
 
 namespace torchwatch {
 
-/// Live bytes of LibTorch's allocator over steady iterations, and what was left at the end; beside
-/// it what else the heap holds.
+/// Live bytes of LibTorch's allocator and of the whole heap over steady iterations, and the bytes
+/// left at the end.
 struct LeakFigures {
   std::int64_t growth_bytes_per_iteration = 0;  ///< 0 unless every block's minimum rises
   std::int64_t retained_bytes = 0;              ///< after destruction, over before construction
   std::vector<std::int64_t> live_bytes;         ///< after each watched iteration
-  std::vector<std::int64_t> heap_bytes{};       ///< likewise; empty where it cannot be told
+  std::vector<std::int64_t> heap_bytes{};       ///< likewise; empty where it is unknown
 };
 
-/// Shares of a window on a device, ns; the three sum to the window.
+/// How a window on a device was spent, in ns; the three sum to the window.
 struct Breakdown {
   std::int64_t active_ns = 0;
   std::int64_t copy_ns = 0;
   std::int64_t idle_ns = 0;
 };
 
-/// What the process ran on, as ordered name: value pairs; equal maps mean comparable runs, except
-/// for the names under `volatile_facts` (load, faults, switches), which are covariates.
+/// Facts about what the process ran on, by name. Runs with equal `facts` are comparable;
+/// `volatile_facts` (load, faults, switches) may differ.
 struct Environment {
   std::map<std::string, std::string> facts;
   std::map<std::string, std::int64_t> volatile_facts;
@@ -46,7 +46,7 @@ struct RunResult {
   std::map<Metric, std::int64_t> values;  ///< the run's value of each metric that it measured
   std::optional<LeakFigures> leak;        ///< memory pass
   std::optional<Breakdown> breakdown;     ///< profile pass
-  std::string breakdown_reason;           ///< why there is none
+  std::string breakdown_reason;           ///< why there is no breakdown
   std::map<std::string, std::int64_t> operators;  ///< coverage pass: calls of each operator
   Environment environment;
 };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/records/error.hpp"
 
@@ -84,22 +85,25 @@ std::string to_string(const Variant&);
 Result<Variant> parse_variant(std::string_view);
 
 /// One workload in one configuration and variant: what a process is started for.
-struct Cell {
+struct Benchmark {
   std::string workload;
   Configuration configuration;
   Variant variant;
-  auto operator<=>(const Cell&) const = default;
+  auto operator<=>(const Benchmark&) const = default;
 };
-std::string to_string(const Cell&);  ///< "resnet18 cpu-train", with the variant where not default
+std::string to_string(
+    const Benchmark&);  ///< "resnet18 cpu-train", with the variant where not default
 
-/// A cell and one metric of it: what gets a verdict. With a machine class it is a series.
-struct Target {
-  Cell cell;
+/// A benchmark and one metric of it: what gets a verdict. With a machine class it is a series.
+struct Series {
+  Benchmark benchmark;
   Metric metric = Metric::time;
-  auto operator<=>(const Target&) const = default;
+  auto operator<=>(const Series&) const = default;
 };
-std::string to_string(const Target&);
+std::string to_string(const Series&);
 
+/// The metrics that a run on that device states.
+const std::vector<Metric>& metrics_of(Device);
 /// The pass whose result carries the metric.
 Pass pass_of(Metric);
 /// Whether the metric is of memory that is not given back: it has a size and no ratio.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/http/router.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/random.hpp"
+#include "torchwatch/storage/database.hpp"
+
+namespace torchwatch::api {
+
+/// What the API needs from the daemon. What it refers to must outlive the routes.
+struct Backend {
+  storage::Database& database;
+  const platform::Clock& clock;
+  platform::Random& random;
+  std::function<void()> request_arrived;        ///< wakes the daemon; must not block
+  std::function<std::string()> health_problem;  ///< for /healthz: a sentence, empty when healthy
+};
+
+/// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test
+/// compares the two). Handlers are thread-safe.
+std::vector<http::Route> routes(const Backend&);
+
+}  // namespace torchwatch::api

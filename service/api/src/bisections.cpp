@@ -1,0 +1,65 @@
+#include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/http/request_body.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+
+Status check_spec(const json& body) {
+  TW_TRY(const auto suspect, http::name_member(body, "suspect"));
+  TW_TRY(const auto good, http::name_member(body, "good"));
+  TW_TRY(const auto bad, http::name_member(body, "bad"));
+  TW_TRY_VOID(http::names_member(body, "workloads"));
+  TW_TRY_VOID(http::word_member(body, "device", parse_device));
+  TW_TRY_VOID(http::word_member(body, "mode", parse_mode));
+  TW_TRY_VOID(http::word_member(body, "variant", parse_variant));
+  TW_TRY_VOID(http::word_member(body, "metric", parse_metric));
+  if (good.empty() != bad.empty()) {
+    return fail(ErrorCode::invalid, "good and bad must be given together");
+  }
+  if (suspect.empty() && good.empty()) {
+    return fail(ErrorCode::invalid, "missing commits: give suspect, or good and bad");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Reply> list_bisections(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(const auto bisections,
+         storage::BisectionStore(backend.database).list(page.limit, page.before));
+  json entries = json::array();
+  for (const auto& bisection : bisections) entries.push_back(report::json_of(bisection));
+  return http::list_reply("bisections", std::move(entries), page);
+}
+
+Result<Reply> get_bisection(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  storage::BisectionStore bisections(backend.database);
+  TW_TRY(const auto bisection, bisections.get(id));
+  TW_TRY(const auto events, bisections.events_of(id));
+  json out = report::json_of(bisection);
+  out["events"] = json::array();
+  for (const auto& event : events) {
+    out["events"].push_back({{"ordinal", event.ordinal},
+                             {"kind", event.kind},
+                             {"body", report::embedded(event.body_json)}});
+  }
+  return http::object_reply(out);
+}
+
+Result<Reply> ask_for_bisection(const Request& request, const Backend& backend) {
+  TW_TRY(const json body,
+         http::parse_object(request.body, {"suspect", "good", "bad", "workloads", "device", "mode",
+                                           "variant", "metric"}));
+  TW_TRY_VOID(check_spec(body));
+  return submit(request, backend, storage::RequestKind::bisection, body);
+}
+
+}  // namespace torchwatch::api

@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+using report::text_or_null;
+
+/// Leaves the folder out: paths of this machine are private.
+json build_json(const storage::BuildRow& build) {
+  return {{"id", build.id},
+          {"origin", to_string(build.origin)},
+          {"name", build.name},
+          {"state", to_string(build.state)},
+          {"version", text_or_null(build.version)},
+          {"embedded_commit", text_or_null(build.embedded_commit)},
+          {"trunk_commit", text_or_null(build.trunk_commit)},
+          {"content_hash", text_or_null(build.content_hash)},
+          {"reason", text_or_null(build.reason)}};
+}
+
+}  // namespace
+
+Result<Reply> list_builds(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(auto builds, storage::BuildStore(backend.database).list());
+  std::erase_if(builds, [&](const auto& build) { return build.id >= page.before; });
+  std::sort(builds.begin(), builds.end(),
+            [](const auto& left, const auto& right) { return left.id > right.id; });
+  builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit)));
+  json entries = json::array();
+  for (const auto& build : builds) entries.push_back(build_json(build));
+  return http::list_reply("builds", std::move(entries), page);
+}
+
+}  // namespace torchwatch::api

@@ -1,0 +1,90 @@
+#include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/http/request_body.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+using report::embedded;
+using report::text_or_null;
+using report::time_of;
+
+Result<json> build_json(storage::BuildStore& builds, storage::Id id) {
+  TW_TRY(const auto build, builds.get(id));
+  return json{{"id", build.id},
+              {"name", build.name},
+              {"version", text_or_null(build.version)},
+              {"trunk_commit", text_or_null(build.trunk_commit)}};
+}
+
+Result<json> comparison_json(storage::BuildStore& builds,
+                             const storage::ComparisonRow& comparison) {
+  json out{{"id", comparison.id},
+           {"purpose", to_string(comparison.purpose)},
+           {"incident", comparison.incident ? json(*comparison.incident) : json(nullptr)},
+           {"nightlies_back",
+            comparison.nightlies_back > 0 ? json(comparison.nightlies_back) : json(nullptr)},
+           {"state", to_string(comparison.state)},
+           {"repetition", comparison.repetition},
+           {"baseline", nullptr},
+           {"reason", text_or_null(comparison.reason)},
+           {"created_at", time_of(comparison.created_at)},
+           {"ended_at", time_of(comparison.ended_at)}};
+  TW_TRY(out["candidate"], build_json(builds, comparison.candidate));
+  if (comparison.baseline) {
+    TW_TRY(out["baseline"], build_json(builds, *comparison.baseline));
+  }
+  return out;
+}
+
+/// Keeps the sentences; the rest of the summary is internal.
+json summary_json(const storage::ComparisonRow& comparison) {
+  const auto summary = embedded(comparison.summary_json);
+  return summary.is_object() ? summary.value("sentences", json::array()) : json::array();
+}
+
+}  // namespace
+
+Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(const auto comparisons,
+         storage::ComparisonStore(backend.database).list(page.limit, page.before));
+  storage::BuildStore builds(backend.database);
+  json entries = json::array();
+  for (const auto& comparison : comparisons) {
+    TW_TRY(entries.emplace_back(), comparison_json(builds, comparison));
+  }
+  return http::list_reply("comparisons", std::move(entries), page);
+}
+
+Result<Reply> get_comparison(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  storage::ComparisonStore comparisons(backend.database);
+  storage::BuildStore builds(backend.database);
+  TW_TRY(const auto comparison, comparisons.get(id));
+  TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
+  TW_TRY(json out, comparison_json(builds, comparison));
+  out["summary"] = summary_json(comparison);
+  out["verdicts"] = json::array();
+  for (const auto& verdict : verdicts) out["verdicts"].push_back(report::json_of(verdict));
+  return http::object_reply(out);
+}
+
+Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
+  TW_TRY(const json body, http::parse_object(request.body, {"candidate", "baseline"}));
+  TW_TRY(const auto candidate, http::name_member(body, "candidate"));
+  TW_TRY(const auto baseline, http::name_member(body, "baseline"));
+  if (candidate.empty() != baseline.empty()) {
+    return fail(ErrorCode::invalid,
+                "candidate and baseline must be given together; without both, every nightly that "
+                "is due is compared");
+  }
+  return submit(request, backend, storage::RequestKind::nightly, body);
+}
+
+}  // namespace torchwatch::api

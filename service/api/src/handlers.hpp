@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "torchwatch/api/api.hpp"
+#include "torchwatch/http/exchange.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::api {
+
+using http::Reply;
+using http::Request;
+
+// One function per endpoint; openapi.json says what each takes and answers. One file per resource.
+
+Result<Reply> list_comparisons(const Request&, const Backend&);
+Result<Reply> get_comparison(const Request&, const Backend&);
+Result<Reply> ask_for_nightly(const Request&, const Backend&);
+
+Result<Reply> list_incidents(const Request&, const Backend&);
+Result<Reply> get_incident(const Request&, const Backend&);
+
+Result<Reply> list_bisections(const Request&, const Backend&);
+Result<Reply> get_bisection(const Request&, const Backend&);
+Result<Reply> ask_for_bisection(const Request&, const Backend&);
+
+Result<Reply> list_builds(const Request&, const Backend&);
+
+Result<Reply> get_request(const Request&, const Backend&);
+
+Result<Reply> get_self_tests(const Request&, const Backend&);
+Result<Reply> get_health(const Request&, const Backend&);
+
+/// Stores requested work, wakes the daemon and answers 202 with the request's id. Repeating an
+/// Idempotency-Key repeats the same request. Errors: conflict (the key was used for another
+/// request), invalid (malformed key).
+Result<Reply> submit(const Request&, const Backend&, storage::RequestKind,
+                     const nlohmann::json& body);
+
+}  // namespace torchwatch::api

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/request_store.hpp"
+
+namespace torchwatch::api {
+
+using report::embedded;
+using report::time_of;
+
+namespace {
+
+constexpr std::size_t kKeyBytesMax = 128;
+
+Result<std::string> delivery_of(const Request& request, const Backend& backend) {
+  const std::string& key = request.idempotency_key;
+  if (key.empty()) return backend.random.token();
+  const bool is_visible =
+      std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  if (is_visible && key.size() <= kKeyBytesMax) return "http:" + key;
+  return fail(ErrorCode::invalid, "invalid Idempotency-Key: must be 1 to " +
+                                      std::to_string(kKeyBytesMax) +
+                                      " printable characters without blanks");
+}
+
+}  // namespace
+
+Result<Reply> submit(const Request& request, const Backend& backend, storage::RequestKind kind,
+                     const nlohmann::json& body) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto delivery, delivery_of(request, backend));
+  const std::string text = body.dump();
+  TW_TRY(const auto received, storage::RequestStore(backend.database)
+                                  .receive(delivery, kind, text, backend.clock.wall_now()));
+  const auto& [row, is_new] = received;
+  if (row.kind != kind || row.body_json != text) {
+    return fail(ErrorCode::conflict, "this Idempotency-Key was used for another request, number " +
+                                         std::to_string(row.id));
+  }
+  if (is_new && backend.request_arrived) backend.request_arrived();
+  Reply reply = http::object_reply({{"id", row.id}, {"state", to_string(row.state)}});
+  reply.status = 202;
+  reply.headers.emplace("Location", "/api/v1/requests/" + std::to_string(row.id));
+  return reply;
+}
+
+Result<Reply> get_request(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto row, storage::RequestStore(backend.database).get(id));
+  return http::object_reply({{"id", row.id},
+                             {"kind", to_string(row.kind)},
+                             {"state", to_string(row.state)},
+                             {"body", embedded(row.body_json)},
+                             {"result", embedded(row.result_json)},
+                             {"created_at", time_of(row.created_at)}});
+}
+
+}  // namespace torchwatch::api

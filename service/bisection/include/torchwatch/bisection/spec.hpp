@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/detect/settings.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::bisection {
+
+/// One series whose change is searched, with what is expected of it.
+struct SearchedSeries {
+  Series series;
+  double noise_sd = 0.02;  ///< of one pair's effect, in the effect's unit
+  double minimum_effect = 0.034;
+  bool operator==(const SearchedSeries&) const = default;
+};
+
+/// Everything that a bisection was asked for, stored with it (BisectionRow::spec_json), so that it
+/// continues the same after a restart, whatever the configuration says by then.
+struct BisectionSpec {
+  std::string good;  ///< trunk shas
+  std::string bad;
+  std::vector<SearchedSeries> series;
+  comparison::Plan plan;  ///< how runs are made; its benchmarks are those of the series
+  std::vector<std::string> cannot_change;
+  std::string base_folder;  ///< a build that recipes may start from; may be empty
+  double confidence = 0.99;
+  int builds_max = 60;
+  int runs_max = 2000;
+  bool verify_by_revert = true;
+  bool operator==(const BisectionSpec&) const = default;
+};
+
+/// Effects are additive: ln(candidate / reference) for times, a difference in bytes otherwise.
+bool is_relative(Metric);
+
+/// The smallest effect that is worth a culprit's name: half of what detection must find.
+/// `baseline_value`: 0 where it is not known.
+double minimum_effect(Metric, double baseline_value, const detect::Settings&);
+
+std::string to_json(const BisectionSpec&);
+Result<BisectionSpec> parse_bisection_spec(std::string_view json);
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torchwatch/records/error.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::bisection {
+
+/// What a step measured of one series: the median change against the other side of its pairs, or,
+/// for a build alone, against what the good end had read by then (ln of a ratio for times, else
+/// bytes).
+struct TraceReading {
+  Series series;
+  double effect = 0;
+  int readings = 0;
+};
+
+/// One thing that happened in a bisection, with commits in the place of classes.
+struct TraceStep {
+  std::string kind;     ///< of the event: "measured", "measured_alone", "built", "unbuildable", ...
+  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...
+  std::string commit;
+  std::string against;  ///< the other side of the pairs
+  std::vector<TraceReading> readings;
+  std::string reason;  ///< why a commit has no build, a series was lost, ...
+  /// The probability that the culprit is one of the commits behind `after` up to `up_to`, which are
+  /// then the likeliest stretch between builds; 0 while no culprit is looked for.
+  double probability = 0;
+  std::string after;
+  std::string up_to;
+};
+
+/// Says how a bisection went, from its stored events. Errors: corrupt, naming the event.
+Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow&,
+                                        const std::vector<storage::BisectionEventRow>&);
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,122 @@
+#include "builder.hpp"
+
+#include "torchwatch/report/bisection_text.hpp"
+
+namespace torchwatch::bisection {
+namespace {
+
+/// After this many faults of the recipe in a row the environment is broken, not the commits.
+constexpr int kFaultsInARowMax = 3;
+
+}  // namespace
+
+BisectionBuilder::BisectionBuilder(comparison::Services& services, const BisectionSpec& spec,
+                                   RecordedSearch& recorded)
+    : services_(services),
+      spec_(spec),
+      recorded_(recorded),
+      preparer_(services, comparison::workloads_of(spec.plan)) {}
+
+std::vector<bisect::Reference> BisectionBuilder::missing_for(const bisect::Measure& wanted) const {
+  const auto builders = static_cast<std::size_t>(services_.config.build.builders);
+  std::vector<bisect::Reference> missing;
+  for (const auto candidate : recorded_.search().next_builds(builders)) {
+    missing.emplace_back(candidate);
+  }
+  if (!missing.empty()) return missing;
+  // What the search takes for built: the ends, and after a resumption whatever is recorded.
+  for (const auto& side : {wanted.reference, bisect::Reference{wanted.candidate}}) {
+    if (!built_.contains(side) && missing.size() < builders) missing.push_back(side);
+  }
+  return missing;
+}
+
+Result<std::optional<EarlyEnd>> BisectionBuilder::build(const std::vector<bisect::Reference>& sides,
+                                                        std::stop_token stop) {
+  if (sides.size() > 1) TW_TRY_VOID(fill_cache(sides, stop));
+  for (const auto& side : sides) {
+    TW_TRY(auto end, build_one(side, stop));
+    if (end) return end;
+  }
+  TW_TRY_VOID(record_equal_libraries());
+  return std::nullopt;
+}
+
+/// Builds all at once into the cache, where they are then found one after the other.
+Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
+                                    std::stop_token stop) {
+  std::vector<std::string> commits;
+  std::string names;
+  for (const auto& side : sides) {
+    commits.push_back(recorded_.sha_of(side));
+    names += (names.empty() ? "" : ", ") + report::short_sha(commits.back());
+  }
+  TW_TRY(const auto base, this->base());
+  services_.progress.phase_started("building commits " + names + " at once");
+  TW_TRY_VOID(services_.commits->build_at_once(commits, base, stop));
+  return {};
+}
+
+/// A build that the recipe may start from.
+Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
+  if (!built_.empty()) return built_.begin()->second.tree;
+  if (spec_.base_folder.empty()) return std::optional<builds::Tree>{};
+  TW_TRY(auto tree, builds::inspect(spec_.base_folder));
+  return std::optional<builds::Tree>(std::move(tree));
+}
+
+Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference side,
+                                                            std::stop_token stop) {
+  if (built_.contains(side)) return std::nullopt;
+  TW_TRY(const auto base, this->base());
+  const auto sha = recorded_.sha_of(side);
+  services_.progress.phase_started("building commit " + report::short_sha(sha));
+  TW_TRY(auto made, preparer_.of_commit(sha, base, stop));
+  if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
+    return record_unbuildable(side, *unbuildable);
+  }
+  const auto& build =
+      built_.emplace(side, std::get<comparison::MeasurableBuild>(std::move(made))).first->second;
+  if (side && !recorded_.has_built(*side)) {
+    TW_TRY_VOID(recorded_.record(
+        CommitBuilt{.candidate = *side, .commit = sha, .content_hash = build.tree.content_hash}));
+  }
+  return std::nullopt;
+}
+
+Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
+BisectionBuilder::build_beside(const std::string& commit, bisect::Reference beside,
+                               std::stop_token stop) {
+  return preparer_.of_commit(commit, at(beside).tree, stop);
+}
+
+Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
+    bisect::Reference side, const builds::Unbuildable& why) {
+  const auto sha = recorded_.sha_of(side);
+  services_.progress.log("commit " + report::short_sha(sha) + " does not build: " + why.reason);
+  if (!side || recorded_.is_bad_end(*side)) {
+    return EarlyEnd{
+        .outcome = why.fault ? BisectionOutcome::faulted : BisectionOutcome::nothing_to_search,
+        .reason = report::unbuildable_end_text(side ? "bad" : "good", sha, why.reason)};
+  }
+  TW_TRY_VOID(recorded_.record(CommitUnbuildable{
+      .candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault}));
+  if (recorded_.faults_in_a_row() < kFaultsInARowMax) return std::nullopt;
+  return EarlyEnd{.outcome = BisectionOutcome::faulted,
+                  .reason = report::failing_recipe_text(kFaultsInARowMax, why.reason)};
+}
+
+Status BisectionBuilder::record_equal_libraries() {
+  const auto good = built_.find(std::nullopt);
+  if (good == built_.end()) return {};
+  std::vector<std::optional<std::string>> hashes(recorded_.class_count());
+  for (const auto& [side, build] : built_) {
+    if (side) hashes[*side] = build.tree.content_hash;
+  }
+  for (const auto& same : bisect::join_equal(good->second.tree.content_hash, hashes)) {
+    if (!recorded_.has(same)) TW_TRY_VOID(recorded_.record(same));
+  }
+  return {};
+}
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "recorded_search.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/comparison/build_preparer.hpp"
+
+namespace torchwatch::bisection {
+
+/// Why a bisection cannot continue.
+struct EarlyEnd {
+  BisectionOutcome outcome = BisectionOutcome::faulted;
+  std::string reason;
+};
+
+/// Builds the commits that a search asks for, and records which do not build, and which have the
+/// library of another.
+class BisectionBuilder {
+ public:
+  BisectionBuilder(comparison::Services&, const BisectionSpec&, RecordedSearch&);
+
+  /// Returns what is to be built before the measurement, and what several builders make with it.
+  std::vector<bisect::Reference> missing_for(const bisect::Measure&) const;
+  /// Builds and records them. Returns why the bisection ends if an end of the range does not build
+  /// or the recipe keeps failing. Errors: those of the recipe, of storage; cancelled.
+  Result<std::optional<EarlyEnd>> build(const std::vector<bisect::Reference>&,
+                                        std::stop_token stop);
+  /// Builds a commit that is no part of the range, beginning with a build that is.
+  Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>> build_beside(
+      const std::string& commit, bisect::Reference beside, std::stop_token stop);
+  /// Returns a side that was built.
+  const comparison::MeasurableBuild& at(bisect::Reference side) const { return built_.at(side); }
+
+ private:
+  Status fill_cache(const std::vector<bisect::Reference>&, std::stop_token);
+  Result<std::optional<EarlyEnd>> build_one(bisect::Reference, std::stop_token);
+  Result<std::optional<builds::Tree>> base() const;
+  Result<std::optional<EarlyEnd>> record_unbuildable(bisect::Reference, const builds::Unbuildable&);
+  Status record_equal_libraries();
+
+  comparison::Services& services_;
+  const BisectionSpec& spec_;
+  RecordedSearch& recorded_;
+  comparison::BuildPreparer preparer_;
+  std::map<bisect::Reference, comparison::MeasurableBuild> built_;
+};
+
+}  // namespace torchwatch::bisection

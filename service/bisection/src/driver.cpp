@@ -1,0 +1,252 @@
+#include <algorithm>
+
+#include "builder.hpp"
+#include "measurer.hpp"
+#include "recorded_search.hpp"
+#include "revert_verifier.hpp"
+#include "torchwatch/bisection/run.hpp"
+#include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/report/bisection_text.hpp"
+
+namespace torchwatch::bisection {
+namespace {
+
+using report::short_sha;
+
+BisectionOutcome outcome_of(bisect::Outcome outcome) {
+  switch (outcome) {
+    case bisect::Outcome::found:
+      return BisectionOutcome::found;
+    case bisect::Outcome::partly_found:
+      return BisectionOutcome::partly_found;
+    case bisect::Outcome::not_told_apart:
+      return BisectionOutcome::not_told_apart;
+    case bisect::Outcome::did_not_reproduce:
+      return BisectionOutcome::did_not_reproduce;
+    case bisect::Outcome::nothing_to_search:
+      return BisectionOutcome::nothing_to_search;
+  }
+  return BisectionOutcome::faulted;
+}
+
+std::vector<SeriesEffect> effects_of(const std::vector<bisect::Effect>& effects,
+                                     const BisectionSpec& spec) {
+  std::vector<SeriesEffect> result;
+  for (const auto& effect : effects) {
+    result.push_back({.series = spec.series.at(effect.series).series,
+                      .effect = effect.effect,
+                      .low = effect.low,
+                      .high = effect.high,
+                      .pairs = effect.pairs});
+  }
+  return result;
+}
+
+report::RevertOutcome outcome_of(const RevertCheck* check) {
+  if (check == nullptr) return report::RevertOutcome::not_tried;
+  if (!check->applies || !check->builds) return report::RevertOutcome::impossible;
+  return check->gone ? report::RevertOutcome::change_gone : report::RevertOutcome::change_stays;
+}
+
+report::VerificationFacts verification_of(const bisect::Culprit& culprit,
+                                          const RecordedSearch& recorded) {
+  const auto* check = recorded.revert_of(culprit.classes.back());
+  report::VerificationFacts facts;
+  facts.parent = recorded.sha_of(culprit.parent);
+  for (const auto& effect : culprit.effects) facts.pairs = std::max(facts.pairs, effect.pairs);
+  facts.revert = outcome_of(check);
+  if (check != nullptr) facts.revert_problem = check->reason;
+  return facts;
+}
+
+NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorded,
+                   const BisectionSpec& spec) {
+  NamedCulprit result;
+  for (const auto candidate : culprit.classes) {
+    result.commits.push_back(recorded.commit_of(candidate));
+  }
+  result.parent = recorded.sha_of(culprit.parent);
+  result.confidence = culprit.confidence;
+  result.effects = effects_of(culprit.effects, spec);
+  result.verified = report::verification_text(verification_of(culprit, recorded));
+  return result;
+}
+
+BisectionResult result_of(EarlyEnd end, const RecordedSearch& recorded) {
+  BisectionResult result;
+  result.outcome = end.outcome;
+  result.reason = std::move(end.reason);
+  result.commits = recorded.commit_count();
+  result.folded = recorded.folded_count();
+  return result;
+}
+
+BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& recorded,
+                          const BisectionSpec& spec) {
+  auto result = result_of(EarlyEnd{outcome_of(answer.outcome), answer.reason}, recorded);
+  for (const auto& culprit : answer.culprits) {
+    result.culprits.push_back(named(culprit, recorded, spec));
+  }
+  for (const auto candidate : answer.suspects) {
+    result.suspects.push_back(recorded.commit_of(candidate));
+  }
+  result.suspects_confidence = answer.suspects_confidence;
+  result.ends = effects_of(answer.ends, spec);
+  result.builds = answer.builds;
+  result.runs = answer.runs;
+  for (const auto candidate : answer.skipped) {
+    result.skipped.push_back({recorded.commit_of(candidate), recorded.reason_of(candidate)});
+  }
+  return result;
+}
+
+/// Does what the search asks for, one step after the other, and records what came of each.
+class BisectionDriver {
+ public:
+  BisectionDriver(comparison::Services& services, const storage::BisectionRow& row,
+                  const BisectionSpec& spec, RecordedSearch recorded)
+      : services_(services),
+        spec_(spec),
+        recorded_(std::move(recorded)),
+        measurer_(services, storage::Owner{storage::OwnerKind::bisection, row.id}, spec),
+        builder_(services, spec, recorded_),
+        verifier_(services, spec, recorded_, builder_, measurer_) {}
+
+  Result<BisectionResult> run(std::stop_token stop);
+
+ private:
+  /// Returns the result when this was the last step.
+  Result<std::optional<BisectionResult>> step(std::stop_token);
+  Status measure_pairs(const bisect::Measure&, std::stop_token);
+  Status measure_alone(const bisect::Measure&, std::stop_token);
+  Status record_failure(const bisect::Measure&, const SideFailed&);
+  std::string name_of_next() const;
+
+  comparison::Services& services_;
+  const BisectionSpec& spec_;
+  RecordedSearch recorded_;
+  BisectionMeasurer measurer_;
+  BisectionBuilder builder_;
+  RevertVerifier verifier_;
+};
+
+Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
+  TW_TRY_VOID(measurer_.load_past_runs());
+  while (!stop.stop_requested()) {
+    TW_TRY(auto result, step(stop));
+    if (result) return *std::move(result);
+  }
+  return fail(ErrorCode::cancelled, "the bisection was interrupted");
+}
+
+Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token stop) {
+  const auto action = recorded_.search().next();
+  if (const auto* answer = std::get_if<bisect::Answer>(&action)) {
+    if (spec_.verify_by_revert) TW_TRY_VOID(verifier_.verify(*answer, stop));
+    return result_of(*answer, recorded_, spec_);
+  }
+  const auto& wanted = std::get<bisect::Measure>(action);
+  // A new build may show that there is nothing to measure, so it is a step of its own: the search
+  // is asked again afterwards, and finds what is built.
+  const auto missing = builder_.missing_for(wanted);
+  if (!missing.empty()) {
+    TW_TRY(auto end, builder_.build(missing, stop));
+    if (end) return result_of(*std::move(end), recorded_);
+    return std::nullopt;
+  }
+  TW_TRY_VOID(wanted.alone ? measure_alone(wanted, stop) : measure_pairs(wanted, stop));
+  return std::nullopt;
+}
+
+/// The name of the measurement that comes next, in the slots of its runs.
+std::string BisectionDriver::name_of_next() const {
+  return "search/" + std::to_string(recorded_.next_ordinal());
+}
+
+Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
+  services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
+                           short_sha(recorded_.commit_of(wanted.candidate)) + " against " +
+                           short_sha(recorded_.sha_of(wanted.reference)));
+  TW_TRY(auto measured,
+         measurer_.measure_pairs(name_of_next(), builder_.at(wanted.candidate),
+                                 builder_.at(wanted.reference), wanted.series, wanted.pairs, stop));
+  if (const auto* failed = std::get_if<SideFailed>(&measured)) {
+    return record_failure(wanted, *failed);
+  }
+  auto& pairs = std::get<PairReadings>(measured);
+  TW_TRY_VOID(
+      recorded_.record(PairsMeasured{.readings = {.candidate = wanted.candidate,
+                                                  .reference = wanted.reference,
+                                                  .effects = std::move(pairs.effects),
+                                                  .references = std::move(pairs.references)},
+                                     .purpose = wanted.purpose,
+                                     .posterior = {}}));
+  return platform::failpoint("nightly.after_bisection_event");
+}
+
+Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
+  services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
+                           short_sha(recorded_.commit_of(wanted.candidate)));
+  TW_TRY(auto measured,
+         measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
+                                 builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));
+  if (const auto* failed = std::get_if<SideFailed>(&measured)) {
+    return record_failure(wanted, *failed);
+  }
+  if (!measurer_.machine_change().empty()) {
+    return recorded_.record(MachineChanged{"the environment changed during the bisection: " +
+                                           measurer_.machine_change()});
+  }
+  TW_TRY_VOID(recorded_.record(
+      RunsMeasured{.readings = {.candidate = wanted.candidate,
+                                .readings = std::move(std::get<Readings>(measured))},
+                   .purpose = wanted.purpose,
+                   .posterior = {}}));
+  return platform::failpoint("nightly.after_bisection_event");
+}
+
+Status BisectionDriver::record_failure(const bisect::Measure& wanted, const SideFailed& failed) {
+  if (failed.candidate && !recorded_.is_bad_end(wanted.candidate)) {
+    return recorded_.record(CommitUnbuildable{.candidate = wanted.candidate,
+                                              .commit = recorded_.commit_of(wanted.candidate),
+                                              .reason = "cannot run the workload: " + failed.reason,
+                                              .fault = false});
+  }
+  for (const auto series : failed.series) {
+    TW_TRY_VOID(recorded_.record(SeriesDropped{series, failed.reason}));
+  }
+  return {};
+}
+
+/// Errors that no later try can mend end the bisection with a result; others leave it open.
+bool is_final(const Error& error) {
+  return error.code == ErrorCode::invalid || error.code == ErrorCode::not_found;
+}
+
+Result<BisectionResult> run(comparison::Services& services, const storage::BisectionRow& row,
+                            std::stop_token stop) {
+  TW_TRY(const auto spec, parse_bisection_spec(row.spec_json));
+  auto recorded = RecordedSearch::open(services, row.id, spec);
+  if (recorded) {
+    return BisectionDriver(services, row, spec, *std::move(recorded)).run(stop);
+  }
+  if (!is_final(recorded.error())) return fail(recorded.error());
+  BisectionResult result;
+  result.outcome = BisectionOutcome::nothing_to_search;
+  result.reason = recorded.error().message;
+  return result;
+}
+
+}  // namespace
+
+Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services,
+                                                  const storage::BisectionRow& row,
+                                                  std::stop_token stop) {
+  if (row.state == storage::BisectionState::ended) return row;
+  TW_TRY(const auto result, run(services, row, stop));
+  storage::BisectionStore store(services.database);
+  TW_TRY_VOID(store.end(row, to_json(result), services.clock.wall_now()));
+  return store.get(row.id);
+}
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::bisection {
+
+// The events of a bisection as they are stored: those of its search, with what goes with them for
+// people (commits, reasons, how the posterior moved), and the reverts that were tried.
+
+struct PairsMeasured {
+  bisect::Measured readings;
+  bisect::Purpose purpose = bisect::Purpose::probe;
+  std::vector<double> posterior;  ///< of the search once the event is applied
+};
+
+/// Runs of one class without a partner.
+struct RunsMeasured {
+  bisect::MeasuredAlone readings;
+  bisect::Purpose purpose = bisect::Purpose::probe;
+  std::vector<double> posterior;
+};
+
+struct CommitBuilt {
+  std::size_t candidate = 0;
+  std::string commit;
+  std::string content_hash;
+};
+
+struct CommitUnbuildable {
+  std::size_t candidate = 0;
+  std::string commit;
+  std::string reason;
+  bool fault = false;  ///< the recipe's, not the commit's
+};
+
+struct SeriesDropped {
+  std::size_t series = 0;
+  std::string reason;
+};
+
+/// The machine has changed, so a run alone has nothing left to be compared with.
+struct MachineChanged {
+  std::string reason;
+};
+
+/// What reverting a culprit on top of the bad end showed.
+struct RevertCheck {
+  std::size_t culprit = 0;  ///< its class
+  bool applies = false;
+  bool builds = false;
+  std::map<std::size_t, double> effects;  ///< median, bad end against the reverted one, by series
+  bool gone = false;                      ///< every change that the culprit made is taken away
+  std::string reason;                     ///< why it could not be tried
+};
+
+using BisectionEvent =
+    std::variant<PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable, bisect::SameLibrary,
+                 SeriesDropped, MachineChanged, RevertCheck>;
+
+/// Returns the word by which the event is stored and printed: "measured", "built", ...
+std::string_view kind_of(const BisectionEvent&);
+
+storage::BisectionEventRow row_of(const BisectionEvent&, int ordinal);
+
+/// Errors: corrupt, naming the event's ordinal.
+Result<BisectionEvent> parse_event(const storage::BisectionEventRow&);
+
+/// Returns what the search has to know of the event; nothing for a revert.
+std::optional<bisect::SearchEvent> search_event_of(const BisectionEvent&);
+
+}  // namespace torchwatch::bisection

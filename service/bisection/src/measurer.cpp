@@ -1,0 +1,164 @@
+#include "measurer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "torchwatch/records/statistics.hpp"
+#include "torchwatch/comparison/schedule.hpp"
+
+namespace torchwatch::bisection {
+
+Status BisectionMeasurer::load_past_runs() {
+  TW_TRY(auto runs, recorder_.past_runs());
+  for (const auto& run : runs) note(run);
+  return {};
+}
+
+void BisectionMeasurer::note(const comparison::MachineRun& run) {
+  auto& past = past_[run.row.slot];
+  ++past.attempts;
+  past.run = run;
+  if (run.row.status != RunStatus::ok) return;
+  const auto& first =
+      machines_.emplace(std::pair(run.row.benchmark, run.row.pass), run.machine).first;
+  if (run.machine != first->second)
+    machine_change_ = comparison::first_difference(first->second, run.machine);
+}
+
+std::vector<BisectionMeasurer::Group> BisectionMeasurer::groups(
+    const std::vector<std::size_t>& all_series) const {
+  std::vector<Group> groups;
+  for (const auto index : all_series) {
+    const auto& series = spec_.series.at(index).series;
+    const auto pass = pass_of(series.metric);
+    auto group = std::ranges::find_if(groups, [&](const Group& known) {
+      return known.benchmark == series.benchmark && known.pass == pass;
+    });
+    if (group == groups.end())
+      group = groups.insert(groups.end(), Group{series.benchmark, pass, {}});
+    group->series.push_back(index);
+  }
+  return groups;
+}
+
+Result<comparison::MachineRun> BisectionMeasurer::run(const comparison::RunSlot& slot,
+                                                      const Group& group, std::stop_token stop) {
+  const auto& past = past_[slot.slot];
+  while (past.attempts == 0 || (past.run.row.status == RunStatus::failed &&
+                                past.attempts < comparison::kAttemptsPerSlot)) {
+    TW_TRY(const auto made, recorder_.run(slot, spec_.plan, group.benchmark, group.pass, stop));
+    note(made);
+  }
+  return past.run;
+}
+
+/// Tries a pair once; if one of the two fails, both are run again without a partner.
+Status BisectionMeasurer::run_interleaved(const std::array<comparison::RunSlot, 2>& slots,
+                                          const Group& group, std::stop_token stop) {
+  const bool is_begun = past_.contains(slots[0].slot) || past_.contains(slots[1].slot);
+  if (is_begun || !comparison::is_interleaved(spec_.plan, group.benchmark, group.pass)) return {};
+  TW_TRY(const auto made, recorder_.run_pair(slots, spec_.plan, group.benchmark, stop));
+  for (const auto& run : made) note(run);
+  return {};
+}
+
+Result<std::array<comparison::MachineRun, 2>> BisectionMeasurer::run_pair(
+    const std::array<comparison::RunSlot, 2>& slots, const Group& group, std::stop_token stop) {
+  TW_TRY_VOID(run_interleaved(slots, group, stop));
+  TW_TRY(auto first, run(slots[0], group, stop));
+  TW_TRY(auto second, run(slots[1], group, stop));
+  return std::array{std::move(first), std::move(second)};
+}
+
+std::string BisectionMeasurer::slot(const std::string& name, const Group& group, int number) const {
+  return name + "/" + std::string(to_string(group.pass)) + "/" + to_string(group.benchmark) + "/" +
+         std::to_string(number) + "/";
+}
+
+Result<double> BisectionMeasurer::reading(const Group& group, const comparison::MachineRun& run,
+                                          std::size_t series) const {
+  const auto metric = spec_.series[series].series.metric;
+  const auto found = run.row.values.find(metric);
+  if (found == run.row.values.end()) {
+    return fail(ErrorCode::internal, "a run of " + to_string(group.benchmark) + " carries no " +
+                                         std::string(to_string(metric)));
+  }
+  const auto value = static_cast<double>(found->second);
+  return is_relative(metric) ? std::log(value) : value;
+}
+
+Status BisectionMeasurer::add_pair(const Group& group, const comparison::MachineRun& candidate,
+                                   const comparison::MachineRun& reference,
+                                   PairReadings& readings) const {
+  if (candidate.machine != reference.machine) {
+    return fail(ErrorCode::unavailable,
+                "the environment changed during the bisection: " +
+                    comparison::first_difference(reference.machine, candidate.machine));
+  }
+  for (const auto index : group.series) {
+    TW_TRY(const double of_candidate, reading(group, candidate, index));
+    TW_TRY(const double of_reference, reading(group, reference, index));
+    readings.effects[index].push_back(of_candidate - of_reference);
+    if (!comparison::is_interleaved(spec_.plan, group.benchmark, group.pass)) {
+      readings.references[index].push_back(of_reference);
+    }
+  }
+  return {};
+}
+
+Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
+    const std::string& name, comparison::MeasurableBuild candidate,
+    comparison::MeasurableBuild reference, const std::vector<std::size_t>& all_series, int pairs,
+    std::stop_token stop) {
+  TW_TRY_VOID(comparison::decide_placement(config_, candidate, reference));
+  PairReadings readings;
+  const auto all = groups(all_series);
+  for (int pair = 0; pair < pairs; ++pair) {
+    progress_.progress(pair, pairs, name);
+    for (const auto& group : all) {
+      const auto slot = this->slot(name, group, pair);
+      const comparison::RunSlot ours{slot + "candidate", candidate};
+      const comparison::RunSlot theirs{slot + "reference", reference};
+      // Every other pair begins with the candidate, so that drift within a pair cancels.
+      const bool reference_first = pair % 2 == 0;
+      TW_TRY(const auto runs,
+             run_pair(reference_first ? std::array{theirs, ours} : std::array{ours, theirs}, group,
+                      stop));
+      const auto& of_candidate = runs[reference_first ? 1 : 0];
+      const auto& of_reference = runs[reference_first ? 0 : 1];
+      if (of_reference.row.status != RunStatus::ok) {
+        return SideFailed{false, group.series, of_reference.row.reason};
+      }
+      if (of_candidate.row.status != RunStatus::ok) {
+        return SideFailed{true, group.series, of_candidate.row.reason};
+      }
+      TW_TRY_VOID(add_pair(group, of_candidate, of_reference, readings));
+    }
+  }
+  return readings;
+}
+
+Result<std::variant<Readings, SideFailed>> BisectionMeasurer::measure_alone(
+    const std::string& name, comparison::MeasurableBuild candidate,
+    comparison::MeasurableBuild partner, const std::vector<std::size_t>& all_series, int runs,
+    std::stop_token stop) {
+  TW_TRY_VOID(comparison::decide_placement(config_, candidate, partner));
+  Readings readings;
+  const auto all = groups(all_series);
+  for (int number = 0; number < runs; ++number) {
+    progress_.progress(number, runs, name);
+    for (const auto& group : all) {
+      TW_TRY(const auto made, run({slot(name, group, number) + "alone", candidate}, group, stop));
+      if (made.row.status != RunStatus::ok) {
+        return SideFailed{true, group.series, made.row.reason};
+      }
+      for (const auto index : group.series) {
+        TW_TRY(const double read, reading(group, made, index));
+        readings[index].push_back(read);
+      }
+    }
+  }
+  return readings;
+}
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "events.hpp"
+#include "torchwatch/bisect/candidate_commits.hpp"
+#include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/comparison/services.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+
+namespace torchwatch::bisection {
+
+/// The search of one bisection, with its commits and its stored events. Whatever happens is applied
+/// to the search and stored in one call, so that replaying the events gives the same search.
+class RecordedSearch {
+ public:
+  /// Reads the range from git and replays the stored events. Errors: invalid and not_found (the
+  /// range cannot be searched); corrupt; of storage.
+  static Result<RecordedSearch> open(comparison::Services&, storage::Id bisection,
+                                     const BisectionSpec&);
+
+  const bisect::CulpritSearch& search() const { return search_; }
+  /// Applies the event and stores it; a measurement is stored with the posterior after it.
+  Status record(BisectionEvent);
+
+  bool has_built(std::size_t candidate) const;
+  bool has(const bisect::SameLibrary&) const;
+  const RevertCheck* revert_of(std::size_t candidate) const;
+  /// Says why a class cannot be built.
+  std::string reason_of(std::size_t candidate) const;
+  /// Counts the faults of the recipe in a row, up to now.
+  int faults_in_a_row() const;
+  int next_ordinal() const { return next_ordinal_; }
+
+  std::size_t class_count() const { return folded_.classes.size(); }
+  bool is_bad_end(std::size_t candidate) const { return candidate + 1 == class_count(); }
+  const std::string& commit_of(std::size_t candidate) const;
+  /// Names the commit of a class, or of the good end.
+  std::string sha_of(bisect::Reference) const;
+  int commit_count() const { return static_cast<int>(range_.size()); }
+  int folded_count() const { return commit_count() - static_cast<int>(class_count()); }
+
+ private:
+  RecordedSearch(storage::BisectionStore, storage::Id, std::string good, bisect::CulpritSearch);
+  Status replay();
+
+  storage::BisectionStore store_;
+  storage::Id bisection_;
+  std::string good_;
+  std::vector<bisect::Commit> range_;
+  bisect::FoldedRange folded_;
+  bisect::CulpritSearch search_;
+  std::vector<BisectionEvent> events_;
+  int next_ordinal_ = 0;
+};
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,130 @@
+#include "torchwatch/bisection/trace.hpp"
+
+#include <map>
+
+#include "events.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/records/statistics.hpp"
+
+namespace torchwatch::bisection {
+namespace {
+
+using Class = std::size_t;
+using Readings = std::map<std::size_t, std::vector<double>>;
+
+/// Reads the events of one bisection one after the other.
+class TraceReader {
+ public:
+  explicit TraceReader(BisectionSpec spec) : spec_(std::move(spec)) {}
+
+  TraceStep step_of(const BisectionEvent& event) {
+    TraceStep step;
+    step.kind = kind_of(event);
+    std::visit([&](const auto& known) { read(known, step); }, event);
+    return step;
+  }
+
+ private:
+  void read(const PairsMeasured& event, TraceStep& step) {
+    const auto& [candidate, reference, effects, references] = event.readings;
+    step.purpose = bisect::to_string(event.purpose);
+    step.commit = name(candidate);
+    step.against = name(reference);
+    if (!reference) {
+      for (const auto& [series, values] : references) {
+        auto& known = good_readings_[series];
+        known.insert(known.end(), values.begin(), values.end());
+      }
+    }
+    for (const auto& [series, values] : effects) add(series, values, 0, step);
+    believe(event.posterior, step);
+  }
+
+  void read(const RunsMeasured& event, TraceStep& step) {
+    step.purpose = bisect::to_string(event.purpose);
+    step.commit = name(event.readings.candidate);
+    for (const auto& [series, values] : event.readings.readings) {
+      const auto& good = good_readings_[series];
+      if (!good.empty()) add(series, values, median(good), step);
+    }
+    believe(event.posterior, step);
+  }
+
+  void read(const CommitBuilt& event, TraceStep& step) {
+    step.commit = event.commit;
+    commits_[event.candidate] = event.commit;
+  }
+
+  void read(const CommitUnbuildable& event, TraceStep& step) const {
+    step.commit = event.commit;
+    step.reason = event.reason;
+  }
+
+  void read(const bisect::SameLibrary& event, TraceStep& step) const {
+    step.commit = name(event.later);
+    step.against = name(event.earlier);
+  }
+
+  void read(const SeriesDropped& event, TraceStep& step) const { step.reason = event.reason; }
+  void read(const MachineChanged& event, TraceStep& step) const { step.reason = event.reason; }
+
+  void read(const RevertCheck& check, TraceStep& step) const {
+    step.commit = name(check.culprit);
+    step.reason = check.gone ? "takes the change away" : check.reason;
+  }
+
+  /// Names a side by its commit.
+  std::string name(bisect::Reference side) const {
+    if (!side) return spec_.good;
+    const auto found = commits_.find(*side);
+    return found == commits_.end() ? std::string{} : found->second;
+  }
+
+  void add(std::size_t series, const std::vector<double>& values, double level,
+           TraceStep& step) const {
+    if (values.empty()) return;
+    step.readings.push_back({spec_.series.at(series).series, median(values) - level,
+                             static_cast<int>(values.size())});
+  }
+
+  void believe(const std::vector<double>& posterior, TraceStep& step) const {
+    std::string after = spec_.good;
+    double mass = 0;
+    for (Class place = 0; place < posterior.size(); ++place) {
+      mass += posterior[place];
+      const auto built = commits_.find(place);
+      if (built == commits_.end()) continue;
+      if (mass > step.probability) {
+        step.probability = mass;
+        step.after = after;
+        step.up_to = built->second;
+      }
+      after = built->second;
+      mass = 0;
+    }
+  }
+
+  BisectionSpec spec_;
+  std::map<Class, std::string> commits_;  ///< of the classes that have a build
+  Readings good_readings_;                ///< what the good end has read so far
+};
+
+}  // namespace
+
+Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
+                                        const std::vector<storage::BisectionEventRow>& events) {
+  TW_TRY(auto spec, parse_bisection_spec(row.spec_json));
+  TraceReader reader(std::move(spec));
+  std::vector<TraceStep> steps;
+  for (const auto& stored : events) {
+    const auto event = parse_event(stored);
+    if (!event) {
+      return fail(event.error().code,
+                  "bisection " + std::to_string(row.id) + ", " + event.error().message);
+    }
+    steps.push_back(reader.step_of(*event));
+  }
+  return steps;
+}
+
+}  // namespace torchwatch::bisection

@@ -1,0 +1,97 @@
+#include "commit_build_job.hpp"
+
+#include "torchwatch/platform/failpoint.hpp"
+
+namespace torchwatch::builds {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTries = 2;
+constexpr std::uintmax_t kFreeBytesMin = 64U << 20U;  // with less, a fault is blamed on the disk
+
+}  // namespace
+
+Status check_disk(const fs::path& folder) {
+  std::error_code error;
+  const auto space = fs::space(folder, error);
+  if (error || space.available >= kFreeBytesMin) return {};
+  return fail(ErrorCode::unavailable, "the disk of " + folder.string() +
+                                          " is full: free some space or lower [build] cache_limit");
+}
+
+Result<CommitBuild> CommitBuildJob::answer(const fs::path& base, const std::stop_token& stop) {
+  auto built = try_twice(base, stop);
+  // The output of a call that ended in an error is kept too.
+  if (!log_.empty()) TW_TRY_VOID(cache_.keep_log(key_, log_));
+  return built;
+}
+
+Result<CommitBuild> CommitBuildJob::try_twice(const fs::path& base, const std::stop_token& stop) {
+  std::string reason;
+  for (int i = 0; i < kTries; ++i) {
+    TW_TRY(auto end, try_once(base, stop));
+    if (auto* tree = std::get_if<Tree>(&end)) return CommitBuild(std::move(*tree));
+    if (const auto* no = std::get_if<Unbuildable>(&end)) return keep(*no);
+    TW_TRY_VOID(check_disk(settings_.folder));
+    reason = std::get<Fault>(end).reason;
+  }
+  return keep(Unbuildable{.reason = "faulted twice: " + reason, .fault = true});
+}
+
+Result<CommitBuild> CommitBuildJob::keep(const Unbuildable& unbuildable) {
+  TW_TRY_VOID(cache_.keep_unbuildable(key_, unbuildable));
+  return CommitBuild(unbuildable);
+}
+
+Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
+                                                        const std::stop_token& stop) {
+  TW_TRY(const auto source, platform::PartialFolder::create(settings_.folder / source_name()));
+  if (auto status = checkout_(key_.commit, source.path()); !status) {
+    return fail(status.error().within("checkout of " + key_.commit));
+  }
+  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_)));
+  TW_TRY(const auto run,
+         run_recipe(call_for(source.path(), prefix.path(), base), processes_, stop));
+  log_ += run.output;
+  if (std::holds_alternative<CannotBeBuilt>(run.end)) {
+    const std::string line = last_line(run.output);
+    return TryEnd(
+        Unbuildable{.reason = "recipe exited 125" + (line.empty() ? "" : " (\"" + line + "\")")});
+  }
+  if (const auto* fault = std::get_if<Fault>(&run.end)) return TryEnd(*fault);
+  return publish(prefix);
+}
+
+Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& prefix) {
+  if (auto made = inspect(prefix.path()); !made) {
+    if (made.error().code == ErrorCode::unavailable) return fail(made.error());
+    return TryEnd(Fault{"exit status 0, but " + made.error().message});
+  }
+  TW_TRY_VOID(cache_.mark_used(prefix.path()));
+  TW_TRY_VOID(prefix.publish());
+  TW_TRY_VOID(platform::failpoint("builds.after_build_published"));
+  auto tree = cache_.take(key_);
+  if (tree) return TryEnd(std::move(*tree));
+  TW_TRY_VOID(cache_.remove(key_));
+  return TryEnd(Fault{"exit status 0, but after moving the tree " + tree.error().message});
+}
+
+/// Returns one of a few fixed names, so that a compiler cache recognises files by their path.
+std::string CommitBuildJob::source_name() const {
+  return place_.builder == 0 ? "source" : "source-" + std::to_string(place_.builder);
+}
+
+RecipeCall CommitBuildJob::call_for(const fs::path& source, const fs::path& prefix,
+                                    const fs::path& base) const {
+  return {.recipe = settings_.recipe,
+          .source = source,
+          .commit = key_.commit,
+          .prefix = prefix,
+          .base = base,
+          .place = place_,
+          .time_limit = settings_.time_limit,
+          .output_limit_bytes = settings_.output_limit_bytes};
+}
+
+}  // namespace torchwatch::builds

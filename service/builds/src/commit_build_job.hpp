@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+
+#include "build_cache.hpp"
+#include "recipe.hpp"
+#include "torchwatch/builds/commit_builder.hpp"
+#include "torchwatch/platform/publish.hpp"
+
+namespace torchwatch::builds {
+
+/// Checks that the folder's disk has space left. Errors: unavailable.
+Status check_disk(const std::filesystem::path& folder);
+
+/// The work on one commit: calls of the recipe until there is an answer. The caller holds the
+/// folder's lock.
+class CommitBuildJob {
+ public:
+  CommitBuildJob(const CommitBuilder::Settings& settings, process::ProcessRunner& processes,
+                 const CommitBuilder::Checkout& checkout, BuildCache& cache, BuildCache::Key key,
+                 RecipePlace place)
+      : settings_(settings),
+        processes_(processes),
+        checkout_(checkout),
+        cache_(cache),
+        key_(std::move(key)),
+        place_(place) {}
+
+  /// `base`: empty or a tree's folder. Errors: as of CommitBuilder::build.
+  Result<CommitBuild> answer(const std::filesystem::path& base, const std::stop_token& stop);
+
+ private:
+  using TryEnd = std::variant<Tree, Unbuildable, Fault>;
+
+  Result<CommitBuild> try_twice(const std::filesystem::path& base, const std::stop_token& stop);
+  Result<CommitBuild> keep(const Unbuildable& unbuildable);
+  Result<TryEnd> try_once(const std::filesystem::path& base, const std::stop_token& stop);
+  /// Inspects the tree before it becomes visible and again in its final place: the change of name
+  /// may have broken links into its own folder.
+  Result<TryEnd> publish(platform::PartialFolder& prefix);
+  std::string source_name() const;
+  RecipeCall call_for(const std::filesystem::path& source, const std::filesystem::path& prefix,
+                      const std::filesystem::path& base) const;
+
+  const CommitBuilder::Settings& settings_;
+  process::ProcessRunner& processes_;
+  const CommitBuilder::Checkout& checkout_;
+  BuildCache& cache_;
+  BuildCache::Key key_;
+  RecipePlace place_;
+  std::string log_;
+};
+
+}  // namespace torchwatch::builds

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torchwatch/comparison/run_recorder.hpp"
+#include "torchwatch/comparison/services.hpp"
+
+namespace torchwatch::comparison {
+
+/// Makes builds measurable: stores them as ready and gets runners that fit. Not thread-safe.
+class BuildPreparer {
+ public:
+  BuildPreparer(Services& services, std::vector<std::string> workloads)
+      : services_(services), workloads_(std::move(workloads)) {}
+
+  /// Prepares a tree on disk. Errors: of storage, of the kits, cancelled.
+  Result<MeasurableBuild> of_tree(storage::BuildOrigin, const std::string& name,
+                                  const builds::Tree&, const std::string& trunk_commit,
+                                  std::stop_token stop);
+
+  /// Builds a commit with the user's recipe and prepares it. Errors: invalid (no recipe is
+  /// configured), of the recipe, of storage, of the kits, cancelled.
+  Result<std::variant<MeasurableBuild, builds::Unbuildable>> of_commit(
+      const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop);
+
+ private:
+  Services& services_;
+  std::vector<std::string> workloads_;
+};
+
+}  // namespace torchwatch::comparison

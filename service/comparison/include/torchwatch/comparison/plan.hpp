@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/comparison/services.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/protocol/request.hpp"
+#include "torchwatch/records/error.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::comparison {
+
+/// What a comparison measures. It is stored when the comparison becomes ready, so that a restart
+/// with a changed configuration continues the comparison as it was begun.
+struct Plan {
+  Preset preset = Preset::small;
+  std::vector<Benchmark> benchmarks;
+  std::vector<Pass> passes{Pass::timing, Pass::memory};
+  int threads = 1;
+  int warmup = 5;
+  int iterations = 30;
+  std::int64_t enough_ns = 500'000'000;
+  std::int64_t time_limit_ms = 300'000;
+  std::int64_t memory_limit_bytes = 0;
+  bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
+
+  bool operator==(const Plan&) const = default;
+};
+
+/// Returns the plan of `config` for those workloads and configurations, in all its variants.
+Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
+               const std::vector<Configuration>& configurations);
+
+/// Returns the plan of [suite] on this machine: all workloads if it names none, and CUDA
+/// configurations if there is a driver. Errors: of the runner source, invalid (the batch table).
+Result<Plan> plan_of_config(Services&);
+
+/// Returns the request for one process of the plan, without an attempt.
+protocol::Request request_for(const Plan&, const Benchmark&, Pass);
+
+/// Returns whether runs of `benchmark` are interleaved in pairs: timing runs on a CPU, if the plan
+/// says so. A GPU would have to hold both workloads.
+bool is_interleaved(const Plan&, const Benchmark&, Pass);
+
+/// Returns the number of series that the plan measures: the metrics of each benchmark's device.
+int series_count(const Plan&);
+
+/// Returns the names of the plan's workloads, each once, in order.
+std::vector<std::string> workloads_of(const Plan&);
+
+std::string to_json(const Plan&);
+/// Reads a stored plan. Errors: corrupt.
+Result<Plan> parse_plan(std::string_view json);
+
+}  // namespace torchwatch::comparison

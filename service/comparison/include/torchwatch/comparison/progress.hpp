@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+namespace torchwatch::comparison {
+
+/// Receives the progress of the pipeline. Implementations are thread-safe and do not block.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  /// A stage or a long step begins: "preparing runners for 2026-08-17".
+  virtual void phase_started(const std::string& what) = 0;
+  /// `done` of `of` parts of the step are done; `of` may grow and is 0 where unknown.
+  virtual void progress(int done, int of, const std::string& detail) = 0;
+  /// An event for the log: "commit 1234abcd does not build: recipe exited 125".
+  virtual void log(const std::string& line) = 0;
+};
+
+/// Ignores the progress.
+class Silence final : public Progress {
+ public:
+  void phase_started(const std::string&) override {}
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string&) override {}
+};
+
+}  // namespace torchwatch::comparison

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/comparison/services.hpp"
+#include "torchwatch/executor/library_placement.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::comparison {
+
+/// A build that can be measured: its libraries and a runner that fits them.
+struct MeasurableBuild {
+  storage::Id build = 0;
+  builds::Tree tree;
+  kits::Kit kit;
+  /// Every run gets a fresh copy of the library files: their place in the page cache alone changes
+  /// times by up to 7 % (executor/library_placement.hpp).
+  bool place_libraries = false;
+};
+
+/// A run to make: its place in its owner's plan, and the build that it measures.
+struct RunSlot {
+  std::string slot;
+  const MeasurableBuild& measured;
+};
+
+/// Switches placement on for both builds, unless they load the very same library files. Errors:
+/// unavailable (files cannot be read).
+Status decide_placement(const config::Config&, MeasurableBuild& a, MeasurableBuild& b);
+
+/// A run that has ended and what it ran on.
+struct MachineRun {
+  storage::RunRow row;
+  std::string machine;  ///< lines "name: value"; equal for comparable runs
+};
+
+/// Returns whether a fact of an environment describes the machine, not the build: facts about the
+/// build have names that begin with "build.".
+bool is_of_machine(const std::string& fact);
+
+/// Returns the facts of the machine as lines "name: value". They must be equal for two runs to be
+/// compared.
+std::string machine_of(const Environment&);
+
+/// Returns the first line in which two texts differ, as "a -> b".
+std::string first_difference(const std::string& a, const std::string& b);
+
+/// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
+/// loses at most the run in flight. Not thread-safe.
+class RunRecorder {
+ public:
+  RunRecorder(Services& services, storage::Owner owner)
+      : services_(services), store_(services.database), owner_(owner) {}
+
+  /// Returns all runs of the owner that have ended, in order. Errors: of storage.
+  Result<std::vector<MachineRun>> past_runs();
+
+  /// Runs one fresh process. A workload that fails is a run with status failed. Errors: of storage,
+  /// cancelled, unavailable (no process could be started).
+  Result<MachineRun> run(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
+                         std::stop_token stop);
+  /// Runs an interleaved pair of timing runs; the first one begins. If one fails, the other
+  /// measured without a partner and counts as failed, too. Errors: those of run.
+  Result<std::array<MachineRun, 2>> run_pair(const std::array<RunSlot, 2>&, const Plan& plan,
+                                             const Benchmark& benchmark, std::stop_token stop);
+
+ private:
+  /// A committed attempt and the process to run for it.
+  struct Issued {
+    storage::NewAttempt row;
+    storage::Id attempt = 0;
+    executor::RunSpec run;
+    std::optional<executor::PlacedLibraries> placed;
+  };
+  Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass);
+  static MachineRun ended(const Issued&, const storage::AttemptEnd&);
+  Result<std::string> machine(const std::string& environment_digest);
+
+  Services& services_;
+  storage::RunStore store_;
+  storage::Owner owner_;
+  std::map<std::string, std::string> machines_;  ///< by environment digest
+};
+
+}  // namespace torchwatch::comparison

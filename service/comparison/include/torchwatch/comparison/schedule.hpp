@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::comparison {
+
+enum class Side { baseline, candidate };
+
+/// The stage of a comparison that a block belongs to. Confirmation never uses screening's runs.
+enum class Stage { screen, confirm };
+std::string_view to_string(Stage);
+
+/// Four runs of one benchmark in fresh processes, A B B A or, every other block, B A A B:
+/// neighbours in time make pairs, and slow drift cancels (docs/deciding.md).
+struct Block {
+  Benchmark benchmark;
+  Pass pass = Pass::timing;
+  Stage stage = Stage::screen;
+  int index = 0;
+
+  static constexpr int kRuns = 4;
+  Side side(int position) const;
+  /// Unique within its owner: "timing/resnet18 cpu-train/confirm/3/0".
+  std::string slot(int position) const;
+};
+
+/// Returns the log-ratios candidate / baseline of the block's two pairs. `values` are those of its
+/// runs in order.
+std::array<double, 2> log_ratios(const Block&, const std::array<double, Block::kRuns>& values);
+
+/// Returns the FNV-1a hash, which is equal on every machine and in every process, unlike std::hash.
+/// The keys of incidents and the order of blocks depend on it.
+constexpr std::uint64_t stable_hash(std::string_view text, std::uint64_t seed = 0) {
+  std::uint64_t hash = 14695981039346656037ULL ^ seed;
+  for (const char character : text) {
+    hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211ULL;
+  }
+  return hash;
+}
+
+/// Attempts of a run that fails before its slot counts as failed.
+inline constexpr int kAttemptsPerSlot = 2;
+
+/// The verdict on one series.
+struct JudgedSeries {
+  storage::VerdictRow verdict;  ///< without `comparison`, which is set when it is stored
+  bool lost = false;            ///< runs with the baseline and not with the candidate
+};
+
+/// The next block of a comparison and its progress.
+struct ScheduleStep {
+  /// The next block to carry out; empty when every series has its verdict. The benchmarks
+  /// alternate, so that a disturbance does not hit all blocks of one.
+  std::optional<Block> block;
+  int decided = 0;  ///< number of (benchmark, pass) pairs with verdicts
+  int total = 0;    ///< number of all such pairs
+};
+
+/// Decides which block of a comparison comes next and what the runs say, as a pure function of the
+/// plan and the runs so far. A comparison that was killed continues from a schedule with its stored
+/// runs.
+class Schedule {
+ public:
+  /// `seed` fixes the random order of the blocks within a round.
+  Schedule(const Plan&, SeriesSettings, std::uint64_t seed);
+
+  /// Adds an ended run. Runs whose `machine` differs are not compared.
+  void add(const storage::RunRow&, const std::string& machine);
+
+  /// Returns whether an attempt of the slot has ended.
+  bool is_begun(const std::string& slot) const { return slots_.contains(slot); }
+
+  /// Returns whether the slot needs no further attempt.
+  bool is_closed(const std::string& slot) const;
+
+  ScheduleStep next() const;
+
+  /// Returns a verdict for every measured series, in the plan's order.
+  std::vector<JudgedSeries> judged() const;
+
+ private:
+  struct Slot {
+    int attempts = 0;
+    storage::RunRow run;
+    std::string machine;
+  };
+  friend class BenchmarkSchedule;
+
+  Plan plan_;
+  SeriesSettings settings_;
+  std::uint64_t seed_;
+  std::map<std::string, Slot> slots_;
+};
+
+}  // namespace torchwatch::comparison

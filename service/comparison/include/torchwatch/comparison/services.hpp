@@ -1,0 +1,40 @@
+#pragma once
+
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/builds/commit_builder.hpp"
+#include "torchwatch/channel/channel.hpp"
+#include "torchwatch/comparison/progress.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/executor/executor.hpp"
+#include "torchwatch/kits/kit_store.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/random.hpp"
+#include "torchwatch/storage/database.hpp"
+
+namespace torchwatch::comparison {
+
+/// Makes runners that fit a build. Implemented with kits::KitStore, and by scripts in tests.
+class RunnerSource {
+ public:
+  virtual ~RunnerSource() = default;
+  /// Returns a kit with the runner for those workloads. Errors: those of kits::KitStore.
+  virtual Result<kits::Kit> kit_for(const builds::Tree&, const std::vector<std::string>& workloads,
+                                    std::stop_token stop) = 0;
+  virtual Result<std::vector<std::string>> workloads() const = 0;
+};
+
+/// Everything that the pipeline works with. The application owns the parts, which outlive this.
+struct Services {
+  const config::Config& config;
+  storage::Database& database;
+  executor::Executor& executor;
+  RunnerSource& runners;
+  channel::Channel& channel;
+  bisect::CommitHistory* history = nullptr;  ///< null without [source]
+  builds::CommitBuilder* commits = nullptr;  ///< null without [build] recipe
+  const platform::Clock& clock;
+  platform::Random& random;
+  Progress& progress;
+};
+
+}  // namespace torchwatch::comparison

@@ -1,0 +1,275 @@
+#include "benchmark_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "torchwatch/comparison/run_recorder.hpp"
+#include "torchwatch/detect/memory_verdict.hpp"
+#include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/records/statistics.hpp"
+
+namespace torchwatch::comparison {
+namespace {
+
+using storage::RunRow;
+
+std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
+  std::vector<double> result;
+  for (const auto* run : runs) {
+    const auto found = run->values.find(metric);
+    if (found != run->values.end()) result.push_back(static_cast<double>(found->second));
+  }
+  return result;
+}
+
+std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, Metric metric) {
+  std::vector<std::int64_t> result;
+  for (const auto* run : runs) {
+    const auto found = run->values.find(metric);
+    if (found != run->values.end()) result.push_back(found->second);
+  }
+  return result;
+}
+
+detect::MemoryDecision judge(Metric metric, const std::vector<const RunRow*>& baseline,
+                             const std::vector<const RunRow*>& candidate,
+                             const detect::Settings& settings) {
+  const auto a = whole_values(baseline, metric);
+  const auto b = whole_values(candidate, metric);
+  return is_leak(metric) ? detect::judge_leak(metric, a, b, settings)
+                         : detect::judge_peak(metric, a, b, settings);
+}
+
+int count(const std::vector<const RunRow*>& runs, RunStatus status) {
+  return static_cast<int>(
+      std::ranges::count_if(runs, [&](const RunRow* run) { return run->status == status; }));
+}
+
+std::string first_reason(const std::vector<const RunRow*>& runs) {
+  for (const auto* run : runs) {
+    if (run->status != RunStatus::ok) return run->reason;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Block> BenchmarkSchedule::next() const {
+  return evaluate().next;
+}
+
+std::vector<JudgedSeries> BenchmarkSchedule::judged() const {
+  return evaluate().judged;
+}
+
+BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
+  Runs runs;
+  for (int index = 0;; ++index) {
+    const auto current = block(stage, index);
+    for (int position = 0; position < Block::kRuns; ++position) {
+      if (!schedule_.is_closed(current.slot(position))) return runs;
+    }
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto* run = &schedule_.slots_.at(current.slot(position)).run;
+      runs.in_order.push_back(run);
+      (current.side(position) == Side::baseline ? runs.baseline : runs.candidate).push_back(run);
+    }
+    ++runs.blocks;
+  }
+}
+
+BenchmarkSchedule::Step BenchmarkSchedule::evaluate() const {
+  const auto screen = runs_of(Stage::screen);
+  if (screen.blocks == 0) return Step{block(Stage::screen, 0), {}};
+  if (auto end = refused(screen)) return *end;
+  return pass_ == Pass::timing ? evaluate_timing(screen) : evaluate_memory(screen);
+}
+
+/// Ends the benchmark whatever its values are: runs failed, or the machine changed.
+std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::refused(const Runs& screen) const {
+  if (auto end = failed(screen)) return end;
+  const auto confirm = runs_of(Stage::confirm);
+  if (auto end = failed(confirm)) return end;
+  if (const auto change = machine_change()) {
+    return all_metrics(Verdict::inconclusive, *change, screen, false);
+  }
+  return std::nullopt;
+}
+
+std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::failed(const Runs& runs) const {
+  const int total = static_cast<int>(runs.baseline.size());
+  if (total == 0) return std::nullopt;
+  const int baseline_ok = count(runs.baseline, RunStatus::ok);
+  const int candidate_ok = count(runs.candidate, RunStatus::ok);
+  if (baseline_ok == total && candidate_ok == total) return std::nullopt;
+
+  const auto& worse = candidate_ok < total ? runs.candidate : runs.baseline;
+  const bool unsupported =
+      count(worse, RunStatus::unsupported) > 0 && count(worse, RunStatus::failed) == 0;
+  const auto verdict = unsupported ? Verdict::unsupported : Verdict::failed;
+  const auto reason = first_reason(worse);
+  if (baseline_ok == 0 && candidate_ok == 0) return all_metrics(verdict, reason, runs, false);
+  if (candidate_ok == 0 && baseline_ok == total) {
+    return all_metrics(verdict, "runs with the baseline and not with the candidate: " + reason,
+                       runs, true);
+  }
+  if (candidate_ok == total && baseline_ok == 0) {
+    return all_metrics(Verdict::failed, "runs again; failed with the baseline: " + reason, runs,
+                       false);
+  }
+  return all_metrics(Verdict::inconclusive,
+                     "failed in some runs only (" + std::to_string(total - baseline_ok) + " of " +
+                         std::to_string(total) + " with the baseline, " +
+                         std::to_string(total - candidate_ok) + " with the candidate): " + reason,
+                     runs, false);
+}
+
+std::optional<std::string> BenchmarkSchedule::machine_change() const {
+  const std::string* first = nullptr;
+  for (const auto stage : {Stage::screen, Stage::confirm}) {
+    const auto runs = runs_of(stage);
+    for (int i = 0; i < runs.blocks * Block::kRuns; ++i) {
+      const auto slot = block(stage, i / Block::kRuns).slot(i % Block::kRuns);
+      const auto& machine = schedule_.slots_.at(slot).machine;
+      if (first == nullptr) first = &machine;
+      if (machine != *first) {
+        return "the environment changed between runs: " + first_difference(*first, machine);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Metric> BenchmarkSchedule::metrics(const Runs& runs) const {
+  std::vector<Metric> result;
+  if (runs.in_order.empty()) return result;
+  for (const auto& [metric, value] : runs.in_order.front()->values) {
+    const bool in_all = std::ranges::all_of(
+        runs.in_order, [&](const RunRow* run) { return run->values.contains(metric); });
+    if (in_all && pass_of(metric) == pass_) result.push_back(metric);
+  }
+  return result;
+}
+
+/// Adds the metrics that only some runs have. A metric that the candidate no longer has is lost;
+/// one that only the candidate has gets no verdict yet.
+void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const {
+  std::set<Metric> partly;
+  for (const auto* run : runs.in_order) {
+    for (const auto& [metric, value] : run->values) {
+      if (pass_of(metric) == pass_) partly.insert(metric);
+    }
+  }
+  for (const auto metric : metrics(runs)) partly.erase(metric);
+  for (const auto metric : partly) {
+    const bool in_baseline = values(runs.baseline, metric).size() == runs.baseline.size();
+    const auto in_candidate = values(runs.candidate, metric).size();
+    if (values(runs.baseline, metric).empty()) continue;
+    const bool lost = in_baseline && in_candidate == 0;
+    step.judged.push_back(judge_as(
+        metric, lost ? Verdict::failed : Verdict::inconclusive,
+        lost ? "measured with the baseline, not with the candidate" : "measured in some runs only",
+        runs));
+    step.judged.back().lost = lost;
+  }
+}
+
+std::vector<double> BenchmarkSchedule::pair_log_ratios(const Runs& runs, Metric metric) const {
+  std::vector<double> result;
+  for (int index = 0; index < runs.blocks; ++index) {
+    std::array<double, Block::kRuns> block_values{};
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto* run = runs.in_order[static_cast<std::size_t>(index * Block::kRuns + position)];
+      block_values[static_cast<std::size_t>(position)] =
+          static_cast<double>(run->values.at(metric));
+    }
+    for (const double ratio : log_ratios(block(Stage::screen, index), block_values)) {
+      result.push_back(ratio);
+    }
+  }
+  return result;
+}
+
+JudgedSeries BenchmarkSchedule::judge_as(Metric metric, Verdict verdict, std::string reason,
+                                         const Runs& runs) const {
+  JudgedSeries result;
+  result.verdict.series = Series{benchmark_, metric};
+  result.verdict.verdict = verdict;
+  result.verdict.reason = std::move(reason);
+  result.verdict.runs = static_cast<int>(runs.in_order.size());
+  const auto a = values(runs.baseline, metric);
+  const auto b = values(runs.candidate, metric);
+  if (!a.empty()) result.verdict.baseline_value = median(a);
+  if (!b.empty()) result.verdict.candidate_value = median(b);
+  result.verdict.baseline_spread = relative_spread(a);
+  result.verdict.candidate_spread = relative_spread(b);
+  return result;
+}
+
+BenchmarkSchedule::Step BenchmarkSchedule::all_metrics(Verdict verdict, const std::string& reason,
+                                                       const Runs& runs, bool lost) const {
+  Step step;
+  auto found = metrics(runs);
+  if (found.empty()) found = {pass_ == Pass::timing ? Metric::time : Metric::cpu_peak};
+  for (const auto metric : found) {
+    step.judged.push_back(judge_as(metric, verdict, reason, runs));
+    step.judged.back().lost = lost;
+  }
+  return step;
+}
+
+BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) const {
+  Step step;
+  for (const auto metric : metrics(screen)) {
+    const auto settings = schedule_.settings_.of({benchmark_, metric});
+    const auto screened = detect::screen(pair_log_ratios(screen, metric), settings);
+    if (screened.step == detect::ScreenStep::measure_more) {
+      return Step{block(Stage::screen, screen.blocks), {}};
+    }
+    auto estimate = screened.estimate;
+    JudgedSeries result;
+    if (screened.step == detect::ScreenStep::suspect) {
+      const auto fresh = runs_of(Stage::confirm);
+      const auto decision = detect::confirm(pair_log_ratios(fresh, metric), settings);
+      if (decision.measure_more) return Step{block(Stage::confirm, fresh.blocks), {}};
+      result = judge_as(metric, decision.verdict, decision.reason, fresh);
+      estimate = decision.estimate;
+    } else {
+      const bool noisy = screened.step == detect::ScreenStep::too_noisy;
+      result = judge_as(metric, noisy ? Verdict::inconclusive : Verdict::unchanged, screened.reason,
+                        screen);
+    }
+    result.verdict.ratio = estimate.ratio;
+    result.verdict.interval_low = estimate.low;
+    result.verdict.interval_high = std::isfinite(estimate.high) ? estimate.high : 0;
+    step.judged.push_back(std::move(result));
+  }
+  add_partly_measured(screen, step);
+  return step;
+}
+
+BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) const {
+  Step step;
+  const auto fresh = runs_of(Stage::confirm);
+  const auto wanted = static_cast<std::size_t>(schedule_.settings_.common().memory_runs);
+  for (const auto metric : metrics(screen)) {
+    const auto settings = schedule_.settings_.of({benchmark_, metric});
+    auto decision = judge(metric, screen.baseline, screen.candidate, settings);
+    const Runs* behind = &screen;
+    if (decision.suspect) {
+      if (fresh.baseline.size() < wanted) return Step{block(Stage::confirm, fresh.blocks), {}};
+      decision = judge(metric, fresh.baseline, fresh.candidate, settings);
+      behind = &fresh;
+    }
+    auto result = judge_as(metric, decision.verdict, decision.reason, *behind);
+    result.verdict.ratio = decision.ratio;
+    result.verdict.interval_low = decision.low;
+    result.verdict.interval_high = decision.high;
+    step.judged.push_back(std::move(result));
+  }
+  add_partly_measured(screen, step);
+  return step;
+}
+
+}  // namespace torchwatch::comparison

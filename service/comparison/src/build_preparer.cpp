@@ -1,0 +1,36 @@
+#include "torchwatch/comparison/build_preparer.hpp"
+
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::comparison {
+
+Result<MeasurableBuild> BuildPreparer::of_tree(storage::BuildOrigin origin, const std::string& name,
+                                               const builds::Tree& tree,
+                                               const std::string& trunk_commit,
+                                               std::stop_token stop) {
+  storage::BuildStore store(services_.database);
+  TW_TRY(auto row, store.discover(origin, name));
+  row.version = tree.version;
+  row.embedded_commit = tree.embedded_commit;
+  row.trunk_commit = trunk_commit;
+  row.content_hash = tree.content_hash;
+  row.folder = tree.folder.string();
+  TW_TRY(row, store.mark_ready(row));
+  TW_TRY(auto kit, services_.runners.kit_for(tree, workloads_, stop));
+  return MeasurableBuild{row.id, tree, std::move(kit)};
+}
+
+Result<std::variant<MeasurableBuild, builds::Unbuildable>> BuildPreparer::of_commit(
+    const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop) {
+  if (services_.commits == nullptr) {
+    return fail(ErrorCode::invalid,
+                "commits cannot be built: set [build] recipe in the configuration");
+  }
+  TW_TRY(auto build, services_.commits->build(commit, base, stop));
+  if (auto* unbuildable = std::get_if<builds::Unbuildable>(&build)) return *unbuildable;
+  const auto& tree = std::get<builds::Tree>(build);
+  TW_TRY(auto measurable, of_tree(storage::BuildOrigin::commit, commit, tree, commit, stop));
+  return measurable;
+}
+
+}  // namespace torchwatch::comparison

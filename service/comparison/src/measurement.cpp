@@ -1,0 +1,68 @@
+#include "torchwatch/comparison/measurement.hpp"
+
+#include <map>
+
+#include "build_measurer.hpp"
+#include "torchwatch/records/statistics.hpp"
+
+namespace torchwatch::comparison {
+namespace {
+
+/// Returns the relative spread of one run's iterations.
+Result<double> spread_within(storage::RunStore& store, const MachineRun& run) {
+  TW_TRY(const auto samples, store.samples_of(run.row.attempt));
+  return relative_spread({samples.begin(), samples.end()});
+}
+
+std::vector<MeasuredFigure> figures(const Benchmark& benchmark, Pass pass,
+                                    const std::vector<MachineRun>& runs) {
+  std::map<Metric, std::vector<double>> values;
+  for (const auto& run : runs) {
+    if (run.row.status != RunStatus::ok) {
+      const auto metric = pass == Pass::timing ? Metric::time : Metric::cpu_peak;
+      return {{.series = {benchmark, metric},
+               .runs = static_cast<int>(runs.size()),
+               .status = run.row.status,
+               .reason = run.row.reason}};
+    }
+    for (const auto& [metric, value] : run.row.values) {
+      values[metric].push_back(static_cast<double>(value));
+    }
+  }
+  std::vector<MeasuredFigure> result;
+  for (const auto& [metric, list] : values) {
+    result.push_back({.series = {benchmark, metric},
+                      .value = median(list),
+                      .spread = relative_spread(list),
+                      .runs = static_cast<int>(list.size()),
+                      .status = RunStatus::ok,
+                      .reason = ""});
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<MeasuredFigure>> measure_alone(Services& services, storage::Id build, int runs,
+                                                  std::stop_token stop) {
+  TW_TRY(auto measurer, BuildMeasurer::open(services, build, stop));
+  const auto& plan = measurer.plan();
+  measurer.expect(static_cast<int>(plan.benchmarks.size() * plan.passes.size()) * runs);
+  storage::RunStore store(services.database);
+  std::vector<MeasuredFigure> result;
+  for (const auto& benchmark : plan.benchmarks) {
+    for (const auto pass : plan.passes) {
+      TW_TRY(const auto made, measurer.run(benchmark, pass, runs, stop));
+      for (auto& figure : figures(benchmark, pass, made)) {
+        if (runs == 1 && figure.series.metric == Metric::time && figure.status == RunStatus::ok) {
+          TW_TRY(figure.spread, spread_within(store, made.front()));
+        }
+        result.push_back(std::move(figure));
+      }
+    }
+  }
+  TW_TRY_VOID(measurer.close());
+  return result;
+}
+
+}  // namespace torchwatch::comparison

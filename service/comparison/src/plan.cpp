@@ -1,0 +1,151 @@
+#include "torchwatch/comparison/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/comparison/benchmark_json.hpp"
+#include "torchwatch/platform/publish.hpp"
+
+namespace torchwatch::comparison {
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<Configuration> configurations_of(const config::Config& config) {
+  if (!config.suite.configurations.empty()) return config.suite.configurations;
+  std::vector<Configuration> here{{Device::cpu, Mode::train}, {Device::cpu, Mode::infer}};
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    here.push_back({Device::cuda, Mode::train});
+    here.push_back({Device::cuda, Mode::infer});
+  }
+  return here;
+}
+
+Status apply_batch_table(const std::filesystem::path& file, Plan& plan) {
+  constexpr std::size_t kBytesMax = 1U << 20U;
+  if (file.empty()) return {};
+  TW_TRY(const auto text, platform::read_file(file, kBytesMax));
+  const auto table = parse_batch_table(text, plan.preset);
+  if (!table) return fail(table.error().within(file.string()));
+  for (auto& benchmark : plan.benchmarks) apply(*table, benchmark);
+  return {};
+}
+
+}  // namespace
+
+Plan make_plan(const config::Config& config, const std::vector<std::string>& workloads,
+               const std::vector<Configuration>& configurations) {
+  Plan plan;
+  plan.preset = config.suite.preset;
+  plan.threads = config.measure.threads;
+  plan.warmup = config.measure.warmup;
+  plan.iterations = config.measure.iterations;
+  plan.enough_ns = std::chrono::nanoseconds(config.measure.enough).count();
+  plan.time_limit_ms = std::chrono::milliseconds(config.measure.time_limit).count();
+  plan.memory_limit_bytes = config.measure.memory_limit_bytes;
+  plan.interleave = config.measure.interleave;
+  for (const auto& workload : workloads) {
+    for (const auto configuration : configurations) {
+      for (const auto& variant : config.suite.variants) {
+        plan.benchmarks.push_back(Benchmark{workload, configuration, variant});
+      }
+    }
+  }
+  return plan;
+}
+
+protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass pass) {
+  protocol::Request request;
+  request.benchmark = benchmark;
+  if (request.benchmark.variant.threads == 0) request.benchmark.variant.threads = plan.threads;
+  request.pass = pass;
+  request.preset = plan.preset;
+  request.warmup = plan.warmup;
+  request.iterations = plan.iterations;
+  request.enough_ns = plan.enough_ns;
+  request.iterations_min = std::min(plan.iterations, request.iterations_min);
+  request.limits.time_ms = plan.time_limit_ms;
+  request.limits.memory_bytes = plan.memory_limit_bytes;
+  return request;
+}
+
+bool is_interleaved(const Plan& plan, const Benchmark& benchmark, Pass pass) {
+  return plan.interleave && pass == Pass::timing && benchmark.configuration.device == Device::cpu;
+}
+
+int series_count(const Plan& plan) {
+  int count = 0;
+  for (const auto& benchmark : plan.benchmarks) {
+    count += static_cast<int>(metrics_of(benchmark.configuration.device).size());
+  }
+  return count;
+}
+
+Result<Plan> plan_of_config(Services& services) {
+  auto workloads = services.config.suite.workloads;
+  if (workloads.empty()) {
+    TW_TRY(workloads, services.runners.workloads());
+  }
+  auto plan = make_plan(services.config, workloads, configurations_of(services.config));
+  TW_TRY_VOID(apply_batch_table(services.config.suite.inference_batches, plan));
+  return plan;
+}
+
+std::vector<std::string> workloads_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& benchmark : plan.benchmarks) {
+    if (std::ranges::find(names, benchmark.workload) == names.end())
+      names.push_back(benchmark.workload);
+  }
+  return names;
+}
+
+std::string to_json(const Plan& plan) {
+  json passes = json::array();
+  for (const auto pass : plan.passes) passes.push_back(to_string(pass));
+  json benchmarks = json::array();
+  for (const auto& benchmark : plan.benchmarks) benchmarks.push_back(benchmark_to_json(benchmark));
+  return json{{"preset", to_string(plan.preset)},
+              {"benchmarks", benchmarks},
+              {"passes", passes},
+              {"threads", plan.threads},
+              {"warmup", plan.warmup},
+              {"iterations", plan.iterations},
+              {"enough_ns", plan.enough_ns},
+              {"time_limit_ms", plan.time_limit_ms},
+              {"memory_limit_bytes", plan.memory_limit_bytes},
+              {"interleave", plan.interleave}}
+      .dump();
+}
+
+Result<Plan> parse_plan(std::string_view text) {
+  try {
+    const auto object = json::parse(text);
+    Plan plan;
+    TW_TRY(plan.preset, parse_preset(object.at("preset").get<std::string>()));
+    for (const auto& item : object.at("benchmarks")) {
+      TW_TRY(Benchmark benchmark, benchmark_from_json(item));
+      plan.benchmarks.push_back(std::move(benchmark));
+    }
+    plan.passes.clear();
+    for (const auto& item : object.at("passes")) {
+      TW_TRY(const Pass pass, parse_pass(item.get<std::string>()));
+      plan.passes.push_back(pass);
+    }
+    object.at("threads").get_to(plan.threads);
+    object.at("warmup").get_to(plan.warmup);
+    object.at("iterations").get_to(plan.iterations);
+    object.at("enough_ns").get_to(plan.enough_ns);
+    object.at("time_limit_ms").get_to(plan.time_limit_ms);
+    object.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
+    object.at("interleave").get_to(plan.interleave);
+    return plan;
+  } catch (const json::exception& exception) {
+    return fail(ErrorCode::corrupt, std::string("stored plan: ") + exception.what());
+  }
+}
+
+}  // namespace torchwatch::comparison

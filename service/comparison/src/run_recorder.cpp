@@ -1,0 +1,168 @@
+#include "torchwatch/comparison/run_recorder.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "torchwatch/executor/library_placement.hpp"
+#include "torchwatch/platform/failpoint.hpp"
+
+namespace torchwatch::comparison {
+namespace {
+
+/// The least length of an interleaved sample, as each one begins with the partner's data in the
+/// caches. Pairs of iterations of 0.25 ms scatter by 5.6 % with samples of 1 ms, by 1.3 % with
+/// samples of 10 ms, and by no less with 20 ms (docs/measuring.md, "Interleaved pairs").
+constexpr std::int64_t kInterleavedSampleNs = 10'000'000;
+
+/// A workload that reports its failure leaves its slot open for a second attempt, like one that
+/// crashed.
+storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome) {
+  const auto& token = run.request.attempt;
+  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
+    return {token, storage::AttemptFailure{failure->reason, failure->output}};
+  }
+  const auto& result = std::get<RunResult>(outcome);
+  if (result.status != RunStatus::failed) return {token, result};
+  return {token, storage::AttemptFailure{result.reason, {}}};
+}
+
+/// Fails both runs if one failed: its partner did not measure under the conditions of other runs.
+void fail_together(std::vector<storage::AttemptEnd>& ends) {
+  const auto failure = [](const storage::AttemptEnd& end) {
+    return std::get_if<storage::AttemptFailure>(&end.how);
+  };
+  const auto failed = std::ranges::find_if(ends, failure);
+  if (failed == ends.end()) return;
+  const auto reason = "interleaved with a run that failed: " + failure(*failed)->reason;
+  for (auto& end : ends) {
+    if (!failure(end)) end.how = storage::AttemptFailure{reason, {}};
+  }
+}
+
+}  // namespace
+
+bool is_of_machine(const std::string& fact) {
+  return !fact.starts_with("build.");
+}
+
+std::string machine_of(const Environment& environment) {
+  std::string lines;
+  for (const auto& [name, value] : environment.facts) {
+    if (is_of_machine(name)) lines += name + ": " + value + "\n";
+  }
+  return lines;
+}
+
+std::string first_difference(const std::string& a, const std::string& b) {
+  std::istringstream left(a);
+  std::istringstream right(b);
+  std::string line_a;
+  std::string line_b;
+  while (true) {
+    const bool more_a = static_cast<bool>(std::getline(left, line_a));
+    const bool more_b = static_cast<bool>(std::getline(right, line_b));
+    if (!more_a && !more_b) return "no difference";
+    if (!more_a) line_a = "(nothing)";
+    if (!more_b) line_b = "(nothing)";
+    if (line_a != line_b) return line_a + " -> " + line_b;
+  }
+}
+
+Status decide_placement(const config::Config& config, MeasurableBuild& a, MeasurableBuild& b) {
+  a.place_libraries = b.place_libraries = false;
+  if (!config.measure.place_libraries) return {};
+  TW_TRY(const bool differ,
+         executor::needs_placement(a.tree.folder / "lib", b.tree.folder / "lib"));
+  a.place_libraries = b.place_libraries = differ;
+  return {};
+}
+
+Result<std::string> RunRecorder::machine(const std::string& environment_digest) {
+  if (environment_digest.empty()) return std::string{};
+  const auto known = machines_.find(environment_digest);
+  if (known != machines_.end()) return known->second;
+  TW_TRY(const auto environment, store_.environment(environment_digest));
+  return machines_[environment_digest] = machine_of(environment);
+}
+
+Result<std::vector<MachineRun>> RunRecorder::past_runs() {
+  TW_TRY(auto rows, store_.runs_of(owner_));
+  std::vector<MachineRun> runs;
+  for (auto& row : rows) {
+    TW_TRY(auto name, machine(row.environment_digest));
+    runs.push_back(MachineRun{std::move(row), std::move(name)});
+  }
+  return runs;
+}
+
+Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& plan,
+                                               const Benchmark& benchmark, Pass pass) {
+  const auto& measured = slot.measured;
+  Issued issued;
+  issued.row = {.owner = owner_,
+                .slot = slot.slot,
+                .build = measured.build,
+                .benchmark = benchmark,
+                .pass = pass};
+  const auto token = services_.random.token();
+  TW_TRY(issued.attempt, store_.issue(issued.row, token, services_.clock.wall_now()));
+  issued.run.request = request_for(plan, benchmark, pass);
+  issued.run.request.attempt = token;
+  issued.run.runner = measured.kit.runner;
+  issued.run.libraries = measured.tree.folder / "lib";
+  if (measured.place_libraries) {
+    TW_TRY(issued.placed, executor::place(issued.run.libraries, services_.config.executor.scratch));
+    issued.run.libraries = issued.placed->folder();
+  }
+  return issued;
+}
+
+Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
+                                    const Benchmark& benchmark, Pass pass, std::stop_token stop) {
+  TW_TRY(const auto issued, issue(slot, plan, benchmark, pass));
+  TW_TRY(const auto outcome, services_.executor.run(issued.run, stop));
+  const auto end = end_of(issued.run, outcome);
+  TW_TRY_VOID(store_.record({end}, services_.clock.wall_now()));
+  TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
+  return ended(issued, end);
+}
+
+Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot, 2>& slots,
+                                                        const Plan& plan,
+                                                        const Benchmark& benchmark,
+                                                        std::stop_token stop) {
+  TW_TRY(auto first, issue(slots[0], plan, benchmark, Pass::timing));
+  TW_TRY(auto second, issue(slots[1], plan, benchmark, Pass::timing));
+  for (auto* issued : {&first, &second}) {
+    issued->run.request.limits.time_ms *= 2;  // each also waits during the other's samples
+    issued->run.request.batch_below_ns = kInterleavedSampleNs;
+  }
+  TW_TRY(const auto outcomes, services_.executor.run_pair({first.run, second.run}, stop));
+  std::vector ends{end_of(first.run, outcomes[0]), end_of(second.run, outcomes[1])};
+  fail_together(ends);
+  TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));
+  TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
+  return std::array{ended(first, ends[0]), ended(second, ends[1])};
+}
+
+MachineRun RunRecorder::ended(const Issued& issued, const storage::AttemptEnd& end) {
+  MachineRun run;
+  run.row.attempt = issued.attempt;
+  run.row.slot = issued.row.slot;
+  run.row.build = issued.row.build;
+  run.row.benchmark = issued.row.benchmark;
+  run.row.pass = issued.row.pass;
+  if (const auto* failure = std::get_if<storage::AttemptFailure>(&end.how)) {
+    run.row.status = RunStatus::failed;
+    run.row.reason = failure->reason;
+    return run;
+  }
+  const auto& result = std::get<RunResult>(end.how);
+  run.row.status = result.status;
+  run.row.reason = result.reason;
+  run.row.values = result.values;
+  run.machine = machine_of(result.environment);
+  return run;
+}
+
+}  // namespace torchwatch::comparison

@@ -1,0 +1,78 @@
+#include "torchwatch/comparison/schedule.hpp"
+
+#include <cmath>
+#include <tuple>
+
+#include "benchmark_schedule.hpp"
+
+namespace torchwatch::comparison {
+
+std::string_view to_string(Stage stage) {
+  return stage == Stage::screen ? "screen" : "confirm";
+}
+
+Side Block::side(int position) const {
+  const bool outer = position == 0 || position == kRuns - 1;
+  const bool baseline_outside = index % 2 == 0;
+  return outer == baseline_outside ? Side::baseline : Side::candidate;
+}
+
+std::string Block::slot(int position) const {
+  return std::string(torchwatch::to_string(pass)) + "/" + torchwatch::to_string(benchmark) + "/" +
+         std::string(to_string(stage)) + "/" + std::to_string(index) + "/" +
+         std::to_string(position);
+}
+
+std::array<double, 2> log_ratios(const Block& block,
+                                 const std::array<double, Block::kRuns>& values) {
+  const auto pair = [&](int first, int second) {
+    const double ratio = std::log(values[second] / values[first]);
+    return block.side(first) == Side::baseline ? ratio : -ratio;
+  };
+  return {pair(0, 1), pair(2, 3)};
+}
+
+Schedule::Schedule(const Plan& plan, SeriesSettings settings, std::uint64_t seed)
+    : plan_(plan), settings_(std::move(settings)), seed_(seed) {}
+
+void Schedule::add(const storage::RunRow& run, const std::string& machine) {
+  auto& slot = slots_[run.slot];
+  ++slot.attempts;
+  slot.run = run;
+  slot.machine = machine;
+}
+
+bool Schedule::is_closed(const std::string& name) const {
+  const auto slot = slots_.find(name);
+  if (slot == slots_.end()) return false;
+  return slot->second.run.status != RunStatus::failed || slot->second.attempts >= kAttemptsPerSlot;
+}
+
+ScheduleStep Schedule::next() const {
+  ScheduleStep step;
+  const auto rank = [&](const Block& block) {
+    return std::tuple(block.stage, block.index, stable_hash(block.slot(0), seed_));
+  };
+  for (const auto& benchmark : plan_.benchmarks) {
+    for (const auto pass : plan_.passes) {
+      ++step.total;
+      const auto block = BenchmarkSchedule(*this, benchmark, pass).next();
+      if (!block) ++step.decided;
+      if (block && (!step.block || rank(*block) < rank(*step.block))) step.block = block;
+    }
+  }
+  return step;
+}
+
+std::vector<JudgedSeries> Schedule::judged() const {
+  std::vector<JudgedSeries> all;
+  for (const auto& benchmark : plan_.benchmarks) {
+    for (const auto pass : plan_.passes) {
+      for (auto& series : BenchmarkSchedule(*this, benchmark, pass).judged())
+        all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
+}  // namespace torchwatch::comparison

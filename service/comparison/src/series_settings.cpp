@@ -1,0 +1,51 @@
+#include "torchwatch/comparison/series_settings.hpp"
+
+#include <algorithm>
+
+namespace torchwatch::comparison {
+namespace {
+
+/// The signed-rank test gives a 99 % interval from eight pairs on.
+constexpr int kPairsForAnInterval = 8;
+
+/// Returns how many series may raise a false incident on an average day. Comparisons with an older
+/// nightly share the budget.
+int series_per_nightly(const config::Config& config, int series) {
+  const int every = config.detect.drift_every;
+  return every > 0 ? series + (series + every - 1) / every : series;
+}
+
+}  // namespace
+
+detect::Settings SeriesSettings::of(const Series& series) const {
+  auto settings = common_;
+  const auto rule =
+      std::find_if(own_.rbegin(), own_.rend(), [&](const auto& each) { return each.fits(series); });
+  if (rule == own_.rend()) return settings;
+  settings.gate *= rule->threshold / settings.threshold;
+  settings.threshold = rule->threshold;
+  return settings;
+}
+
+Rule rule_of(const storage::ComparisonRow& row, const Plan& plan) {
+  if (row.budget_series > 0) return {.budget_series = row.budget_series};
+  return {.budget_series = series_count(plan), .wants_intervals = !row.opens_incidents};
+}
+
+detect::Settings detect_settings(const config::Config& config, const Rule& rule) {
+  detect::Settings settings;
+  settings.threshold = config.detect.threshold;
+  settings.gate = config.detect.gate;
+  settings.confidence = config.detect.confidence;
+  settings.alpha =
+      detect::alpha_of_budget(config.detect.false_incidents_per_year,
+                              series_per_nightly(config, std::max(rule.budget_series, 1)));
+  if (rule.wants_intervals) settings.screen_pairs_min = kPairsForAnInterval;
+  return settings;
+}
+
+SeriesSettings series_settings(const config::Config& config, const Rule& rule) {
+  return {detect_settings(config, rule), config.detect.thresholds};
+}
+
+}  // namespace torchwatch::comparison

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "torchwatch/comparison/services.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/log/log.hpp"
+#include "torchwatch/storage/database.hpp"
+
+namespace torchwatch::daemon {
+
+/// Owns everything that measuring and searching needs, opened from a configuration: the database
+/// (as its one writer), the supervisor of children, the executor, kits, commit builds, the
+/// repository, the channel. Not thread-safe.
+class Application {
+ public:
+  /// Opens everything. Stages, children, fetches and builds are recorded in the log. `runners`
+  /// replaces the kits (tests hand in scripted ones). What is passed by reference must outlive the
+  /// application. Errors: conflict (another process writes this database, or measures on this
+  /// machine: named), invalid and not_found (what the configuration names), unavailable.
+  static Result<std::unique_ptr<Application>> open(config::Config, comparison::Progress&, log::Log&,
+                                                   comparison::RunnerSource* runners = nullptr);
+  ~Application();
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  comparison::Services& services();
+  const config::Config& config() const;
+  log::Log& log();
+  /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
+  channel::Channel& releases();
+  process::ProcessRunner& processes();
+  /// Takes the machine's lock, with the first call, for the life of the application. Errors:
+  /// conflict.
+  Status lock_machine();
+
+ private:
+  struct Parts;
+  explicit Application(std::unique_ptr<Parts>);
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Opens a configuration's database for reading, also while a daemon runs. Errors: not_found,
+/// saying which command makes it.
+Result<std::unique_ptr<storage::Database>> open_reader(const config::Config&);
+
+}  // namespace torchwatch::daemon

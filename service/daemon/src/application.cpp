@@ -1,0 +1,200 @@
+#include "torchwatch/daemon/application.hpp"
+
+#include <filesystem>
+
+#include "logged.hpp"
+#include "source_folder.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/process/process.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::daemon {
+namespace {
+
+class KitRunners final : public comparison::RunnerSource {
+ public:
+  KitRunners(kits::KitStore& store, log::Logger logger)
+      : store_(store), logger_(std::move(logger)) {}
+  Result<kits::Kit> kit_for(const builds::Tree& tree, const std::vector<std::string>& workloads,
+                            std::stop_token stop) override {
+    auto kit = store_.kit_for(tree, workloads, stop);
+    if (kit) {
+      logger_.debug("runner ready", {{"build", tree.folder.string()}});
+    } else {
+      logger_.warning("runner cannot be built: " + kit.error().message,
+                      {{"build", tree.folder.string()}});
+    }
+    return kit;
+  }
+  Result<std::vector<std::string>> workloads() const override { return store_.workloads(); }
+
+ private:
+  kits::KitStore& store_;
+  const log::Logger logger_;
+};
+
+std::filesystem::path source_folder(const config::Config& config) {
+  return config.build.kit_sources.empty() ? kSourceFolder : config.build.kit_sources;
+}
+
+kits::KitStore::Settings kit_settings(const config::Config& config) {
+  kits::KitStore::Settings settings;
+  settings.sources = source_folder(config);
+  settings.folder = config.build.cache / "kits";
+  settings.jobs = config.build.jobs;
+  settings.output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes);
+  return settings;
+}
+
+builds::CommitBuilder::Settings commit_settings(const config::Config& config) {
+  builds::CommitBuilder::Settings settings;
+  settings.recipe = config.build.recipe;
+  settings.folder = config.build.cache / "commits";
+  settings.size_limit_bytes = config.build.cache_limit_bytes;
+  settings.time_limit = config.build.timeout;
+  settings.output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes);
+  settings.jobs = config.build.jobs;
+  return settings;
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable,
+              "cannot make folder " + folder.string() + ": " + error.message());
+}
+
+}  // namespace
+
+struct Application::Parts {
+  Parts(config::Config from, comparison::Progress& shown, log::Log& to)
+      : config(std::move(from)), log(to), progress(shown, to.logger("pipeline")) {}
+
+  config::Config config;
+  log::Log& log;
+  LoggedProgress progress;
+  platform::SystemClock clock;
+  platform::SystemRandom random;
+  std::unique_ptr<storage::Database> database;
+  std::unique_ptr<process::ProcessRunner> processes;
+  std::optional<executor::MachineLock> machine_lock;
+  std::optional<executor::LocalExecutor> executor;
+  std::optional<kits::KitStore> kits;
+  std::optional<KitRunners> runners;
+  std::optional<bisect::CommitHistory> history;
+  std::optional<builds::CommitBuilder> commits;
+  std::unique_ptr<channel::Channel> channel;
+  std::unique_ptr<channel::Channel> releases;
+  std::optional<comparison::Services> services;
+
+  Status open_database() {
+    TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
+    TW_TRY(database, storage::Database::open({.path = config.storage.path}));
+    TW_TRY(const int left, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
+    (void)left;
+    return {};
+  }
+
+  Status open_source() {
+    if (config.source.repository.empty()) return {};
+    auto opened = bisect::CommitHistory::open(config.source.repository);
+    if (!opened) return fail(opened.error().within("[source] repository"));
+    history.emplace(std::move(*opened));
+    return {};
+  }
+
+  Status open_commit_builds() {
+    if (!history || config.build.recipe.empty()) return {};
+    if (!std::filesystem::exists(config.build.recipe)) {
+      return fail(ErrorCode::not_found,
+                  "[build] recipe: no such file: " + config.build.recipe.string());
+    }
+    commits.emplace(commit_settings(config), *processes,
+                    [repository = config.source.repository, logger = log.logger("builds")](
+                        const std::string& commit, const std::filesystem::path& folder) {
+                      logger.info("building a commit", {{"commit", commit}});
+                      return bisect::check_out(repository, commit, folder);
+                    });
+    return {};
+  }
+
+  void open_channels() {
+    channel::WheelIndexSettings wheels;
+    wheels.program = source_folder(config) / "deploy" / "libtorch";
+    wheels.cache = config.build.cache / "releases";
+    const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
+      return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"));
+    };
+    releases = logged(channel::make_wheel_index_channel(wheels, *processes));
+    channel = logged(config.channel.kind == config::ChannelKind::directory
+                         ? channel::make_directory_channel(config.channel.path)
+                         : channel::make_wheel_index_channel(wheels, *processes));
+  }
+};
+
+Application::Application(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Application::~Application() = default;
+
+Result<std::unique_ptr<Application>> Application::open(config::Config config,
+                                                       comparison::Progress& progress,
+                                                       log::Log& log,
+                                                       comparison::RunnerSource* runners) {
+  auto parts = std::make_unique<Parts>(std::move(config), progress, log);
+  TW_TRY_VOID(parts->open_database());
+  TW_TRY_VOID(make_folder(parts->config.executor.scratch));
+  TW_TRY_VOID(make_folder(parts->config.build.cache));
+  // The database's path names the owner of the children: a daemon that was killed left them to the
+  // next one on the same database, which ends them before anything is measured.
+  parts->processes = std::make_unique<LoggedProcesses>(
+      process::make_process_runner(parts->config.storage.path.string()), log.logger("process"));
+  executor::LocalExecutor::Settings settings;
+  settings.threads = parts->config.measure.threads;
+  settings.bind_threads = process::may_raise_priority();
+  settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
+  parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
+  parts->kits.emplace(kit_settings(parts->config), *parts->processes);
+  parts->runners.emplace(*parts->kits, log.logger("builds"));
+  TW_TRY_VOID(parts->open_source());
+  TW_TRY_VOID(parts->open_commit_builds());
+  parts->open_channels();
+  parts->services.emplace(comparison::Services{
+      parts->config, *parts->database, *parts->executor,
+      runners != nullptr ? *runners : *parts->runners, *parts->channel,
+      parts->history ? &*parts->history : nullptr, parts->commits ? &*parts->commits : nullptr,
+      parts->clock, parts->random, parts->progress});
+  return std::unique_ptr<Application>(new Application(std::move(parts)));
+}
+
+comparison::Services& Application::services() {
+  return *parts_->services;
+}
+const config::Config& Application::config() const {
+  return parts_->config;
+}
+log::Log& Application::log() {
+  return parts_->log;
+}
+channel::Channel& Application::releases() {
+  return *parts_->releases;
+}
+process::ProcessRunner& Application::processes() {
+  return *parts_->processes;
+}
+
+Status Application::lock_machine() {
+  if (parts_->machine_lock) return {};
+  TW_TRY(parts_->machine_lock,
+         executor::MachineLock::acquire(parts_->config.executor.machine_lock));
+  return parts_->executor->sweep();
+}
+
+Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
+  if (!std::filesystem::exists(config.storage.path)) {
+    return fail(ErrorCode::not_found, "no database at " + config.storage.path.string() +
+                                          ": `torchwatch nightly`, `compare` or `serve` makes it");
+  }
+  return storage::Database::open({.path = config.storage.path, .read_only = true});
+}
+
+}  // namespace torchwatch::daemon

@@ -1,0 +1,140 @@
+#include "torchwatch/figures/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace torchwatch::figures {
+namespace {
+
+struct Scale {
+  double factor;
+  std::string_view unit;
+};
+constexpr std::array kTimes{Scale{1, "ns"}, Scale{1e3, "µs"}, Scale{1e6, "ms"}, Scale{1e9, "s"}};
+constexpr std::array kSizes{Scale{1, "bytes"}, Scale{1024.0, "KiB"}, Scale{1048576.0, "MiB"},
+                            Scale{1073741824.0, "GiB"}};
+
+template <typename Scales>
+std::string scaled(double value, const Scales& scales) {
+  const Scale* chosen = &scales[0];
+  for (const auto& scale : scales) {
+    if (std::abs(value) >= scale.factor) chosen = &scale;
+  }
+  return fmt::format("{:.4g} {}", value / chosen->factor, chosen->unit);
+}
+
+constexpr std::string_view kPercent = " %";
+constexpr double kFoldFrom = 3.0;  ///< from here "x3.00" reads better than "+200 %"
+
+enum class Rounding { nearest, down, up };
+
+/// A speck less than half a unit of double keeps 1.151 from becoming 15.2 by representation.
+double rounded(double value, double unit, Rounding rounding) {
+  const double units = value / unit;
+  const double nearest = std::round(units);
+  const bool is_exact = std::abs(units - nearest) < 1e-9 * std::max(1.0, std::abs(nearest));
+  if (is_exact || rounding == Rounding::nearest) return nearest * unit;
+  return (rounding == Rounding::down ? std::floor(units) : std::ceil(units)) * unit;
+}
+
+std::string ratio_text(double ratio, Rounding rounding) {
+  if (ratio >= kFoldFrom) return fmt::format("x{:.2f}", rounded(ratio, 0.01, rounding));
+  return fmt::format("{:+.1f} %", rounded((ratio - 1) * 100, 0.1, rounding) + 0.0);  // no "-0.0"
+}
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+  std::string digits = fmt::format("{}", number);
+  const std::ptrdiff_t first = number < 0 ? 1 : 0;
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > first; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return digits;
+}
+
+std::string value(Metric metric, double value) {
+  if (!std::isfinite(value)) return "unknown";
+  if (pass_of(metric) == Pass::timing) return scaled(value, kTimes);
+  // Memory that is kept is small: every byte of it is shown.
+  if (is_leak(metric)) return fmt::format("{} {}", grouped(std::llround(value)), unit_of(metric));
+  return scaled(value, kSizes);
+}
+
+std::string difference(Metric metric, double difference) {
+  return (difference > 0 ? "+" : "") + value(metric, difference);
+}
+
+std::string change(double ratio) {
+  return ratio_text(ratio, Rounding::nearest);
+}
+
+bool is_known(double low, double high) {
+  return low > 0 && std::isfinite(high) && high >= low;
+}
+
+std::string interval(double low, double high) {
+  auto text = interval_with_unit(low, high);
+  if (text.ends_with(kPercent)) text.resize(text.size() - kPercent.size());
+  return text;
+}
+
+std::string interval_with_unit(double low, double high) {
+  if (!is_known(low, high)) return "";
+  std::string from = ratio_text(low, Rounding::down);
+  std::string to = ratio_text(high, Rounding::up);
+  if (!from.ends_with(kPercent) || !to.ends_with(kPercent))
+    return fmt::format("[{}, {}]", from, to);
+  from.resize(from.size() - kPercent.size());
+  to.resize(to.size() - kPercent.size());
+  return fmt::format("[{}, {}] %", from, to);
+}
+
+std::string spread(double spread) {
+  if (!std::isfinite(spread) || spread < 0) return "unknown";
+  return fmt::format("{:.1f} %", rounded(spread * 100, 0.1, Rounding::up));
+}
+
+std::string confidence(double confidence) {
+  if (!(confidence > 0)) return "unknown";
+  if (confidence >= 0.9995) return "more than 99.9 %";
+  return fmt::format("{:.4g} %", rounded(confidence * 100, 0.1, Rounding::down));
+}
+
+std::string share(double share) {
+  return fmt::format("{:.3g} %", share * 100);
+}
+
+std::string count(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(static_cast<std::int64_t>(number)), noun,
+                     number == 1 ? "" : "s");
+}
+
+std::string_view name_of(Metric metric) {
+  switch (metric) {
+    case Metric::time:
+      return "time per iteration";
+    case Metric::device_time:
+      return "device time per iteration";
+    case Metric::cpu_peak:
+      return "peak memory of the CPU allocator";
+    case Metric::device_peak:
+      return "peak memory of the device's allocator";
+    case Metric::cpu_peak_resident:
+      return "peak resident memory";
+    case Metric::device_peak_total:
+      return "peak memory of the whole device";
+    case Metric::leak_growth:
+      return "memory kept per iteration";
+    case Metric::leak_retained:
+      return "memory left after the model is destroyed";
+    case Metric::heap_growth:
+      return "heap beside LibTorch's allocator kept per iteration";
+  }
+  return "value";
+}
+
+}  // namespace torchwatch::figures

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "torchwatch/log/log.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::github {
+
+struct GithubSettings {
+  std::string repository;  ///< owner/name
+  std::string token;
+  std::string api = "https://api.github.com";     ///< https, or http to a literal loopback address
+  std::vector<std::string> labels{"torchwatch"};  ///< dropped by GitHub without push access
+  std::chrono::milliseconds time_limit{30'000};   ///< for one request
+  std::chrono::milliseconds write_interval{1'000};  ///< between two messages; GitHub asks for 1 s
+};
+
+/// What one round of delivery did, in messages.
+struct Delivery {
+  int sent = 0;
+  int postponed = 0;
+  int dead = 0;
+};
+
+struct DeliveryFailure;
+class IssueTracker;
+
+/// Sends due messages of the outbox to GitHub, in order, each exactly once as far as GitHub shows:
+/// `sending` is committed first, the marker is looked up before every POST, and a message found in
+/// `sending` at start counts as unknown. A failure postpones the message, twice as long each time;
+/// after 25 failures (about five days) it is dead. A failure that any message would meet (rate
+/// limit, no network, token rejected) pauses the whole outbox. Use one sender per database. Not
+/// thread-safe.
+class OutboxSender {
+ public:
+  OutboxSender(storage::IncidentStore&, platform::HttpClient&, const platform::Clock&,
+               GithubSettings, log::Logger = {});
+  /// Sends until nothing is due or `stop` is requested. A failed message is postponed and is no
+  /// error. Errors: those of storage; invalid (repository or api cannot work).
+  Result<Delivery> deliver_due(std::stop_token stop);
+
+ private:
+  Status deliver(storage::OutboxRow, const IssueTracker&, Delivery&);
+  Status postpone(const storage::OutboxRow&, const DeliveryFailure&, Delivery&);
+
+  storage::IncidentStore& incidents_;
+  platform::HttpClient& http_;
+  const platform::Clock& clock_;
+  GithubSettings settings_;
+  const log::Logger logger_;
+  std::chrono::nanoseconds quiet_until_{0};  ///< monotonic
+};
+
+}  // namespace torchwatch::github

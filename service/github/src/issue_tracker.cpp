@@ -1,0 +1,100 @@
+#include "issue_tracker.hpp"
+
+#include <functional>
+
+namespace torchwatch::github {
+namespace {
+
+using nlohmann::json;
+
+/// A list that has more pages counts as endless.
+constexpr int kPagesMax = 200;
+
+std::string text_of(const json& item, const char* member) {
+  const auto found = item.find(member);
+  return found != item.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::optional<std::int64_t> number_of(const json& issue) {
+  const auto found = issue.find("number");
+  if (found == issue.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+bool holds(const json& item, const std::string& marker) {
+  return text_of(item, "body").find(marker) != std::string::npos;
+}
+
+/// Calls `is_found` for the items of every page until it returns true. Returns whether it did.
+Delivered<bool> search_pages(const GithubApi& api, WebAddress at,
+                             const std::function<bool(const json&)>& is_found) {
+  for (int count = 0; count < kPagesMax; ++count) {
+    auto page = api.get_page(at);
+    if (!page) return tl::unexpected(std::move(page).error());
+    for (const auto& item : page->items) {
+      if (item.is_object() && is_found(item)) return true;
+    }
+    if (!page->next) return false;
+    at = *page->next;
+  }
+  return tl::unexpected(
+      failure_of(Error{ErrorCode::corrupt, at.text() + ": the list does not end within " +
+                                               std::to_string(kPagesMax) + " pages"}));
+}
+
+}  // namespace
+
+Delivered<std::optional<std::int64_t>> IssueTracker::find_issue(const std::string& marker,
+                                                                platform::WallMillis since) const {
+  const std::string since_text = platform::iso_utc(since);
+  std::optional<std::int64_t> number;
+  const auto is_found = [&](const json& issue) {
+    // Newest first: what is older than the incident cannot be about it.
+    const std::string created = text_of(issue, "created_at");
+    if (!created.empty() && created < since_text) return true;
+    if (issue.contains("pull_request") || !holds(issue, marker)) return false;
+    number = number_of(issue);
+    return true;
+  };
+  const auto searched = search_pages(
+      api_,
+      api_.address("/issues?state=all&sort=created&direction=desc&per_page=100&since=" +
+                   since_text),
+      is_found);
+  if (!searched) return tl::unexpected(searched.error());
+  return number;
+}
+
+Delivered<std::int64_t> IssueTracker::open_issue(const std::string& title,
+                                                 const std::string& body) const {
+  json issue{{"title", title}, {"body", body}};
+  // Without push access GitHub drops the labels silently and still opens the issue.
+  if (!settings_.labels.empty()) issue["labels"] = settings_.labels;
+  const auto answer = api_.write("POST", "/issues", issue);
+  if (!answer) return tl::unexpected(answer.error());
+  if (const auto number = number_of(*answer)) return *number;
+  return tl::unexpected(
+      failure_of(Error{ErrorCode::corrupt, "POST /issues: the answer lacks the issue's number"}));
+}
+
+Delivered<bool> IssueTracker::has_comment(std::int64_t issue, const std::string& marker) const {
+  return search_pages(api_,
+                      api_.address("/issues/" + std::to_string(issue) + "/comments?per_page=100"),
+                      [&](const json& comment) { return holds(comment, marker); });
+}
+
+Delivered<bool> IssueTracker::add_comment(std::int64_t issue, const std::string& body) const {
+  const auto answer =
+      api_.write("POST", "/issues/" + std::to_string(issue) + "/comments", json{{"body", body}});
+  if (!answer) return tl::unexpected(answer.error());
+  return true;
+}
+
+Delivered<bool> IssueTracker::close_issue(std::int64_t issue) const {
+  const auto answer = api_.write("PATCH", "/issues/" + std::to_string(issue),
+                                 json{{"state", "closed"}, {"state_reason", "completed"}});
+  if (!answer) return tl::unexpected(answer.error());
+  return true;
+}
+
+}  // namespace torchwatch::github

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "github_api.hpp"
+
+namespace torchwatch::github {
+
+/// Finds, opens, comments on and closes a repository's issues. Everything is looked up by its
+/// marker first, so each call can be repeated after a failure with an unknown outcome.
+class IssueTracker {
+ public:
+  IssueTracker(const GithubApi& api, const GithubSettings& settings)
+      : api_(api), settings_(settings) {}
+
+  /// Returns the number of the issue whose body holds `marker`. Reads only issues created since
+  /// `since`.
+  Delivered<std::optional<std::int64_t>> find_issue(const std::string& marker,
+                                                    platform::WallMillis since) const;
+  Delivered<std::int64_t> open_issue(const std::string& title, const std::string& body) const;
+
+  Delivered<bool> has_comment(std::int64_t issue, const std::string& marker) const;
+  Delivered<bool> add_comment(std::int64_t issue, const std::string& body) const;
+  Delivered<bool> close_issue(std::int64_t issue) const;
+
+ private:
+  const GithubApi& api_;
+  const GithubSettings& settings_;
+};
+
+}  // namespace torchwatch::github

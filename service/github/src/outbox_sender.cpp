@@ -1,0 +1,145 @@
+#include "torchwatch/github/outbox_sender.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "github_api.hpp"
+#include "issue_tracker.hpp"
+#include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/report/issue.hpp"
+
+namespace torchwatch::github {
+namespace {
+
+using storage::OutboxKind;
+using storage::OutboxRow;
+using storage::OutboxState;
+
+constexpr int kTriesMax = 25;
+/// GitHub's clock and this machine's may differ by this much.
+constexpr platform::WallMillis kClockDoubt = 7LL * 24 * 3600 * 1000;
+
+std::string with_marker(const OutboxRow& message) {
+  const std::string mark = report::marker(message.key);
+  if (message.body.find(mark) != std::string::npos) return message.body;
+  return message.body + "\n" + mark + "\n";
+}
+
+/// A failpoint that returns an error stands for a connection that broke there.
+Delivered<bool> pass(std::string_view failpoint) {
+  if (auto status = platform::failpoint(failpoint); !status) {
+    return tl::unexpected(failure_of(status.error()));
+  }
+  return true;
+}
+
+Delivered<std::int64_t> send_open(const OutboxRow& message, platform::WallMillis opened_at,
+                                  const IssueTracker& tracker) {
+  auto found = tracker.find_issue(report::marker(message.key), opened_at - kClockDoubt);
+  if (!found) return tl::unexpected(std::move(found).error());
+  if (*found) return **found;
+  if (auto ok = pass("outbox.before_post"); !ok) return tl::unexpected(std::move(ok).error());
+  auto number = tracker.open_issue(message.title, with_marker(message));
+  if (!number) return number;
+  if (auto ok = pass("outbox.after_post"); !ok) return tl::unexpected(std::move(ok).error());
+  return number;
+}
+
+Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue,
+                             const IssueTracker& tracker) {
+  if (message.body.empty()) return true;
+  auto is_there = tracker.has_comment(issue, report::marker(message.key));
+  if (!is_there || *is_there) return is_there;
+  if (auto ok = pass("outbox.before_post"); !ok) return ok;
+  if (auto added = tracker.add_comment(issue, with_marker(message)); !added) return added;
+  return pass("outbox.after_post");
+}
+
+Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<std::int64_t> issue,
+                                       const IssueTracker& tracker) {
+  if (!issue) {
+    return tl::unexpected(
+        DeliveryFailure{"the incident has no issue that could be commented on", true, false});
+  }
+  if (auto said = send_comment(message, *issue, tracker); !said) {
+    return tl::unexpected(std::move(said).error());
+  }
+  if (message.kind == OutboxKind::close) {
+    if (auto closed = tracker.close_issue(*issue); !closed) {
+      return tl::unexpected(std::move(closed).error());
+    }
+  }
+  return *issue;
+}
+
+std::optional<std::int64_t> issue_of(const std::vector<OutboxRow>& messages) {
+  for (const auto& message : messages) {
+    if (message.kind == OutboxKind::open) return message.issue_number;
+  }
+  return std::nullopt;
+}
+
+void pause(std::chrono::milliseconds duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, duration, [] { return false; });
+}
+
+}  // namespace
+
+OutboxSender::OutboxSender(storage::IncidentStore& incidents, platform::HttpClient& http,
+                           const platform::Clock& clock, GithubSettings settings,
+                           log::Logger logger)
+    : incidents_(incidents),
+      http_(http),
+      clock_(clock),
+      settings_(std::move(settings)),
+      logger_(std::move(logger)) {}
+
+Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
+  TW_TRY(const GithubApi api, GithubApi::create(http_, clock_, settings_));
+  const IssueTracker tracker(api, settings_);
+  Delivery delivery;
+  while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
+    if (delivery.sent > 0) pause(settings_.write_interval, stop);
+    if (stop.stop_requested()) break;
+    TW_TRY(auto message, incidents_.next_due(clock_.wall_now()));
+    if (!message) break;
+    TW_TRY_VOID(deliver(std::move(*message), tracker, delivery));
+  }
+  return delivery;
+}
+
+Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker, Delivery& delivery) {
+  // A process that died left a message in `sending`: looking up its marker decides.
+  if (message.state == OutboxState::pending) {
+    TW_TRY(message, incidents_.mark_sending(message.key));
+  }
+  logger_.debug("delivery started", {{"message", message.key}, {"try", message.tries}});
+  TW_TRY(const auto incident, incidents_.get(message.incident));
+  TW_TRY(const auto siblings, incidents_.outbox_of(message.incident));
+  const auto number = message.kind == OutboxKind::open
+                          ? send_open(message, incident.opened_at, tracker)
+                          : send_follow_up(message, issue_of(siblings), tracker);
+  if (!number) return postpone(message, number.error(), delivery);
+  TW_TRY_VOID(incidents_.mark_sent(message.key, *number));
+  ++delivery.sent;
+  logger_.info("message delivered", {{"message", message.key}, {"issue", *number}});
+  return platform::failpoint("outbox.after_sent");
+}
+
+Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& failure,
+                              Delivery& delivery) {
+  const bool give_up = failure.is_final || message.tries >= kTriesMax;
+  const auto wait = wait_after(failure, message.tries);
+  if (failure.is_for_all) quiet_until_ = clock_.monotonic_now() + wait;
+  ++(give_up ? delivery.dead : delivery.postponed);
+  logger_.write(give_up ? log::Level::error : log::Level::warning,
+                (give_up ? "message given up: " : "message postponed: ") + failure.sentence,
+                {{"message", message.key}, {"try", message.tries}, {"wait_s", wait.count()}});
+  const auto not_before =
+      clock_.wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
+  return incidents_.record_failure(message.key, failure.sentence, not_before, give_up);
+}
+
+}  // namespace torchwatch::github

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch::http {
+
+/// A request as handlers see it: instead of raw headers the few that they use, checked.
+struct Request {
+  std::string method;  ///< HEAD has become GET
+  std::string path;    ///< percent-decoded, without query
+  std::multimap<std::string, std::string> query;
+  std::string remote_address;
+  std::string authorization;  ///< empty when absent or given more than once
+  std::string idempotency_key;
+  std::string if_none_match;
+  std::string content_type;  ///< without parameters, lower case
+  std::string body;
+  std::map<std::string, std::string> path_parameters;  ///< filled in by the router: "id" of /{id}
+};
+
+/// An answer. Its headers replace the server's defaults of the same name.
+struct Reply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::map<std::string, std::string> headers;
+};
+
+}  // namespace torchwatch::http

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "torchwatch/http/exchange.hpp"
+
+namespace torchwatch::http {
+
+/// Returns the HTTP status of an error code.
+int status_of(ErrorCode);
+
+/// Returns a status's reason phrase: "Not Found".
+std::string title_of(int status);
+
+/// Makes a reply of type application/problem+json (RFC 9457). `detail` may be any bytes.
+Reply problem(int status, const std::string& detail);
+
+/// Makes a problem of an error. For codes whose messages may hold internals (paths, SQL) it states
+/// a fixed sentence instead.
+Reply problem(const Error&);
+
+/// Returns whether the messages of this code are kept from clients and logged instead.
+bool is_internal(ErrorCode);
+
+}  // namespace torchwatch::http

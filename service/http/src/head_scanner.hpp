@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace torchwatch::http {
+
+/// Checks a request's head byte by byte before the HTTP library reads it. Refuses what the library
+/// would read differently from a proxy in front of it (bare CR or LF, NUL, folded lines, lines
+/// without a colon, percent signs in framing headers) or would not survive (too many lines, a Range
+/// long enough to exhaust the stack of its regular expression).
+class HeadScanner {
+ public:
+  enum class Scan { fine, malformed, too_many_lines };
+
+  /// Takes the next byte. After anything but `fine` the head must be given up.
+  Scan see(char byte);
+
+ private:
+  Scan see_line_end();
+  bool is_allowed_in_line(char byte);
+
+  static constexpr std::size_t kLinesMax = 100;
+  std::size_t lines_ = 0;
+  std::size_t line_length_ = 0;
+  std::string name_;  ///< the header's name in lower case, at most its first 32 bytes
+  bool has_colon_ = false;
+  bool after_cr_ = false;
+};
+
+}  // namespace torchwatch::http

@@ -1,0 +1,85 @@
+#include "torchwatch/http/paging.hpp"
+
+#include <charconv>
+#include <optional>
+
+namespace torchwatch::http {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kLimitMax = 200;
+
+std::optional<std::int64_t> positive(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1) return std::nullopt;
+  return value;
+}
+
+Status read_parameter(const std::string& name, const std::string& text, Page& page) {
+  const auto value = positive(text);
+  if (name == "limit") {
+    if (!value || *value > kLimitMax) {
+      return fail(ErrorCode::invalid, "invalid limit \"" + text.substr(0, 100) +
+                                          "\": must be 1 to " + std::to_string(kLimitMax));
+    }
+    page.limit = static_cast<int>(*value);
+    return {};
+  }
+  if (name == "before") {
+    if (!value) {
+      return fail(ErrorCode::invalid,
+                  "invalid before \"" + text.substr(0, 100) + "\": must be an id, such as 17");
+    }
+    page.before = *value;
+    return {};
+  }
+  return fail(ErrorCode::invalid,
+              "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: limit, before");
+}
+
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<Page> page_of(const Request& request) {
+  Page page;
+  for (const auto& [name, text] : request.query) {
+    if (request.query.count(name) > 1) {
+      return fail(ErrorCode::invalid,
+                  "parameter \"" + name.substr(0, 100) + "\" is given more than once");
+    }
+    TW_TRY_VOID(read_parameter(name, text, page));
+  }
+  return page;
+}
+
+Status refuse_parameters(const Request& request) {
+  if (request.query.empty()) return {};
+  return fail(ErrorCode::invalid, "unknown parameter \"" +
+                                      request.query.begin()->first.substr(0, 100) +
+                                      "\": this path takes none");
+}
+
+Result<std::int64_t> id_of(const Request& request) {
+  const std::string& text = request.path_parameters.at("id");
+  if (const auto id = positive(text)) return *id;
+  return fail(ErrorCode::not_found,
+              "invalid id \"" + text.substr(0, 100) + "\": must be a positive number");
+}
+
+Reply list_reply(const char* name, json entries, const Page& page) {
+  const bool is_full = static_cast<int>(entries.size()) == page.limit;
+  json body{{"next", is_full ? entries.back().at("id") : json(nullptr)}};
+  body[name] = std::move(entries);
+  return {200, "application/json", text_of(body), {}};
+}
+
+Reply object_reply(const json& object) {
+  return {200, "application/json", text_of(object), {}};
+}
+
+}  // namespace torchwatch::http

@@ -1,0 +1,117 @@
+#include "request_guard.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include "torchwatch/http/problem.hpp"
+
+namespace torchwatch::http {
+namespace {
+
+constexpr std::size_t kPathBytesMax = 512;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool is_token(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  });
+}
+
+std::string only_value(const httplib::Request& request, const char* name) {
+  return request.get_header_value_count(name) == 1 ? request.get_header_value(name) : "";
+}
+
+/// "[::1]:8420" -> "[::1]", "Localhost:1" -> "localhost"; "" if malformed.
+std::string host_name(const std::string& host) {
+  const auto colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  const auto port = colon == std::string::npos ? "" : host.substr(colon + 1);
+  const bool has_port =
+      std::all_of(port.begin(), port.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return has_port ? lower(host.substr(0, colon)) : "";
+}
+
+std::optional<std::size_t> parse_length(const std::string& text) {
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return length;
+}
+
+/// Refuses two lengths, a length with chunks, and other codings: one reader would take for the body
+/// what another takes for the next request (request smuggling, RFC 9112 section 11.2).
+std::optional<Reply> refusal_of_framing(const httplib::Request& request, std::size_t bytes_max) {
+  const auto lengths = request.get_header_value_count("Content-Length");
+  const auto codings = request.get_header_value_count("Transfer-Encoding");
+  if (lengths + codings > 1) return problem(400, "the length of the body is stated twice");
+  if (codings == 1 && (lower(request.get_header_value("Transfer-Encoding")) != "chunked" ||
+                       request.version != "HTTP/1.1")) {
+    return problem(400, "unsupported transfer coding: only chunked, with HTTP/1.1");
+  }
+  const bool needs_length =
+      request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  if (needs_length && lengths + codings == 0) {
+    return problem(411, "the length of the body must be stated");
+  }
+  if (lengths == 0) return std::nullopt;
+  const auto length = parse_length(request.get_header_value("Content-Length"));
+  if (!length) return problem(400, "invalid Content-Length: must be a number of bytes");
+  if (*length <= bytes_max) return std::nullopt;
+  return problem(413, "the body is too long: at most " + std::to_string(bytes_max) + " bytes");
+}
+
+}  // namespace
+
+void disarm(httplib::Request& request) {
+  for (const char* name : {"Content-Encoding", "Accept-Encoding", "Range", "If-Range"}) {
+    request.headers.erase(name);
+  }
+  request.ranges.clear();
+  std::erase_if(request.headers, [](const auto& header) {
+    return header.second.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
+  });
+}
+
+std::optional<Reply> refusal_of(const httplib::Request& request, const GuardRules& rules) {
+  for (const auto& [name, value] : request.headers) {
+    if (!is_token(name)) return problem(400, "malformed header name");
+  }
+  if (auto refusal = refusal_of_framing(request, rules.body_bytes_max)) return refusal;
+  if (request.path.size() > kPathBytesMax) return problem(414, "the path is too long");
+  const auto host = host_name(only_value(request, "Host"));
+  if (host.empty()) return problem(400, "exactly one Host header is required");
+  if (std::find(rules.hosts.begin(), rules.hosts.end(), host) == rules.hosts.end()) {
+    return problem(421, "this host name is not served; add it to [web] hosts");
+  }
+  return std::nullopt;
+}
+
+bool announces_body(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") ||
+         (request.has_header("Content-Length") &&
+          request.get_header_value("Content-Length") != "0");
+}
+
+Request request_of(const httplib::Request& from) {
+  Request request;
+  request.method = from.method == "HEAD" ? "GET" : from.method;
+  request.path = from.path;
+  request.query = from.params;
+  request.remote_address = from.remote_addr;
+  request.authorization = only_value(from, "Authorization");
+  request.idempotency_key = only_value(from, "Idempotency-Key");
+  request.if_none_match = only_value(from, "If-None-Match");
+  const std::string type = only_value(from, "Content-Type");
+  request.content_type = lower(type.substr(0, type.find_first_of("; \t")));
+  request.body = from.body;
+  return request;
+}
+
+}  // namespace torchwatch::http

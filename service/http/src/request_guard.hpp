@@ -1,0 +1,33 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/http/exchange.hpp"
+
+namespace torchwatch::http {
+
+/// What a head may say.
+struct GuardRules {
+  std::vector<std::string> hosts;  ///< lower case, without port
+  std::size_t body_bytes_max = 0;
+};
+
+/// Removes the headers that the library would act upon and this server does not support
+/// (Content-Encoding, Accept-Encoding, Range), and those whose value holds CR, LF or NUL.
+void disarm(httplib::Request&);
+
+/// Returns the refusal of a request with ambiguous framing, an unknown Host, or a path or body that
+/// is too long; nothing if the head is fine.
+std::optional<Reply> refusal_of(const httplib::Request&, const GuardRules&);
+
+/// Returns whether a body follows the head.
+bool announces_body(const httplib::Request&);
+
+/// Converts a request to what handlers see; the body is empty until it was read.
+Request request_of(const httplib::Request&);
+
+}  // namespace torchwatch::http

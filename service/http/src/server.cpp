@@ -1,0 +1,72 @@
+#include "torchwatch/http/server.hpp"
+
+#include "authentication.hpp"
+#include "guarded_server.hpp"
+#include "torchwatch/http/problem.hpp"
+
+namespace torchwatch::http {
+
+/// The routes behind the guard: finds the route, asks for the token, answers.
+struct Server::State {
+  State(ServerSettings settings, std::vector<Route> served, const platform::Clock& clock,
+        log::Logger to)
+      : routes(std::move(served)),
+        authentication(settings.token_sha256, clock),
+        logger(to),
+        server(settings,
+               {[this](const Request& request) { return to_head(request); },
+                [this](const Request& request) { return to_request(request); }},
+               std::move(to)) {}
+
+  std::optional<Reply> to_head(const Request& request) {
+    const auto found = match(routes, request);
+    if (!found) return found.error();
+    if (found->route->needs_token) {
+      if (auto refusal = authentication.refusal_of(request)) return refusal;
+    }
+    if (request.method == "POST" && request.content_type != "application/json") {
+      return problem(415, "the body must be application/json");
+    }
+    return std::nullopt;
+  }
+
+  Reply to_request(Request request) {
+    auto found = match(routes, request);
+    if (!found) return found.error();
+    request.path_parameters = std::move(found->parameters);
+    auto reply = found->route->handler(request);
+    if (reply) return std::move(*reply);
+    if (is_internal(reply.error().code)) {
+      logger.error("request failed: " + reply.error().message,
+                   {{"method", request.method}, {"path", request.path}});
+    }
+    return problem(reply.error());
+  }
+
+  const std::vector<Route> routes;
+  Authentication authentication;
+  const log::Logger logger;
+  GuardedServer server;  // last: it ends before what it uses
+};
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<Server>> Server::start(ServerSettings settings, std::vector<Route> routes,
+                                              const platform::Clock& clock, log::Logger logger) {
+  auto state =
+      std::make_unique<State>(std::move(settings), std::move(routes), clock, std::move(logger));
+  TW_TRY_VOID(state->server.start());
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::~Server() = default;
+
+int Server::port() const {
+  return state_->server.port();
+}
+
+void Server::stop() {
+  state_->server.end();
+}
+
+}  // namespace torchwatch::http

@@ -1,0 +1,106 @@
+#include "tool_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "torchwatch/builds/tool_environment.hpp"
+#include "torchwatch/platform/publish.hpp"
+
+namespace torchwatch::kits {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::array kSignsOfError{"error:"sv, "undefined reference"sv, "cannot find"sv,
+                                   "CMake Error:"sv};
+constexpr auto kHeadOfCMakeError = "CMake Error at"sv;  // what is wrong follows, indented
+constexpr std::size_t kErrorLinesMax = 3;
+/// A kit's compiler and flags are its own, whatever the user compiles other programs with.
+constexpr std::array kUsersFlags{"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"};
+/// With these ccache also serves files that use a precompiled header: the header's own content is
+/// hashed, its time and the macros that it was made with need not be.
+constexpr auto kSloppiness = "pch_defines,time_macros,include_file_mtime,include_file_ctime";
+
+process::ProcessSpec spec_of(const ToolRun& run) {
+  auto environment = builds::tool_environment();
+  for (const char* name : kUsersFlags) environment.erase(name);
+  environment["CXX"] = "g++";
+  environment["LC_ALL"] = "C";  // errors are looked for by their English words
+  auto& sloppiness = environment["CCACHE_SLOPPINESS"];
+  sloppiness = sloppiness.empty() ? kSloppiness : sloppiness + "," + kSloppiness;
+  // Paths in the folder become relative, so that files compiled in another folder are known again.
+  environment["CCACHE_BASEDIR"] = run.folder.string();
+  return {.program = run.program,
+          .arguments = run.arguments,
+          .environment = std::move(environment),
+          .working_folder = run.folder,
+          .time_limit = run.time_limit,
+          .output_limit_bytes = run.output_limit_bytes,
+          .label = "kit",
+          .cpus = {},
+          .on_started = {}};
+}
+
+std::string trimmed(const std::string& line) {
+  const auto begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+bool has_sign_of_error(const std::string& line) {
+  return std::ranges::any_of(
+      kSignsOfError, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
+}
+
+std::string what_failed(const ToolRun& run, const process::ProcessOutcome& outcome) {
+  const std::string text =
+      run.program + ": " + process::describe(outcome.end) + "\n" + first_errors(outcome.output);
+  if (run.log.empty() || !platform::publish_file(run.log, outcome.output)) return text;
+  return text + "\nthe whole output is in " + run.log.string();
+}
+
+}  // namespace
+
+std::string first_errors(const std::string& output) {
+  std::string errors;
+  std::string last;
+  std::size_t count = 0;
+  bool in_cmake_error = false;
+  std::istringstream lines(output);
+  for (std::string line; count < kErrorLinesMax && std::getline(lines, line);) {
+    std::string text = trimmed(line);
+    if (text.empty()) continue;
+    in_cmake_error =
+        line.starts_with(kHeadOfCMakeError) || (in_cmake_error && line.starts_with(' '));
+    if (line.starts_with(kHeadOfCMakeError)) continue;
+    if (in_cmake_error || has_sign_of_error(line)) {
+      errors += (count == 0 ? "" : "\n") + text;
+      ++count;
+    }
+    last = std::move(text);
+  }
+  return count == 0 ? last : errors;
+}
+
+Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& processes,
+                             std::stop_token stop) {
+  auto outcome = processes.run(spec_of(run), std::move(stop));
+  if (process::succeeded(outcome)) return std::move(outcome.output);
+  if (std::holds_alternative<process::Cancelled>(outcome.end)) {
+    return fail(ErrorCode::cancelled, run.program + " was stopped");
+  }
+  if (std::holds_alternative<process::TimedOut>(outcome.end)) {
+    return fail(ErrorCode::timed_out, run.program + " did not end within " +
+                                          std::to_string(run.time_limit.count()) + " s");
+  }
+  if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
+    return fail(ErrorCode::unavailable, process::describe(outcome.end) +
+                                            "; install g++, cmake and ninja-build, they compile "
+                                            "the runner");
+  }
+  return fail(run.failure, what_failed(run, outcome));
+}
+
+}  // namespace torchwatch::kits

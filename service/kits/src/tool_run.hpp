@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "torchwatch/process/process.hpp"
+
+namespace torchwatch::kits {
+
+/// One call of cmake, ninja or g++.
+struct ToolRun {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::filesystem::path folder;  ///< to work in
+  std::chrono::seconds time_limit;
+  std::size_t output_limit_bytes;
+  std::filesystem::path log =
+      {};  ///< the whole output is kept here if the tool fails; may be empty
+  ErrorCode failure = ErrorCode::unavailable;  ///< what it means if the tool fails
+};
+
+/// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's
+/// compiler and flags. Errors: cancelled, timed_out, unavailable (not installed), `failure`
+/// (failed: with the first errors that it printed).
+Result<std::string> run_tool(const ToolRun&, process::ProcessRunner&, std::stop_token stop);
+
+/// The lines of a compiler's, linker's, CMake's or ninja's output that say what is wrong, three at
+/// most; where no line does, the last one.
+std::string first_errors(const std::string& output);
+
+}  // namespace torchwatch::kits

@@ -1,0 +1,220 @@
+#include "torchwatch/log/log.hpp"
+
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+namespace torchwatch::log {
+namespace {
+
+constexpr std::array kLevels{Level::debug, Level::info, Level::warning, Level::error, Level::off};
+constexpr std::array kFormats{Format::text, Format::json};
+
+template <typename Words>
+auto parse(const Words& words, std::string_view what, std::string_view text)
+    -> Result<typename Words::value_type> {
+  std::string allowed;
+  for (const auto word : words) {
+    if (to_string(word) == text) return word;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(to_string(word));
+  }
+  return fail(ErrorCode::invalid, "invalid " + std::string(what) + " \"" + std::string(text) +
+                                      "\": must be one of " + allowed);
+}
+
+spdlog::level::level_enum level_of(Level level) {
+  switch (level) {
+    case Level::debug:
+      return spdlog::level::debug;
+    case Level::info:
+      return spdlog::level::info;
+    case Level::warning:
+      return spdlog::level::warn;
+    case Level::error:
+      return spdlog::level::err;
+    case Level::off:
+      break;
+  }
+  return spdlog::level::off;
+}
+
+std::string_view word_of(spdlog::level::level_enum level) {
+  const auto* const found = std::find_if(kLevels.begin(), kLevels.end(),
+                                         [level](Level one) { return level_of(one) == level; });
+  return found == kLevels.end() ? "error" : to_string(*found);
+}
+
+/// Escapes control characters: a record is one line, and kFieldStart is the log's own.
+std::string one_line(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+// A record passes through spdlog as one text: the message, and behind it each field as
+// <kFieldStart>, '#' for a number or '$' for a text, name, '=', value.
+constexpr char kFieldStart = '\x1f';
+
+std::string join(std::string_view message, Logger::Fields fields) {
+  std::string text = one_line(message);
+  for (const auto& field : fields) {
+    text += kFieldStart;
+    text += field.is_number ? '#' : '$';
+    text += one_line(field.name) + "=" + one_line(field.value);
+  }
+  return text;
+}
+
+struct ReadField {
+  bool is_number = false;
+  std::string_view name;
+  std::string_view value;
+};
+
+struct Record {
+  std::string_view message;
+  std::vector<ReadField> fields;
+};
+
+Record split(std::string_view text) {
+  Record record{text.substr(0, text.find(kFieldStart)), {}};
+  text.remove_prefix(record.message.size());
+  while (!text.empty()) {
+    const auto field = text.substr(1, text.find(kFieldStart, 1) - 1);
+    text.remove_prefix(field.size() + 1);
+    const auto equals = field.find('=');
+    record.fields.push_back(
+        {field.front() == '#', field.substr(1, equals - 1), field.substr(equals + 1)});
+  }
+  return record;
+}
+
+std::string dump(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// ` name=value`, with quotes where the value could be taken for two.
+std::string text_field(std::string_view name, const std::string& value) {
+  const bool is_plain = !value.empty() && value.find_first_of(" \"=") == std::string::npos;
+  return " " + std::string(name) + "=" + (is_plain ? value : dump(value));
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) {
+  constexpr std::array<std::string_view, kLevels.size()> kWords{"debug", "info", "warning", "error",
+                                                                "off"};
+  return kWords.at(static_cast<std::size_t>(level));
+}
+
+std::string_view to_string(Format format) {
+  return format == Format::text ? "text" : "json";
+}
+
+Result<Level> parse_level(std::string_view text) {
+  return parse(kLevels, "log level", text);
+}
+
+Result<Format> parse_format(std::string_view text) {
+  return parse(kFormats, "log format", text);
+}
+
+class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  Sink(Format format, std::ostream& out)
+      : format_(format),
+        out_(out),
+        time_("%Y-%m-%dT%H:%M:%S.%eZ", spdlog::pattern_time_type::utc, "") {}
+
+  void hide(const std::string& secret) {
+    const std::scoped_lock lock(mutex_);
+    secrets_.push_back(secret);
+    // The longest first: one secret may be the beginning of another.
+    std::ranges::sort(secrets_, std::ranges::greater{}, &std::string::size);
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const auto record = split({message.payload.data(), message.payload.size()});
+    const std::string_view component(message.logger_name.data(), message.logger_name.size());
+    spdlog::memory_buf_t buffer;
+    time_.format(message, buffer);
+    const std::string time(buffer.data(), buffer.size());
+    const auto level = word_of(message.level);
+    out_ << (format_ == Format::json ? json_line(time, level, component, record)
+                                     : text_line(time, level, component, record))
+         << '\n';
+    out_.flush();
+  }
+
+  void flush_() override { out_.flush(); }
+
+  std::string text_line(const std::string& time, std::string_view level, std::string_view component,
+                        const Record& record) const {
+    std::string line = time + " " + std::string(level) + " " + std::string(component) + ": " +
+                       redact(record.message, secrets_);
+    for (const auto& field : record.fields) {
+      line += text_field(field.name, redact(field.value, secrets_));
+    }
+    return line;
+  }
+
+  std::string json_line(const std::string& time, std::string_view level, std::string_view component,
+                        const Record& record) const {
+    using nlohmann::ordered_json;
+    ordered_json line{{"time", time},
+                      {"level", level},
+                      {"component", component},
+                      {"message", redact(record.message, secrets_)}};
+    for (const auto& field : record.fields) {
+      const auto value = redact(field.value, secrets_);
+      auto number = field.is_number ? ordered_json::parse(value, nullptr, false) : ordered_json();
+      line[std::string(field.name)] = number.is_number() ? std::move(number) : ordered_json(value);
+    }
+    return dump(line);
+  }
+
+  const Format format_;
+  std::ostream& out_;
+  spdlog::pattern_formatter time_;
+  std::vector<std::string> secrets_;
+};
+
+Log::Log(LogSettings settings, std::ostream& out)
+    : sink_(std::make_shared<Sink>(settings.format, out)), level_(settings.level) {}
+
+Log::~Log() = default;
+
+Logger Log::logger(const std::string& component) const {
+  auto series = std::make_shared<spdlog::logger>(component, sink_);
+  series->set_level(level_of(level_));
+  return Logger(std::move(series));
+}
+
+void Log::hide(const std::string& secret) {
+  sink_->hide(secret);
+}
+
+void Logger::write(Level level, std::string_view message, Fields fields) const {
+  if (!series_ || level == Level::off || !series_->should_log(level_of(level))) return;
+  series_->log(level_of(level), join(message, fields));
+}
+
+}  // namespace torchwatch::log

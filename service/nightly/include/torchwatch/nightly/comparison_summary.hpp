@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/comparison/comparison.hpp"
+#include "torchwatch/comparison/services.hpp"
+
+namespace torchwatch::nightly {
+
+/// The times of the baseline over its times in the nightly before, for one device. The build is the
+/// same, so the machine changed.
+struct MachineShift {
+  Device device = Device::cpu;
+  double ratio = 1;
+  double low = 0;
+  double high = 0;
+  int series = 0;
+  bool operator==(const MachineShift&) const = default;
+};
+
+/// What changed since the nightly before, other than the builds.
+struct ComparisonSummary {
+  std::vector<MachineShift> machine_shifts;
+  std::vector<std::string> machine_changes;  ///< "cpu_governor: performance -> powersave"
+  /// Benchmarks with values in the nightly before that are not in this one's plan.
+  std::vector<Benchmark> left_out;
+  bool operator==(const ComparisonSummary&) const = default;
+};
+
+/// Compares a nightly with the nightly whose candidate is its baseline. Other comparisons have an
+/// empty summary. Errors: of storage.
+Result<ComparisonSummary> summarise(comparison::Services&, const comparison::Comparison&,
+                                    const std::vector<comparison::JudgedSeries>&);
+
+/// Returns a sentence for each change.
+std::vector<std::string> in_sentences(const ComparisonSummary&);
+
+/// Returns the summary as stored JSON; an empty summary is an empty text.
+std::string to_json(const ComparisonSummary&);
+/// Reads a stored summary. Errors: corrupt.
+Result<ComparisonSummary> parse_summary(std::string_view json);
+
+}  // namespace torchwatch::nightly

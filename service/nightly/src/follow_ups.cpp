@@ -1,0 +1,228 @@
+#include "follow_ups.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "reporting.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+using comparison::Comparison;
+using storage::ComparisonRow;
+using storage::IncidentRow;
+using storage::Purpose;
+
+constexpr int kIncidentsMax = 1000;
+
+/// Returns whether `comparison` has a newer candidate than `earlier`: by their commits if they are
+/// known, because a nightly may arrive late.
+Result<bool> is_newer(comparison::Services& services, const ComparisonRow& comparison,
+                      const ComparisonRow& earlier) {
+  if (services.history == nullptr) return comparison.id > earlier.id;
+  storage::BuildStore builds(services.database);
+  TW_TRY(const auto candidate, builds.get(comparison.candidate));
+  TW_TRY(const auto before, builds.get(earlier.candidate));
+  const auto& branch = services.config.source.branch;
+  const auto position = services.history->position(candidate.trunk_commit, branch);
+  const auto position_before = services.history->position(before.trunk_commit, branch);
+  if (!position || !position_before) return comparison.id > earlier.id;
+  return *position > *position_before;
+}
+
+/// Restricts the nightly's plan to the series of the incident.
+comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incident) {
+  plan.benchmarks.clear();
+  plan.passes.clear();
+  for (const auto& each : incident.series) {
+    const auto& [benchmark, metric] = each.series;
+    if (std::ranges::find(plan.benchmarks, benchmark) == plan.benchmarks.end()) {
+      plan.benchmarks.push_back(benchmark);
+    }
+    const auto pass = pass_of(metric);
+    if (std::ranges::find(plan.passes, pass) == plan.passes.end()) plan.passes.push_back(pass);
+  }
+  return plan;
+}
+
+bool is_gone(const Series& series, const std::vector<comparison::JudgedSeries>& judged) {
+  const auto found = std::ranges::find(
+      judged, series, [](const comparison::JudgedSeries& each) { return each.verdict.series; });
+  if (found == judged.end()) return false;
+  const auto verdict = found->verdict.verdict;
+  return verdict == Verdict::unchanged || verdict == Verdict::improved;
+}
+
+/// Opens a recheck for each open incident of an earlier nightly: the candidate compared with the
+/// incident's last good build, in the incident's series.
+Status open_rechecks(comparison::Services& services, const Comparison& nightly) {
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).list(kIncidentsMax));
+  for (const auto& incident : incidents) {
+    const bool is_own = incident.comparison == nightly.row.id;
+    if (incident.state == storage::IncidentState::closed || is_own) continue;
+    TW_TRY(const auto found_by, comparisons.get(incident.comparison));
+    TW_TRY(const bool newer, is_newer(services, nightly.row, found_by));
+    if (!newer) continue;
+    TW_TRY_VOID(comparisons.open({.purpose = Purpose::recheck,
+                                  .candidate = nightly.row.candidate,
+                                  .baseline = found_by.baseline,
+                                  .incident = incident.id,
+                                  .plan_json = to_json(plan_of_recheck(nightly.plan, incident))},
+                                 services.clock.wall_now()));
+  }
+  return {};
+}
+
+/// Returns whether a drift comparison is due at this nightly, or was due at one before that was not
+/// measured.
+bool is_due(int position, const std::vector<ComparisonRow>& before, int every) {
+  const auto measured = std::ranges::find_if(
+      before, [](const ComparisonRow& comparison) { return !comparison.plan_json.empty(); });
+  const int skipped = static_cast<int>(measured - before.begin());
+  return position / every != (position - 1 - skipped) / every;
+}
+
+/// Returns the nightlies before that one, each build once: a build has a second nightly comparison
+/// if the nightly before it arrived late.
+Result<std::vector<ComparisonRow>> earlier_nightlies(storage::ComparisonStore& comparisons,
+                                                     const ComparisonRow& nightly, int limit) {
+  TW_TRY(const auto rows, comparisons.nightlies_before(nightly.id, limit));
+  std::vector<ComparisonRow> earlier;
+  for (const auto& row : rows) {
+    const bool is_known =
+        row.candidate == nightly.candidate ||
+        std::ranges::find(earlier, row.candidate, &ComparisonRow::candidate) != earlier.end();
+    if (!is_known) earlier.push_back(row);
+  }
+  return earlier;
+}
+
+bool is_on_disk(const storage::BuildRow& build) {
+  const auto tree = builds::inspect(build.folder);
+  return tree && tree->content_hash == build.content_hash;
+}
+
+/// Returns the index in `before` of the oldest nightly that can be measured again, or 0, which is
+/// the nightly's own baseline.
+Result<std::size_t> oldest_on_disk(comparison::Services& services,
+                                   const std::vector<ComparisonRow>& before,
+                                   const std::string& candidate_hash) {
+  storage::BuildStore builds(services.database);
+  for (std::size_t at = before.size(); at > 1; --at) {
+    TW_TRY(const auto build, builds.get(before[at - 1].candidate));
+    if (build.content_hash != candidate_hash && is_on_disk(build)) return at - 1;
+  }
+  return 0;
+}
+
+/// Returns whether the change is still there, open or accepted. One that was closed as fixed is
+/// reported again if it is not.
+bool is_known(const IncidentRow& incident) {
+  return incident.acceptance || incident.state != storage::IncidentState::closed;
+}
+
+/// Returns for each benchmark the index in `before` of the newest build with a known change.
+Result<std::map<Benchmark, std::size_t>> known_changes(comparison::Services& services,
+                                                       const ComparisonRow& nightly,
+                                                       const std::vector<ComparisonRow>& before) {
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).list(kIncidentsMax));
+  std::map<Benchmark, std::size_t> newest;
+  for (const auto& incident : incidents) {
+    if (!is_known(incident)) continue;
+    TW_TRY(const auto found_by, comparisons.get(incident.comparison));
+    auto changed = std::ranges::find(before, found_by.candidate, &ComparisonRow::candidate);
+    if (found_by.candidate == nightly.candidate) changed = before.begin();
+    if (changed == before.end()) continue;
+    const auto index = static_cast<std::size_t>(changed - before.begin());
+    for (const auto& row : incident.series) {
+      const auto [known, is_new] = newest.emplace(row.series.benchmark, index);
+      if (!is_new) known->second = std::min(known->second, index);
+    }
+  }
+  return newest;
+}
+
+/// Returns the nightly's benchmarks by the index in `before` of the build to compare them with.
+Result<std::map<std::size_t, std::vector<Benchmark>>> drift_benchmarks(
+    comparison::Services& services, const Comparison& nightly,
+    const std::vector<ComparisonRow>& before) {
+  TW_TRY(const auto candidate, storage::BuildStore(services.database).get(nightly.row.candidate));
+  TW_TRY(const auto oldest, oldest_on_disk(services, before, candidate.content_hash));
+  TW_TRY(const auto known, known_changes(services, nightly.row, before));
+  std::map<std::size_t, std::vector<Benchmark>> benchmarks;
+  for (const auto& benchmark : nightly.plan.benchmarks) {
+    const auto change = known.find(benchmark);
+    const auto index = change == known.end() ? oldest : std::min(oldest, change->second);
+    if (index > 0) benchmarks[index].push_back(benchmark);
+  }
+  return benchmarks;
+}
+
+/// Every [detect] drift_every nightlies, opens comparisons of the candidate with the build of
+/// drift_span nightlies before. Both are measured again, so that changes too small for one nightly
+/// add up. A benchmark with a known change since then (an open or accepted incident) is compared
+/// with the build that has it.
+Status open_drift_comparisons(comparison::Services& services, const Comparison& nightly) {
+  const auto& settings = services.config.detect;
+  if (settings.drift_every == 0) return {};
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto before, earlier_nightlies(comparisons, nightly.row, settings.drift_span));
+  TW_TRY(const int position, comparisons.nightlies_until(nightly.row.id));
+  if (!is_due(position, before, settings.drift_every)) return {};
+  TW_TRY(auto benchmarks, drift_benchmarks(services, nightly, before));
+  for (auto& [index, some] : benchmarks) {
+    auto plan = nightly.plan;
+    plan.benchmarks = std::move(some);
+    TW_TRY_VOID(comparisons.open({.purpose = Purpose::drift,
+                                  .candidate = nightly.row.candidate,
+                                  .baseline = before[index].candidate,
+                                  .nightlies_back = static_cast<int>(index) + 1,
+                                  .budget_series = series_count(nightly.plan),
+                                  .opens_incidents = true,
+                                  .plan_json = to_json(plan)},
+                                 services.clock.wall_now()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status open_self_test(comparison::Services& services, const Comparison& nightly) {
+  if (nightly.plan.benchmarks.empty()) return {};
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const int number, comparisons.nightlies_until(nightly.row.id));
+  auto plan = nightly.plan;
+  plan.benchmarks = {
+      nightly.plan.benchmarks[static_cast<std::size_t>(number) % nightly.plan.benchmarks.size()]};
+  TW_TRY_VOID(comparisons.open({.purpose = Purpose::self_test,
+                                .candidate = nightly.row.candidate,
+                                .baseline = nightly.row.candidate,
+                                .budget_series = series_count(nightly.plan),
+                                .plan_json = to_json(plan)},
+                               services.clock.wall_now()));
+  return {};
+}
+
+Status open_follow_ups(comparison::Services& services, const Comparison& nightly) {
+  TW_TRY_VOID(open_rechecks(services, nightly));
+  TW_TRY_VOID(open_drift_comparisons(services, nightly));
+  return open_self_test(services, nightly);
+}
+
+Status conclude_recheck(comparison::Services& services, const ComparisonRow& recheck,
+                        storage::Id id, const std::vector<comparison::JudgedSeries>& judged) {
+  storage::IncidentStore store(services.database);
+  TW_TRY(const auto incident, store.get(id));
+  const bool is_over = std::ranges::all_of(
+      incident.series, [&](const auto& each) { return is_gone(each.series, judged); });
+  if (!is_over || incident.state == storage::IncidentState::closed) return {};
+  TW_TRY_VOID(queue_recovery(services, recheck, incident));
+  return store.close(id, services.clock.wall_now());
+}
+
+}  // namespace torchwatch::nightly

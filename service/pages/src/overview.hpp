@@ -1,0 +1,12 @@
+#pragma once
+
+#include "torchwatch/http/exchange.hpp"
+#include "torchwatch/storage/database.hpp"
+
+namespace torchwatch::pages {
+
+/// Renders `/`: how often the service is wrong, the incidents, the comparisons. Errors: those of
+/// storage; invalid (a parameter).
+Result<http::Reply> get_overview(const http::Request&, storage::Database&);
+
+}  // namespace torchwatch::pages

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch::process {
+
+/// A child process: program, arguments (no shell anywhere), whole environment, limits. The limits
+/// are required: nothing runs without them.
+struct ProcessSpec {
+  std::filesystem::path program;  ///< without a slash: looked up in the environment's PATH
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment;  ///< all of it; nothing is inherited
+  std::filesystem::path working_folder;
+  std::chrono::milliseconds time_limit;
+  std::size_t output_limit_bytes;       ///< stdout and stderr together; more ends the child
+  std::int64_t memory_limit_bytes = 0;  ///< resident bytes of the tree; 0: no limit, and no polling
+  std::string label;      ///< what the child works for; it gets it as TORCHWATCH_ATTEMPT
+  std::vector<int> cpus;  ///< pinned to these; empty: the kernel chooses
+  /// A session of its own: the kernel shares the processor out by session (autogroup), so only then
+  /// does a priority that the child gives itself count for it alone.
+  bool own_session = false;
+  /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
+  std::function<void(std::int64_t pid)> on_started;
+};
+
+struct Exited {
+  int code = 0;
+};
+struct Signalled {
+  int signal = 0;
+};
+struct TimedOut {};
+struct OutputLimit {};
+struct MemoryLimit {
+  std::int64_t resident_bytes = 0;
+};
+struct Cancelled {};
+struct SpawnFailed {
+  std::string reason;
+};
+struct Abandoned {};  ///< did not die of SIGKILL (uninterruptible); the machine stays locked
+
+using ProcessEnd = std::variant<Exited, Signalled, TimedOut, OutputLimit, MemoryLimit, Cancelled,
+                                SpawnFailed, Abandoned>;
+
+struct ProcessOutcome {
+  ProcessEnd end;
+  std::string output;      ///< the last `output_limit_bytes` of stdout and stderr, interleaved
+  bool pipe_held = false;  ///< a descendant kept the pipe after the child had ended
+  std::chrono::nanoseconds duration{0};
+};
+
+bool succeeded(const ProcessOutcome&);    ///< exited with 0
+std::string describe(const ProcessEnd&);  ///< "exit status 3", "killed by signal 11 (SIGSEGV)"
+
+/// Runs children. One supervisor thread owns them all (PDEATHSIG fires when the thread that
+/// forked ends) and kills whole process groups and their descendants. No wait is unbounded.
+class ProcessRunner {
+ public:
+  virtual ~ProcessRunner() = default;
+  /// Runs to the end. Thread-safe. `stop` ends the child (SIGTERM, grace, SIGKILL). While a child
+  /// that was Abandoned still lives, every run is SpawnFailed: it would share the machine with it.
+  virtual ProcessOutcome run(const ProcessSpec&, std::stop_token stop = {}) = 0;
+};
+
+/// Makes the runner of real processes. First it kills what an earlier daemon with the same `owner`
+/// left running: processes whose environment holds TORCHWATCH_OWNER=owner and whose daemon has
+/// ended. Makes this process the subreaper of its descendants.
+std::unique_ptr<ProcessRunner> make_process_runner(std::string owner);
+
+/// Whether this process, and so its children, may take the highest priority. Thread-safe.
+bool may_raise_priority();
+
+}  // namespace torchwatch::process

@@ -1,0 +1,71 @@
+#include "torchwatch/process/process.hpp"
+
+#include <sys/resource.h>
+
+#include <cstring>
+#include <thread>
+
+#include "orphans_posix.hpp"
+#include "supervisor_posix.hpp"
+
+namespace torchwatch::process {
+namespace {
+
+struct Describe {
+  std::string operator()(const Exited& end) const {
+    return "exit status " + std::to_string(end.code);
+  }
+  std::string operator()(const Signalled& end) const {
+    const char* const name = sigabbrev_np(end.signal);
+    const std::string number = "killed by signal " + std::to_string(end.signal);
+    return name == nullptr ? number : number + " (SIG" + name + ")";
+  }
+  std::string operator()(const TimedOut&) const { return "ran longer than its time limit"; }
+  std::string operator()(const OutputLimit&) const { return "printed more than its output limit"; }
+  std::string operator()(const MemoryLimit& end) const {
+    return "used more memory than its limit (" + std::to_string(end.resident_bytes) +
+           " bytes resident)";
+  }
+  std::string operator()(const Cancelled&) const { return "cancelled"; }
+  std::string operator()(const SpawnFailed& end) const { return "did not start: " + end.reason; }
+  std::string operator()(const Abandoned&) const {
+    return "did not die of SIGKILL (stuck in the kernel); restart this machine";
+  }
+};
+
+class SupervisedRunner final : public ProcessRunner {
+ public:
+  explicit SupervisedRunner(const std::string& owner) : supervisor_(owner, SupervisorSettings{}) {}
+  ProcessOutcome run(const ProcessSpec& spec, std::stop_token stop) override {
+    return supervisor_.run(spec, std::move(stop));
+  }
+
+ private:
+  Supervisor supervisor_;
+};
+
+}  // namespace
+
+bool succeeded(const ProcessOutcome& outcome) {
+  const auto* const exited = std::get_if<Exited>(&outcome.end);
+  return exited != nullptr && exited->code == 0;
+}
+
+std::string describe(const ProcessEnd& end) {
+  return std::visit(Describe{}, end);
+}
+
+std::unique_ptr<ProcessRunner> make_process_runner(std::string owner) {
+  kill_orphans_of_earlier_daemon(owner);
+  return std::make_unique<SupervisedRunner>(owner);
+}
+
+// Linux gives each thread a priority of its own: one that tries and ends leaves ours as it is.
+bool may_raise_priority() {
+  constexpr int kHighest = -20;
+  bool may = false;
+  std::jthread([&] { may = setpriority(PRIO_PROCESS, 0, kHighest) == 0; }).join();
+  return may;
+}
+
+}  // namespace torchwatch::process

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+namespace torchwatch::report {
+
+// What a bisection's result says in words, from facts.
+
+/// What became of reverting a culprit on top of the bad end.
+enum class RevertOutcome { not_tried, impossible, change_gone, change_stays };
+
+/// How a culprit was verified.
+struct VerificationFacts {
+  std::string parent;  ///< sha of the build it was measured against
+  int pairs = 0;       ///< the most that any of its series was measured with
+  RevertOutcome revert = RevertOutcome::not_tried;
+  std::string revert_problem;  ///< why reverting was impossible
+};
+
+/// Says how a culprit was verified: "against 1a2b3c4d5e6f, the commit before it that builds, ...".
+std::string verification_text(const VerificationFacts&);
+
+/// Says that an end of the range ("good", "bad") cannot be built.
+std::string unbuildable_end_text(const std::string& end, const std::string& sha,
+                                 const std::string& reason);
+
+/// Says that the recipe failed for `commits` commits in a row.
+std::string failing_recipe_text(int commits, const std::string& last_reason);
+
+/// Says that a screening of the suite found nothing to search for.
+std::string nothing_worse_text();
+
+/// Shortens a commit's sha to 12 digits.
+std::string short_sha(const std::string& sha);
+
+}  // namespace torchwatch::report

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace torchwatch::report {
+
+// Foreign text (subjects, paths, names) is hostile. These functions turn it into valid UTF-8 on one
+// line, without control or direction characters, and, in Markdown, into a code span, in which
+// nothing is a mention, a reference, a link or markup.
+
+/// Makes one line of valid UTF-8 of at most `characters_max` characters ("…" marks a cut). Breaks
+/// the starts of HTML comments, so that no text can imitate a marker.
+std::string clean(std::string_view text, std::size_t characters_max);
+
+/// Makes a code span of the cleaned text, with a fence that no run of backticks inside can close.
+std::string code(std::string_view text, std::size_t characters_max = 200);
+
+/// Makes a code span for a table's cell, which a pipe would end.
+std::string code_cell(std::string_view text, std::size_t characters_max = 100);
+
+/// Makes a fenced code block of one line.
+std::string code_block(std::string_view line, std::string_view language);
+
+/// Makes a pipe table of cells that are Markdown already. Keeps `rows_max` rows and counts the
+/// rest in a line below.
+std::string table(const std::vector<std::string>& head,
+                  const std::vector<std::vector<std::string>>& rows, std::size_t rows_max);
+
+/// Makes a bulleted list, cut like a table. `of_what` names the items that were left out.
+std::string bullets(const std::vector<std::string>& items, std::size_t items_max,
+                    std::string_view of_what);
+
+}  // namespace torchwatch::report

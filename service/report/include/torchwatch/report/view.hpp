@@ -1,0 +1,71 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "torchwatch/report/facts.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::report {
+
+// The one view of stored rows: the JSON that the command line and the HTTP interface print, and the
+// texts that tables and issues show. Values in JSON are in the unit that stands beside them, and
+// null where they are not known; times are ISO 8601 in UTC.
+
+/// Makes {"workload", "configuration", "variant", "metric", "unit"}.
+nlohmann::json json_of(const Series&);
+
+/// Makes a verdict's members: those of its series, "verdict", "ratio" and "interval" (candidate /
+/// baseline, as estimated from the pairs of runs), "baseline_value" and "candidate_value" (medians
+/// of the runs), their spreads, "runs", "reason".
+nlohmann::json json_of(const storage::VerdictRow&);
+
+/// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
+nlohmann::json json_of(const storage::IncidentRow&);
+
+/// Makes a bisection's members; "result" is what it ended with. Leaves the specification out: it
+/// holds paths of this machine.
+nlohmann::json json_of(const storage::BisectionRow&);
+
+/// Makes {"by", "reason", "at"}; null without an acceptance.
+nlohmann::json json_of(const std::optional<storage::Acceptance>&);
+
+/// Parses a row's `..._json`; null if it is empty or damaged.
+nlohmann::json embedded(const std::string& text);
+
+/// Formats a time as ISO 8601 in UTC; null for 0.
+nlohmann::json time_of(storage::WallMillis);
+
+/// Returns the string; null if it is empty.
+nlohmann::json text_or_null(const std::string&);
+
+/// Takes the effect out of a verdict for people. Value, change and interval of a time come from one
+/// estimate, that of the pairs of runs: the candidate's value is the baseline's median times the
+/// ratio. Those of memory come from the medians of the runs, the interval is their range.
+EffectFacts effect_of(const storage::VerdictRow&);
+
+/// Formats the change: "+15.2 %"; of memory without a ratio "+4,096 bytes/iteration". Empty if
+/// there is none.
+std::string change_text(const EffectFacts&);
+
+/// Formats the interval to stand alone: "[+13.1, +17.4] %". Empty if it is not known, and for
+/// memory that is not given back.
+std::string interval_text(const EffectFacts&);
+
+/// Formats the heading of a column of intervals: "99 % interval", by the configured confidence.
+std::string interval_heading(double confidence);
+
+/// Formats a benchmark's configuration, with its variant where that is not the default:
+/// "cpu-train bf16".
+std::string configuration_text(const Benchmark&);
+
+/// Returns candidate - baseline, in the metric's unit.
+double difference_of(const EffectFacts&);
+
+/// Returns whether the change is one upwards beyond its interval.
+bool is_sure_increase(const EffectFacts&);
+
+/// Orders effects for people: leaks before ratios, larger ones first.
+bool is_larger(const EffectFacts& left, const EffectFacts& right);
+
+}  // namespace torchwatch::report

@@ -1,0 +1,195 @@
+#include "bisection_section.hpp"
+
+#include <algorithm>
+
+#include "sentences.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/markdown.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+constexpr std::size_t kPathsMax = 25;
+constexpr std::size_t kPathsOfCandidateMax = 5;
+constexpr std::size_t kCandidatesMax = 20;
+constexpr std::size_t kSkippedMax = 20;
+constexpr std::size_t kSubjectMax = 160;
+
+std::string short_sha(const std::string& sha) {
+  return code(sha.substr(0, 12), 12);
+}
+
+std::string paths(const CommitFacts& commit, std::size_t paths_max) {
+  std::vector<std::string> items;
+  for (const auto& path : commit.changed_paths) items.push_back(code(path, 160));
+  return bullets(items, paths_max, "files");
+}
+
+/// The same in one line, for a list of commits.
+std::string short_paths(const CommitFacts& commit) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(commit.changed_paths.size(), kPathsOfCandidateMax); ++i) {
+    text += (i == 0 ? "" : ", ") + code(commit.changed_paths[i], 160);
+  }
+  if (commit.changed_paths.size() > kPathsOfCandidateMax) {
+    text += " and " + std::to_string(commit.changed_paths.size() - kPathsOfCandidateMax) + " more";
+  }
+  return text;
+}
+
+std::string commit_line(const CommitFacts& commit) {
+  return short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) + " (author date " +
+         code(commit.author_date, 40) + ")";
+}
+
+std::string evidence(const CulpritFacts& culprit, const std::string& left,
+                     const std::string& right) {
+  if (culprit.effects.empty()) return "";
+  return "\nThe " + right + ", compared with the " + left + ":\n\n" +
+         effects_table(culprit.effects, left, right, kBisectionIntervalConfidence);
+}
+
+/// " (99.7 % sure)", or nothing where no confidence is stated.
+std::string sure(double confidence, const std::string& of_what = "") {
+  if (!(confidence > 0)) return "";
+  return " (" + figures::confidence(confidence) + " sure" + of_what + ")";
+}
+
+std::string commit_part(const CulpritFacts& facts) {
+  const CommitFacts& culprit = facts.commits.front();
+  std::string text = table({"", ""},
+                           {{"commit", code_cell(culprit.sha)},
+                            {"subject", code_cell(culprit.subject, kSubjectMax)},
+                            {"author", code_cell(culprit.author)},
+                            {"author date", code_cell(culprit.author_date, 40)},
+                            {"verified", facts.verified.empty() ? "not beyond the bisection itself"
+                                                                : code_cell(facts.verified, 200)}},
+                           10);
+  if (facts.confidence > 0) {
+    text += "\nThe bisection is " + figures::confidence(facts.confidence) +
+            " sure that it is this commit and none of the others between the two builds.\n";
+  }
+  text += evidence(facts, "parent", "commit");
+  if (!culprit.changed_paths.empty()) {
+    text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
+  }
+  return text;
+}
+
+/// Commits of which one is a culprit.
+std::string one_of(const std::vector<CommitFacts>& commits, double confidence) {
+  std::vector<std::string> items;
+  for (const auto& candidate : commits) {
+    const std::string files = short_paths(candidate);
+    items.push_back(commit_line(candidate) + (files.empty() ? "" : ": " + files));
+  }
+  std::string text = bullets(items, kCandidatesMax, "commits");
+  if (confidence > 0) {
+    text += "\nThe bisection is " + figures::confidence(confidence) +
+            " sure that it is one of these.\n";
+  }
+  return text;
+}
+
+std::string undecided_part(const CulpritFacts& facts) {
+  std::string text = one_of(facts.commits, facts.confidence);
+  if (!facts.verified.empty()) text += "\nVerified: " + code(facts.verified, 200) + "\n";
+  return text + evidence(facts, "commit before", "last of them");
+}
+
+std::string culprit_part(const CulpritFacts& culprit, const std::string& number) {
+  if (culprit.commits.size() == 1) {
+    return "### Culprit" + number + "\n\n" + commit_part(culprit);
+  }
+  return "### Could not decide between these" + number + "\n\n" + undecided_part(culprit);
+}
+
+std::string culprits_part(const BisectionFacts& bisection) {
+  std::string text;
+  for (std::size_t i = 0; i < bisection.culprits.size(); ++i) {
+    const std::string number = bisection.culprits.size() == 1
+                                   ? ""
+                                   : " (" + std::to_string(i + 1) + " of " +
+                                         std::to_string(bisection.culprits.size()) + ")";
+    text += (i == 0 ? "" : "\n") + culprit_part(bisection.culprits[i], number);
+  }
+  return text;
+}
+
+std::string suspects_part(const BisectionFacts& bisection) {
+  std::string text = bisection.culprits.empty() ? "### Could not decide between these\n\n"
+                                                : "\n### Another cause, not decided which\n\n";
+  return text + one_of(bisection.suspects, bisection.suspects_confidence);
+}
+
+std::string nobody_part(const BisectionFacts& bisection) {
+  return "### No culprit\n\nThe bisection blames no commit: " +
+         code(bisection.reason.empty() ? "no reason was given" : bisection.reason, 300) + "\n";
+}
+
+std::string count(int number, std::string_view noun) {
+  return figures::count(static_cast<std::size_t>(number), noun);
+}
+
+std::string effort_part(const BisectionFacts& bisection) {
+  std::string text = "\nBisected " +
+                     code(bisection.good.substr(0, 12) + ".." + bisection.bad.substr(0, 12)) +
+                     ": " + count(bisection.commits, "commit") + ", of which " +
+                     std::to_string(bisection.folded) + " cannot change the library; " +
+                     count(bisection.builds, "build") + ", " + count(bisection.runs, "run") + ".\n";
+  if (bisection.skipped.empty()) return text;
+  std::vector<std::string> items;
+  for (const auto& skipped : bisection.skipped) {
+    items.push_back(short_sha(skipped.sha) + ": " + code(skipped.reason, 200));
+  }
+  return text + "\nNot measured:\n\n" + bullets(items, kSkippedMax, "commits");
+}
+
+/// Every cause is one commit.
+bool decided(const BisectionFacts& bisection) {
+  return bisection.suspects.empty() &&
+         std::ranges::all_of(bisection.culprits,
+                             [](const auto& culprit) { return culprit.commits.size() == 1; });
+}
+
+std::string culprit_words(const CulpritFacts& culprit) {
+  if (culprit.commits.size() == 1) {
+    const auto& commit = culprit.commits.front();
+    return "commit " + short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) +
+           sure(culprit.confidence);
+  }
+  return "one of " + figures::count(culprit.commits.size(), "commit") +
+         " that could not be distinguished" + sure(culprit.confidence, " that it is one of them");
+}
+
+}  // namespace
+
+std::string bisection_sentence(const BisectionFacts& bisection) {
+  std::string causes;
+  for (const auto& culprit : bisection.culprits) {
+    causes += (causes.empty() ? "" : ", and with ") + culprit_words(culprit);
+  }
+  if (!bisection.suspects.empty()) {
+    causes += (causes.empty() ? "" : ", and with ") +
+              culprit_words({bisection.suspects, bisection.suspects_confidence, {}, {}});
+  }
+  if (causes.empty()) {
+    return "No commit is blamed: " +
+           code(bisection.reason.empty() ? "no reason was given" : bisection.reason, 300) + ".";
+  }
+  return "It came with " + causes + (decided(bisection) ? "." : "; they are listed below.");
+}
+
+std::string bisection_section(const BisectionFacts& bisection) {
+  if (bisection.culprits.empty() && bisection.suspects.empty()) {
+    return nobody_part(bisection) + effort_part(bisection);
+  }
+  std::string text = culprits_part(bisection);
+  if (!bisection.suspects.empty()) text += suspects_part(bisection);
+  if (!decided(bisection) && !bisection.reason.empty()) {
+    text += "\nWhy no further: " + code(bisection.reason, 300) + "\n";
+  }
+  return text + effort_part(bisection);
+}
+
+}  // namespace torchwatch::report

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "torchwatch/report/facts.hpp"
+
+namespace torchwatch::report {
+
+/// "The change came with commit ...": one sentence for the first paragraph. Never blames more
+/// than the search found: a culprit, several that cannot be distinguished, or nobody.
+std::string bisection_sentence(const BisectionFacts&);
+
+/// Makes the part of the issue about the bisection: culprit or candidates, evidence, what was
+/// skipped.
+std::string bisection_section(const BisectionFacts&);
+
+}  // namespace torchwatch::report

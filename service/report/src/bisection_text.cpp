@@ -1,0 +1,47 @@
+#include "torchwatch/report/bisection_text.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+constexpr std::size_t kShortSha = 12;
+
+std::string revert_text(const VerificationFacts& facts) {
+  switch (facts.revert) {
+    case RevertOutcome::not_tried:
+      return "";
+    case RevertOutcome::impossible:
+      return "; reverting it on the bad end was not possible (" + facts.revert_problem + ")";
+    case RevertOutcome::change_gone:
+      return "; reverting it on the bad end takes the change away";
+    case RevertOutcome::change_stays:
+      return "; reverting it on the bad end did not clearly take the change away";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string verification_text(const VerificationFacts& facts) {
+  return "against " + short_sha(facts.parent) + ", the commit before it that builds, " +
+         std::to_string(facts.pairs) + " fresh pairs" + revert_text(facts);
+}
+
+std::string unbuildable_end_text(const std::string& end, const std::string& sha,
+                                 const std::string& reason) {
+  return "the " + end + " end, commit " + sha + ", cannot be built: " + reason;
+}
+
+std::string failing_recipe_text(int commits, const std::string& last_reason) {
+  return "the build recipe failed for " + std::to_string(commits) +
+         " commits in a row, last with: " + last_reason;
+}
+
+std::string nothing_worse_text() {
+  return "no series of the suite got worse between the ends";
+}
+
+std::string short_sha(const std::string& sha) {
+  return sha.substr(0, kShortSha);
+}
+
+}  // namespace torchwatch::report

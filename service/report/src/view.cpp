@@ -1,0 +1,154 @@
+#include "torchwatch/report/view.hpp"
+
+#include <cmath>
+
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/platform/clock.hpp"
+
+namespace torchwatch::report {
+
+using nlohmann::json;
+
+namespace {
+
+json ratio_or_null(double ratio) {
+  return ratio > 0 && std::isfinite(ratio) ? json(ratio) : json(nullptr);
+}
+
+json interval_or_null(double low, double high) {
+  return figures::is_known(low, high) ? json::array({low, high}) : json(nullptr);
+}
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+/// What a verdict and an effect of an incident have in common.
+template <typename Row>
+json measured(const Row& row) {
+  auto object = json_of(row.series);
+  object["ratio"] = ratio_or_null(row.ratio);
+  object["interval"] = interval_or_null(row.interval_low, row.interval_high);
+  object["baseline_value"] = row.baseline_value;
+  object["candidate_value"] = row.candidate_value;
+  return object;
+}
+
+}  // namespace
+
+json json_of(const Series& series) {
+  return {{"workload", series.benchmark.workload},
+          {"configuration", to_string(series.benchmark.configuration)},
+          {"variant", to_string(series.benchmark.variant)},
+          {"metric", to_string(series.metric)},
+          {"unit", unit_of(series.metric)}};
+}
+
+json json_of(const storage::VerdictRow& row) {
+  auto object = measured(row);
+  object.update({{"verdict", to_string(row.verdict)},
+                 {"baseline_spread", row.baseline_spread},
+                 {"candidate_spread", row.candidate_spread},
+                 {"runs", row.runs},
+                 {"reason", text_or_null(row.reason)}});
+  return object;
+}
+
+json json_of(const storage::IncidentRow& row) {
+  auto effects = json::array();
+  for (const auto& effect : row.series) effects.push_back(measured(effect));
+  return {{"id", row.id},
+          {"comparison", row.comparison},
+          {"key", row.key},
+          {"kind", to_string(row.kind)},
+          {"state", to_string(row.state)},
+          {"title", row.title},
+          {"effects", std::move(effects)},
+          {"bisection", or_null(row.bisection)},
+          {"issue_number", or_null(row.issue_number)},
+          {"acceptance", json_of(row.acceptance)},
+          {"opened_at", time_of(row.opened_at)},
+          {"closed_at", time_of(row.closed_at)}};
+}
+
+json json_of(const storage::BisectionRow& row) {
+  return {{"id", row.id},
+          {"incident", or_null(row.incident)},
+          {"state", to_string(row.state)},
+          {"good", row.good},
+          {"bad", row.bad},
+          {"result", embedded(row.result_json)},
+          {"created_at", time_of(row.created_at)},
+          {"ended_at", time_of(row.ended_at)}};
+}
+
+json json_of(const std::optional<storage::Acceptance>& acceptance) {
+  if (!acceptance) return nullptr;
+  return {{"by", acceptance->by}, {"reason", acceptance->reason}, {"at", time_of(acceptance->at)}};
+}
+
+json embedded(const std::string& text) {
+  auto value = text.empty() ? json(nullptr) : json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(nullptr) : value;
+}
+
+json time_of(storage::WallMillis at) {
+  return at == 0 ? json(nullptr) : json(platform::iso_utc(at));
+}
+
+json text_or_null(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+EffectFacts effect_of(const storage::VerdictRow& row) {
+  const bool is_of_pairs = pass_of(row.series.metric) == Pass::timing && row.ratio > 0;
+  EffectFacts facts;
+  facts.series = row.series;
+  facts.ratio = row.ratio;
+  facts.interval_low = row.interval_low;
+  facts.interval_high = row.interval_high;
+  facts.baseline_value = row.baseline_value;
+  facts.candidate_value = is_of_pairs ? row.baseline_value * row.ratio : row.candidate_value;
+  facts.baseline_spread = row.baseline_spread;
+  facts.candidate_spread = row.candidate_spread;
+  facts.runs = row.runs;
+  return facts;
+}
+
+std::string change_text(const EffectFacts& effect) {
+  if (effect.ratio > 0) return figures::change(effect.ratio);
+  const double difference = difference_of(effect);
+  return difference == 0 ? "" : figures::difference(effect.series.metric, difference);
+}
+
+std::string interval_text(const EffectFacts& effect) {
+  if (!(effect.ratio > 0)) return "";
+  return figures::interval_with_unit(effect.interval_low, effect.interval_high);
+}
+
+std::string interval_heading(double confidence) {
+  return figures::confidence(confidence) + " interval";
+}
+
+std::string configuration_text(const Benchmark& benchmark) {
+  const auto text = to_string(benchmark.configuration);
+  return benchmark.variant == Variant{} ? text : text + " " + to_string(benchmark.variant);
+}
+
+double difference_of(const EffectFacts& effect) {
+  return effect.difference.value_or(effect.candidate_value - effect.baseline_value);
+}
+
+bool is_sure_increase(const EffectFacts& effect) {
+  if (is_leak(effect.series.metric)) return difference_of(effect) > 0;
+  return figures::is_known(effect.interval_low, effect.interval_high) && effect.interval_low > 1;
+}
+
+bool is_larger(const EffectFacts& left, const EffectFacts& right) {
+  const bool left_leaks = is_leak(left.series.metric);
+  if (left_leaks != is_leak(right.series.metric)) return left_leaks;
+  return left_leaks ? difference_of(left) > difference_of(right) : left.ratio > right.ratio;
+}
+
+}  // namespace torchwatch::report

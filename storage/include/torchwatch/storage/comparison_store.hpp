@@ -1,0 +1,47 @@
+#pragma once
+
+#include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::storage {
+
+/// Comparisons and their verdicts. Thread-safe as Database is.
+class ComparisonStore {
+ public:
+  explicit ComparisonStore(Database& database) : database_(database) {}
+
+  /// Opens a comparison. A pair of builds has one comparison of purpose nightly for ever: a second
+  /// call returns it as it is. For other purposes each call stores a new repetition.
+  Result<ComparisonRow> open(const NewComparison&, WallMillis now);
+  /// Moves the comparison to a later state; returns the row as it is now. The three ends set
+  /// ended_at. Errors: conflict when its state or version is no longer that of `comparison`.
+  Result<ComparisonRow> advance(const ComparisonRow& comparison, ComparisonState to, WallMillis now,
+                                const std::string& reason = "");
+  Result<ComparisonRow> set_plan(const ComparisonRow& comparison, const std::string& plan_json);
+
+  /// Keeps the summary of a comparison, which the store does not read.
+  Status set_summary(Id comparison, const std::string& summary_json);
+
+  Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
+  Result<std::vector<VerdictRow>> verdicts_of(Id comparison);
+
+  Result<ComparisonRow> get(Id);
+  Result<std::vector<ComparisonRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
+  Result<std::vector<ComparisonRow>> unfinished();                            ///< oldest first
+  /// Returns the nightly comparisons opened before `comparison`, newest first.
+  Result<std::vector<ComparisonRow>> nightlies_before(Id comparison, int limit);
+  /// Returns the number of nightly comparisons opened up to `comparison`, itself included.
+  Result<int> nightlies_until(Id comparison);
+  /// Returns the nightly comparison whose candidate is that build.
+  Result<std::optional<ComparisonRow>> nightly_of(Id candidate);
+  /// Returns a tally of all judged self-tests for each metric, sorted by the metric's name.
+  Result<std::vector<SelfTestTally>> self_tests();
+
+ private:
+  Database& database_;
+};
+
+/// Returns the tally over all metrics.
+SelfTestTally sum_of(const std::vector<SelfTestTally>&);
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,26 @@
+#include "benchmarks.hpp"
+
+namespace torchwatch::storage {
+
+Id benchmark_id(Connection& connection, const Benchmark& benchmark) {
+  const auto configuration = to_string(benchmark.configuration);
+  const auto variant = to_string(benchmark.variant);
+  execute(connection,
+          "INSERT INTO benchmark (workload, configuration, variant) VALUES (?, ?, ?) "
+          "ON CONFLICT DO NOTHING",
+          benchmark.workload, configuration, variant);
+  Query query(connection,
+              "SELECT id FROM benchmark WHERE workload = ? AND configuration = ? AND variant = ?",
+              benchmark.workload, configuration, variant);
+  return query.next() ? query.take<Id>() : 0;
+}
+
+Benchmark take_benchmark(Query& row) {
+  Benchmark benchmark;
+  benchmark.workload = row.take<std::string>();
+  benchmark.configuration = row.take<Configuration>();
+  benchmark.variant = row.take<Variant>();
+  return benchmark;
+}
+
+}  // namespace torchwatch::storage

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "query.hpp"
+
+namespace torchwatch::storage {
+
+/// Returns the id of a benchmark's row, which is inserted if it is new. Call inside a write
+/// transaction.
+Id benchmark_id(Connection&, const Benchmark&);
+
+/// The columns of table `benchmark` that `take_benchmark` reads.
+inline constexpr const char* kBenchmarkColumns =
+    "benchmark.workload, benchmark.configuration, benchmark.variant";
+Benchmark take_benchmark(Query&);
+
+}  // namespace torchwatch::storage

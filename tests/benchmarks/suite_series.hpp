@@ -1,8 +1,0 @@
-#pragma once
-
-namespace torchwatch::benchmarks {
-
-/// Series that share the budget of false incidents: models, configurations, watched metrics.
-inline constexpr int kSeriesOfSuite = 84 * 4 * 6;
-
-}  // namespace torchwatch::benchmarks

@@ -1,0 +1,230 @@
+"""A whole comparison of the real command on real LibTorch builds, killed at ten points; then the
+real daemon on what it left. One story, in the order in which a user would live it."""
+
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from command import CHECKOUT, LIBTORCH, TORCHWATCH
+
+# In the order in which a comparison comes by; each kills the process that reaches it so often.
+KILLS = (
+    "publish.before_folder_rename:1",
+    "executor.after_spawn:2",
+    "nightly.after_run_stored:3",
+    "executor.before_result_read:4",
+    "nightly.after_run_stored:9",
+    "nightly.after_verdict:1",
+    "builds.after_build_published:2",
+    "nightly.after_bisection_event:1",
+    "nightly.after_run_stored:5",
+    "nightly.after_report:1",
+)
+
+
+def configuration(folder: Path) -> Path:
+    """Builds and kits are kept in the folder too: where an earlier run's lay, nothing would be
+    built that a kill could meet."""
+    recipe = folder / "recipe.sh"
+    recipe.write_text(
+        f'#!/bin/sh\nexport TORCHWATCH_OVERLAY_BASE="{LIBTORCH}"\n'
+        f'exec "{CHECKOUT}/deploy/recipes/overlay"\n'
+    )
+    recipe.chmod(0o755)
+    token = folder / "token"
+    token.write_text("tw_an-end-to-end-test\n")
+    token.chmod(0o600)
+    path = folder / "torchwatch.toml"
+    path.write_text(f"""
+[source]
+repository = "pytorch.git"
+[build]
+recipe = "recipe.sh"
+[suite]
+workloads = ["soft_actor_critic", "tts_angular"]
+configurations = ["cpu-train"]
+[executor]
+machine_lock = "torchwatch-test-{os.getpid()}"
+[web]
+port = 0
+token_file = "token"
+""")
+    return path
+
+
+class Comparison(unittest.TestCase):
+    folder: Path
+    truth: dict[str, Any]
+    configuration: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if not LIBTORCH:
+            raise unittest.SkipTest("configured without LibTorch")
+        cls.folder = Path(tempfile.mkdtemp(prefix="torchwatch-comparison-"))
+        # A product computed twice, which no noise of a machine hides.
+        subprocess.run(
+            [
+                CHECKOUT / "deploy/demonstration/planted_day.py",
+                cls.folder,
+                "--seed",
+                "1",
+                "--slow-rows",
+                "100",
+                "--libtorch",
+                LIBTORCH,
+            ],
+            check=True,
+        )
+        cls.truth = json.loads((cls.folder / "truth.json").read_text())
+        (cls.folder / "truth.json").unlink()
+        cls.configuration = configuration(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        shutil.rmtree(cls.folder)
+
+    def command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [TORCHWATCH, *arguments, "--config", str(self.configuration)],
+            env=dict(os.environ, **variables),
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    def test_1_a_comparison_killed_at_ten_points_names_both_culprits(self) -> None:
+        killed = 0
+        for point in KILLS:
+            done = self.command("nightly", TORCHWATCH_FAILPOINT=f"{point}:kill")
+            print(point, done.returncode, file=sys.stderr)
+            self.assertIn(done.returncode, (-signal.SIGKILL, 1), done.stderr)
+            killed += done.returncode == -signal.SIGKILL
+        self.assertGreaterEqual(killed, 8)
+        done = self.command("nightly", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        comparison = json.loads(done.stdout)
+        found = {incident["kind"]: incident for incident in comparison["incidents"]}
+        self.assertEqual(set(found), {"regression", "leak"}, done.stdout)
+        culprits = self.truth["culprits"]
+        self.assertEqual(found["regression"]["culprit"], culprits["time"]["sha"], done.stdout)
+        self.assertEqual(found["leak"]["culprit"], culprits["memory"]["sha"], done.stdout)
+
+    def test_2_asking_again_does_nothing_and_shows_the_same(self) -> None:
+        first = self.command("nightly", "--json")
+        again = self.command("nightly", "--json")
+        self.assertEqual(again.stdout, first.stdout)
+
+    def test_3_the_issue_names_the_culprit_and_how_to_reproduce_it(self) -> None:
+        text = self.command("nightly").stdout
+        for part in (self.truth["culprits"]["time"]["sha"], "torchwatch bisect", "tts_angular"):
+            self.assertIn(part, text)
+
+    def test_4_a_suspect_is_tested_against_its_parent_also_when_killed_meanwhile(self) -> None:
+        suspect = self.truth["culprits"]["memory"]["sha"]
+        arguments = (
+            "bisect",
+            "--suspect",
+            suspect,
+            "--workload",
+            "tts_angular",
+            "--mode",
+            "train",
+            "--metric",
+            "leak_growth",
+            "--json",
+        )
+        killed = self.command(
+            *arguments, TORCHWATCH_FAILPOINT="nightly.after_bisection_event:1:kill"
+        )
+        self.assertEqual(killed.returncode, -signal.SIGKILL, killed.stderr)
+        done = self.command(*arguments)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("which was interrupted", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["culprit"], suspect)
+
+    def test_5_the_daemon_answers_takes_work_with_a_token_and_stops_when_told(self) -> None:
+        daemon = subprocess.Popen(
+            [TORCHWATCH, "serve", "--config", str(self.configuration)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            base = self.address_of(daemon)
+            # The daemon keeps logging; a full pipe would stop it.
+            threading.Thread(target=(daemon.stderr or io.StringIO()).read, daemon=True).start()
+            self.assertEqual(self.get(base, "/healthz")[0], 200)
+            self.assertEqual(len(self.get(base, "/api/v1/incidents")[1]["incidents"]), 2)
+            self.assertEqual(self.post(base, "/api/v1/nightlies", {}, token="wrong")[0], 401)
+            harmless = next(c["sha"] for c in self.truth["commits"] if c["kind"] == "harmless")
+            status, request = self.post(
+                base,
+                "/api/v1/bisections",
+                {
+                    "suspect": harmless,
+                    "workloads": ["tts_angular"],
+                    "mode": "train",
+                    "metric": "leak_growth",
+                },
+            )
+            self.assertEqual(status, 202)
+            answered = self.wait_for(base, request["id"])
+            self.assertEqual(answered["state"], "done", answered)
+            other = self.command("nightly")
+            self.assertEqual(other.returncode, 3)
+            self.assertIn(str(daemon.pid), other.stderr)
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+            daemon.wait()
+        self.assertEqual(daemon.returncode, 0)
+
+    def address_of(self, daemon: subprocess.Popen[str]) -> str:
+        """Where the daemon says that it listens."""
+        for line in daemon.stderr or ():
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                return found.group()
+        raise AssertionError("the daemon ended before it said where it listens")
+
+    def get(self, base: str, path: str) -> tuple[int, Any]:
+        with urllib.request.urlopen(base + path, timeout=30) as answer:
+            return answer.status, json.loads(answer.read() or b"{}")
+
+    def post(
+        self, base: str, path: str, body: dict[str, Any], token: str = "tw_an-end-to-end-test"
+    ) -> tuple[int, Any]:
+        request = urllib.request.Request(
+            base + path,
+            json.dumps(body).encode(),
+            method="POST",
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, None
+
+    def wait_for(self, base: str, request: int) -> dict[str, Any]:
+        """Polls until the work is done; the test's own time limit ends it otherwise."""
+        while True:
+            answer = self.get(base, f"/api/v1/requests/{request}")[1]
+            if answer["state"] in ("done", "failed"):
+                return answer
+            time.sleep(1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,77 @@
+#include "recorded_day.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "recorded_noise.hpp"
+
+namespace torchwatch::experiments {
+namespace {
+
+constexpr std::size_t kStretchMax = 4;
+
+}  // namespace
+
+Day draw_day(const DayShape& shape, std::mt19937_64& random) {
+  Day day{shape.commits, {}, {}};
+  const auto any = [&](std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+  };
+  while (day.steps.size() < static_cast<std::size_t>(shape.culprits)) {
+    day.steps[any(day.commits)] = shape.step;
+  }
+  const double wanted = shape.unbuildable * static_cast<double>(day.commits);
+  while (static_cast<double>(day.unbuildable.size()) < wanted) {
+    const std::size_t start = any(day.commits);
+    const std::size_t end = std::min(start + 1 + any(kStretchMax), day.commits - 1);
+    for (std::size_t commit = start; commit < end; ++commit) day.unbuildable.insert(commit);
+  }
+  return day;
+}
+
+std::vector<std::size_t> smallest_set(const Day& day, std::size_t culprit) {
+  std::size_t first = culprit;
+  while (first > 0 && day.unbuildable.contains(first - 1)) --first;
+  std::size_t last = culprit;
+  while (day.unbuildable.contains(last)) ++last;
+  std::vector<std::size_t> commits;
+  for (std::size_t commit = first; commit <= last; ++commit) commits.push_back(commit);
+  return commits;
+}
+
+std::vector<double> log_times_of(const std::vector<double>& process_medians_ns) {
+  const double centre = test::median(process_medians_ns);
+  std::vector<double> log_times;
+  for (const double ns : process_medians_ns) log_times.push_back(std::log(ns / centre));
+  return log_times;
+}
+
+DayRuns::DayRuns(const Day& day, const std::vector<double>& log_times, std::size_t start)
+    : day_(day), log_times_(log_times), next_(start % log_times.size()) {}
+
+bool DayRuns::is_tried(Place place) const {
+  return place == kGoodEnd || place == day_.last() || tried_.contains(place);
+}
+
+bool DayRuns::build(Place place) {
+  if (!is_tried(place)) tried_.insert(place);
+  return place == kGoodEnd || !day_.unbuildable.contains(static_cast<std::size_t>(place));
+}
+
+double DayRuns::run(Place place) {
+  double log_time = log_times_[next_];
+  next_ = (next_ + 1) % log_times_.size();
+  ++runs_;
+  for (const auto& [from, step] : day_.steps) {
+    if (place >= static_cast<Place>(from)) log_time += step;
+  }
+  return log_time;
+}
+
+std::vector<double> DayRuns::run(Place place, int times) {
+  std::vector<double> log_times;
+  for (int i = 0; i < times; ++i) log_times.push_back(run(place));
+  return log_times;
+}
+
+}  // namespace torchwatch::experiments

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Writes rows of docs/results/README.md from what an experiment printed with --json.
+
+    results_table.py PROGRAM RESULT.json --command TEXT --machine TEXT [--only TEXT]... [--update]
+
+PROGRAM names the experiment (see PROGRAMS below) and RESULT.json holds its output; "-" is standard
+input. Prints the rows: claim, figure with interval, command, machine, date, commit. --update also
+puts them into the table: a row of the same claim is replaced, a new one goes behind the last row
+of the same page. --only keeps the claims that contain TEXT; several are alternatives.
+"""
+
+import argparse
+import datetime as dt
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TABLE = CHECKOUT / "docs" / "results" / "README.md"
+
+Figures = Iterator[tuple[str, str]]  # claims with their figures
+
+
+class BadResult(Exception):
+    pass
+
+
+def share_text(share: dict[str, Any]) -> str:
+    """States a proportion with its exact 95 % interval, both in per cent."""
+    return (
+        f"{100 * share['rate']:.4g} % ({100 * share['low']:.4g}-{100 * share['high']:.4g}), "
+        f"{share['count']:,} of {share['of']:,}"
+    )
+
+
+def change_text(row: dict[str, Any]) -> str:
+    """States how far a ratio with its interval lies from 1."""
+    ratio, low, high = (100 * (row[key] - 1) for key in ("ratio", "low", "high"))
+    return f"{ratio:+.3f} % ({low:+.3f} to {high:+.3f})"
+
+
+def detection_rows(result: dict[str, Any]) -> Figures:
+    """Reads experiment_detection and peer_detectors.py, whose rows have the same members."""
+    for row in result["rows"]:
+        who = f"{row['rule']}, {row['sampling']}"
+        if row["change"] == 0:
+            yield f"{who}: false alarms", share_text(row["slower"])
+        elif row["change"] > 0:
+            found = share_text(row["slower_by"][0]["slower"])
+            yield f"{who}: {100 * row['change']:+.4g} % found at once", found
+        if "runs" in row and row["change"] == 0:
+            yield f"{who}: runs of an unchanged series", f"{row['runs']:.1f}"
+
+
+def search_rows(result: dict[str, Any]) -> Figures:
+    for row in result["rows"]:
+        who = f"{row['search']}, {row['day']}"
+        for what in ("exact", "wrong_blame", "no_answer"):
+            share = {**row[what], "count": row[what]["hits"]}
+            yield f"{who}: {what.replace('_', ' ')}", share_text(share)
+        runs = row["runs"]
+        yield (
+            f"{who}: builds; runs",
+            (f"{row['builds']['mean']:.1f}; {runs['mean']:.1f}, at most {runs['p95']} in 95 %"),
+        )
+
+
+def harness_rows(result: dict[str, Any]) -> Figures:
+    yield "a sample of nothing", f"{result['empty_sample_ns']:.0f} ns"
+    for row in result["workloads"]:
+        yield f"the timing pass adds, {row['workload']} {row['mode']}", change_text(row)
+
+
+def same_build_rows(result: dict[str, Any]) -> Figures:
+    for row in result["benchmarks"]:
+        who = f"{row['workload']} {row['mode']}, {row['threads']} threads"
+        for way, found in row["ways"].items():
+            if found.get("interval") and None not in found["interval"]:
+                low, high = found["interval"]
+                shift = change_text({"ratio": found["ratio"], "low": low, "high": high})
+                yield f"B / A - 1, {way}, {who}", shift
+    for what, name in (("paper", "the paper's way"), ("protocol", "the service's comparisons")):
+        outcomes = result["all"][what]
+        yield (
+            f"a build against itself, {name} beyond 7 %",
+            (f"{outcomes['beyond']:,} of {outcomes['comparisons']:,}"),
+        )
+
+
+def judging_cost_rows(result: dict[str, Any]) -> Figures:
+    for name, (ratio, low, high) in result["ratio_to_torchwatch"].items():
+        yield (
+            f"{name}'s processor time over torchwatch's, {result['series']:,} series",
+            f"{ratio:.0f} times ({low:.0f}-{high:.0f})",
+        )
+
+
+def blocked_autorange_rows(result: list[dict[str, Any]]) -> Figures:
+    for row in result:
+        yield (
+            f"ours / Timer, {row['chain']}",
+            f"{row['ratio']:.3f} ({row['low']:.3f}-{row['high']:.3f}), {row['rounds']} rounds",
+        )
+
+
+PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
+    "detection": ("detection", detection_rows),
+    "peer_detectors": ("detection", detection_rows),
+    "search": ("search", search_rows),
+    "harness_overhead": ("harness", harness_rows),
+    "blocked_autorange": ("harness", blocked_autorange_rows),
+    "same_build": ("same-build", same_build_rows),
+    "judging_cost": ("cost", judging_cost_rows),
+}
+
+
+def cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def cells_of(line: str) -> list[str]:
+    """Splits a line of a table, where `cell` wrote what is in a cell."""
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
+def rows_of(program: str, result: Any, options: argparse.Namespace) -> Iterator[str]:
+    """Yields lines of the table, in the order in which the program printed them."""
+    page, figures = PROGRAMS[program]
+    for claim, figure in figures(result):
+        if options.only and not any(text in claim for text in options.only):
+            continue
+        yield (
+            f"| [{page}]({page}.md): {cell(claim)} | {figure} | `{cell(options.command)}` | "
+            f"{cell(options.machine)} | {options.date} | {options.commit} |"
+        )
+
+
+def updated(text: str, rows: list[str]) -> str:
+    """Returns the page with `rows` in its table; raises BadResult where it has no table."""
+    lines = text.split("\n")
+    for row in rows:
+        claim = cells_of(row)[0]
+        of_table = [number for number, line in enumerate(lines) if line.startswith("|")]
+        if not of_table:
+            raise BadResult("the page has no table")
+        same = [number for number in of_table if cells_of(lines[number])[0] == claim]
+        if same:
+            lines[same[0]] = row
+            continue
+        page = claim.split(":")[0]
+        of_page = [
+            number for number in of_table if cells_of(lines[number])[0].split(":")[0] == page
+        ]
+        lines.insert((of_page or of_table)[-1] + 1, row)
+    return "\n".join(lines)
+
+
+def commit_of_checkout() -> str:
+    """Names the commit by seven digits, with "-dirty" where the working tree differs from it."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--abbrev=7", "--exclude=*", "--dirty"],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return described.stdout.strip()
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "program", choices=PROGRAMS, metavar="PROGRAM", help=f"one of {', '.join(PROGRAMS)}"
+    )
+    parser.add_argument("result", metavar="RESULT.json")
+    parser.add_argument(
+        "--command",
+        required=True,
+        help="the command that printed RESULT.json, as a reader repeats it",
+    )
+    parser.add_argument("--machine", required=True, help="the machine that it was measured on")
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="keep claims that contain TEXT; repeatable"
+    )
+    parser.add_argument(
+        "--date", default=dt.datetime.now(dt.UTC).date().isoformat(), help="(default: today)"
+    )
+    parser.add_argument("--commit", help="(default: the checkout's)")
+    parser.add_argument("--update", action="store_true", help="write the table too")
+    parser.add_argument(
+        "--table", type=Path, default=TABLE, help="(default: docs/results/README.md)"
+    )
+    options = parser.parse_args()
+    options.commit = options.commit or commit_of_checkout()
+    return options
+
+
+def write_rows(options: argparse.Namespace) -> list[str]:
+    """Returns the rows of the result, written into the table where --update asks for it."""
+    text = sys.stdin.read() if options.result == "-" else Path(options.result).read_text()
+    rows = list(rows_of(options.program, json.loads(text), options))
+    if not rows:
+        raise BadResult("no claim is left; see --only")
+    if options.update:
+        options.table.write_text(updated(options.table.read_text(), rows))
+    return rows
+
+
+def main() -> None:
+    options = parse_arguments()
+    try:
+        print("\n".join(write_rows(options)))
+    except (BadResult, OSError, ValueError) as reason:
+        sys.exit(f"results_table.py: {options.result}: {reason}")
+    except (KeyError, TypeError) as reason:
+        sys.exit(f"results_table.py: {options.result} is not of {options.program}: {reason!r}")
+
+
+if __name__ == "__main__":
+    main()

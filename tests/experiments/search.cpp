@@ -1,0 +1,328 @@
+// How often the search names the right commit, and what it costs, on simulated days whose runs are
+// recorded processes in their recorded order; beside it the rules of other searches on the same
+// days. See README.md.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "peer_searches.hpp"
+#include "recorded_day.hpp"
+#include "recorded_noise.hpp"
+#include "search_score.hpp"
+#include "torchwatch/bisect/culprit_search.hpp"
+
+namespace {
+
+using namespace torchwatch;
+using namespace torchwatch::experiments;
+
+/// As many runs as a comparison has behind it when it asks for a search: 20 pairs.
+constexpr std::size_t kRunsBefore = 40;
+
+/// Fewer would be repeated within a single search.
+constexpr std::size_t kProcessesMin = 60;
+
+/// The confidence of the answers whose claims are counted.
+constexpr double kConfidence = 0.99;
+
+struct Scenario {
+  std::string name;
+  DayShape shape;
+};
+
+/// One day for every method: what is true of it, and where in the recording it begins.
+struct Trial {
+  Day day;
+  const std::vector<double>* log_times;
+  std::size_t start;
+  double step;  ///< what the methods that must know it look for
+};
+
+/// ln(time) of the processes of each workload, in recorded order.
+using Noise = std::vector<std::vector<double>>;
+
+struct Method {
+  std::string name;
+  std::function<DayResult(const Trial&)> search;
+};
+
+/// Robust spread of the pairs just before the day: what the comparison that asks knows of the
+/// noise.
+double known_noise(const Trial& trial) {
+  const auto& series = *trial.log_times;
+  const auto at = [&](std::size_t i) { return series[i % series.size()]; };
+  const std::size_t begin = trial.start + series.size() - kRunsBefore;
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < kRunsBefore; i += 2) {
+    distances.push_back(std::abs(at(begin + i + 1) - at(begin + i)));
+  }
+  std::nth_element(distances.begin(), distances.begin() + kRunsBefore / 4, distances.end());
+  return 1.4826 * distances[kRunsBefore / 4];
+}
+
+double cpu_ms() {
+  return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+Place place_of(const bisect::Reference& reference) {
+  return reference ? static_cast<Place>(*reference) : kGoodEnd;
+}
+
+/// A measurement of what is built, carried out as the service does it: every other pair begins with
+/// the candidate.
+bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
+  const Place reference = place_of(measure.reference);
+  const auto candidate = static_cast<Place>(measure.candidate);
+  if (measure.alone) {
+    return bisect::MeasuredAlone{measure.candidate, {{0, runs.run(candidate, measure.pairs)}}};
+  }
+  std::vector<double> effects;
+  std::vector<double> references;
+  for (int pair = 0; pair < measure.pairs; ++pair) {
+    const bool reference_first = pair % 2 == 0;
+    const double first = runs.run(reference_first ? reference : candidate);
+    const double second = runs.run(reference_first ? candidate : reference);
+    references.push_back(reference_first ? first : second);
+    effects.push_back(reference_first ? second - first : first - second);
+  }
+  return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}, {{0, references}}};
+}
+
+std::vector<std::size_t> verified_set(const bisect::Measure& measure) {
+  std::vector<std::size_t> commits;
+  for (Place place = place_of(measure.reference) + 1;
+       place <= static_cast<Place>(measure.candidate); ++place) {
+    commits.push_back(static_cast<std::size_t>(place));
+  }
+  return commits;
+}
+
+/// What the posterior alone claims of a set when it is about to be verified.
+void note_belief(DayResult& result, const std::vector<std::size_t>& commits,
+                 const std::vector<double>& posterior) {
+  const auto is_this = [&](const auto& claim) { return claim.commits == commits; };
+  if (std::any_of(result.claims.begin(), result.claims.end(), is_this)) return;
+  double mass = 0;
+  for (const auto commit : commits) mass += posterior[commit];
+  if (mass >= kConfidence) result.claims.push_back({commits, false});
+}
+
+/// A class with or without a build, as it turns out.
+bisect::SearchEvent carry_out_build(std::size_t commit, DayRuns& runs) {
+  if (!runs.build(static_cast<Place>(commit))) return bisect::Unbuildable{commit};
+  return bisect::Built{commit};
+}
+
+void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
+  if (const auto taken = search.apply(event); !taken) {
+    throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
+  }
+}
+
+/// Builds what the next measurement waits for, as much at once as there are builders.
+bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayRuns& runs) {
+  const auto commits = search.next_builds(builders);
+  for (const auto commit : commits) tell(search, carry_out_build(commit, runs));
+  return !commits.empty();
+}
+
+DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
+  DayRuns runs(trial.day, *trial.log_times, trial.start);
+  bisect::SearchSeries series;
+  series.noise_sd = known_noise(trial);
+  DayResult result;
+  double began = cpu_ms();
+  auto search = bisect::CulpritSearch::create({}, {series}, trial.day.commits).value();
+  bisect::Action action = search.next();
+  while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
+    if (build_next(search, builders, runs)) {
+      ++result.rounds;
+      action = search.next();
+      continue;
+    }
+    result.cpu_ms += cpu_ms() - began;
+    if (measure->purpose == bisect::Purpose::verify_culprit) {
+      note_belief(result, verified_set(*measure), search.posterior());
+    }
+    const auto event = carry_out(*measure, runs);
+    began = cpu_ms();
+    tell(search, event);
+    action = search.next();
+  }
+  result.cpu_ms += cpu_ms() - began;
+  for (const auto& culprit : std::get<bisect::Answer>(action).culprits) {
+    result.blamed.push_back(culprit.classes);
+    if (culprit.confidence >= kConfidence) result.claims.push_back({culprit.classes, true});
+  }
+  result.builds = runs.builds();
+  result.runs = runs.runs();
+  return result;
+}
+
+Method peer(std::string name, std::function<Blamed(DayRuns&, double)> search) {
+  return {std::move(name), [search](const Trial& trial) {
+            DayRuns runs(trial.day, *trial.log_times, trial.start);
+            DayResult result;
+            const double began = cpu_ms();
+            result.blamed = search(runs, trial.step);
+            result.cpu_ms = cpu_ms() - began;
+            result.builds = result.rounds = runs.builds();
+            result.runs = runs.runs();
+            return result;
+          }};
+}
+
+std::vector<Method> methods() {
+  return {
+      {"torchwatch", [](const Trial& trial) { return search_with_torchwatch(trial, 1); }},
+      {"torchwatch, 2 builders",
+       [](const Trial& trial) { return search_with_torchwatch(trial, 2); }},
+      {"torchwatch, 4 builders",
+       [](const Trial& trial) { return search_with_torchwatch(trial, 4); }},
+      peer("binary search, 7 %", [](auto& runs, double) { return binary_search_7_percent(runs); }),
+      peer("git bisect, median of 5",
+           [](auto& runs, double) { return git_bisect_median_of_five(runs); }),
+      peer("Pinpoint's rules", pinpoint),
+      peer("Bayesian pass/fail", bayes_of_pass_and_fail)};
+}
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> all;
+  const auto add = [&](std::size_t commits, int culprits, int step, int unbuildable) {
+    const std::string what = culprits == 0
+                                 ? "no culprit"
+                                 : (culprits == 1 ? "" : std::to_string(culprits) + " of ") + "+" +
+                                       std::to_string(step) + " %";
+    all.push_back({std::to_string(commits) + " commits, " + what + ", " +
+                       std::to_string(unbuildable) + " % unbuildable",
+                   {commits, culprits, std::log1p(step / 100.0), unbuildable / 100.0}});
+  };
+  for (const std::size_t commits : {100U, 16U, 64U, 400U, 1000U}) {
+    for (const int step : {5, 7, 10, 20, 50}) add(commits, 1, step, 5);
+  }
+  for (const int unbuildable : {0, 30}) {
+    for (const int step : {7, 10, 20}) add(100, 1, step, unbuildable);
+  }
+  add(100, 0, 10, 5);
+  add(1000, 0, 10, 5);
+  for (const int step : {7, 10, 20}) add(100, 2, step, 5);
+  for (const int step : {7, 10, 20}) add(100, 3, step, 5);
+  return all;
+}
+
+/// The same days for every method: nothing but the seed, the shape and the number draws them.
+Trial make_trial(const Scenario& scenario, const Noise& noise, std::uint64_t seed, int number) {
+  std::seed_seq sequence{seed, static_cast<std::uint64_t>(number)};
+  std::mt19937_64 random(sequence);
+  const auto any = [&](std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+  };
+  const auto& log_times = noise[any(noise.size())];
+  const std::size_t start = any(log_times.size());
+  return {draw_day(scenario.shape, random), &log_times, start, scenario.shape.step};
+}
+
+SearchScore measure(const Scenario& scenario, const Method& method, const Noise& noise,
+                    std::uint64_t seed, int trials) {
+  SearchScore score;
+  for (int number = 0; number < trials; ++number) {
+    const Trial trial = make_trial(scenario, noise, seed, number);
+    score.count(trial.day, method.search(trial));
+  }
+  return score;
+}
+
+Result<Noise> read_noise(const std::string& file) {
+  TW_TRY(const auto recording, test::read_recording(file));
+  Noise noise;
+  for (const auto& series : recording) {
+    const auto medians = test::process_medians(series);
+    if (medians.size() < kProcessesMin) {
+      return fail(ErrorCode::invalid, file + ": " + std::to_string(medians.size()) +
+                                          " processes of " + series.workload + "; at least " +
+                                          std::to_string(kProcessesMin) + " are needed");
+    }
+    noise.push_back(log_times_of(medians));
+  }
+  return noise;
+}
+
+struct Options {
+  std::string file = test::full_recording();
+  std::uint64_t seed = 1;
+  int trials = 1000;
+  bool json = false;
+  std::string only;
+};
+
+/// Measures the rows wanted, one after the other; `done` is called after each.
+template <typename Done>
+Status measure_rows(const Options& options, const Done& done) {
+  TW_TRY(const auto noise, read_noise(options.file));
+  bool any = false;
+  for (const auto& scenario : scenarios()) {
+    for (const auto& method : methods()) {
+      const std::string row = scenario.name + " | " + method.name + " |";
+      if (row.find(options.only) == std::string::npos) continue;
+      any = true;
+      const auto score = measure(scenario, method, noise, options.seed, options.trials);
+      done(scenario.name, method.name, score);
+    }
+  }
+  if (any) return {};
+  return fail(ErrorCode::invalid, "--only: no row has \"" + options.only +
+                                      "\" in its name, as in \"" + scenarios().front().name +
+                                      " | " + methods().front().name + "\"");
+}
+
+Status print_table(const Options& options) {
+  std::printf("%d days a row, seed %llu; per cent with 95 %% intervals\n\n%s", options.trials,
+              static_cast<unsigned long long>(options.seed), table_head().c_str());
+  return measure_rows(options, [](const auto& day, const auto& method, const auto& score) {
+    std::printf("%s", table_row(day, method, score).c_str());
+    std::fflush(stdout);
+  });
+}
+
+Status print_json(const Options& options) {
+  nlohmann::json rows = nlohmann::json::array();
+  TW_TRY_VOID(measure_rows(options, [&](const auto& day, const auto& method, const auto& score) {
+    rows.push_back(json_row(day, method, score));
+  }));
+  const nlohmann::json all{
+      {"noise", options.file}, {"seed", options.seed}, {"days", options.trials}, {"rows", rows}};
+  std::cout << all.dump(2) << "\n";
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("How often searches name the right commit on days with recorded noise");
+  app.add_option("NOISE.csv", options.file,
+                 "recording of unchanged code: columns comparison, process, workload, ns "
+                 "(default: the repository's, tests/recordings)");
+  app.add_option("--seed", options.seed, "of the days")->capture_default_str();
+  app.add_option("--trials", options.trials, "days a row")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "one JSON object instead of a table");
+  app.add_option("--only", options.only,
+                 "only rows whose name contains this, as in \"+10 %, 5 % unbuildable | torch\"");
+  if (const auto ended = read_command_line(app, argc, argv)) return *ended;
+  const auto done = options.json ? print_json(options) : print_table(options);
+  if (done) return 0;
+  std::fprintf(stderr, "experiment_search: %s\n", done.error().message.c_str());
+  return 2;
+}

@@ -1,0 +1,186 @@
+#include "api_fixture.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iterator>
+
+#include "torchwatch/pages/pages.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+constexpr const char* kToken = "tw_a-token-for-tests";
+
+Id ready_build(BuildStore& builds, const std::string& name) {
+  auto row = builds.discover(BuildOrigin::nightly, name).value();
+  row.version = "2.14.0";
+  row.trunk_commit = "c0ffee";
+  row.content_hash = "hash of " + name;
+  row.folder = "/builds/" + name;
+  return builds.mark_ready(row).value().id;
+}
+
+const Series kSeries{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+
+VerdictRow verdict_of(const ComparisonRow& comparison) {
+  VerdictRow verdict;
+  verdict.comparison = comparison.id;
+  verdict.series = kSeries;
+  verdict.verdict = Verdict::regressed;
+  verdict.ratio = 1.15;
+  verdict.interval_low = 1.13;
+  verdict.interval_high = 1.17;
+  verdict.baseline_value = 2e6;
+  verdict.candidate_value = 2.3e6;
+  verdict.runs = 24;
+  return verdict;
+}
+
+IncidentRow incident_of(const ComparisonRow& comparison) {
+  IncidentRow row;
+  row.comparison = comparison.id;
+  row.key = "time-cpu:abc";
+  row.title = "resnet18 cpu-train time +15.0 %";
+  row.series = {{kSeries, 1.15, 1.13, 1.17, 2e6, 2.3e6}};
+  row.opened_at = comparison.created_at;
+  return row;
+}
+
+void add_bisection(Database& database, Id incident, WallMillis now) {
+  BisectionStore bisections(database);
+  BisectionRow row;
+  row.incident = incident;
+  row.good = "aaaa";
+  row.bad = "bbbb";
+  row.spec_json = R"({"folder": "/builds/secret"})";
+  row.created_at = now;
+  row = bisections.open(row).value();
+  REQUIRE(bisections.append(row.id, {0, "probed", R"({"commit": "cccc"})"}));
+  REQUIRE(bisections.end(row, R"({"culprit": "cccc"})", now));
+  REQUIRE(IncidentStore(database).attach_bisection(incident, row.id));
+}
+
+std::string path_of(const std::string& series) {
+  return series.substr(0, series.find('?'));
+}
+
+std::multimap<std::string, std::string> query_of(const std::string& series) {
+  std::multimap<std::string, std::string> query;
+  for (auto at = series.find('?'); at != std::string::npos; at = series.find('&', at + 1)) {
+    const auto pair = series.substr(at + 1, series.find('&', at + 1) - at - 1);
+    query.emplace(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
+  }
+  return query;
+}
+
+}  // namespace
+
+test::ApiDescription api_description() {
+  return test::ApiDescription::read(std::string(TORCHWATCH_SOURCE_DIR) +
+                                    "/service/api/openapi.json");
+}
+
+Api::Api()
+    : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
+      client(platform::make_http_client("torchwatch-test")) {
+  routes = api::routes({*database, clock, random, [this] { ++woken; },
+                        [this] {
+                          const std::scoped_lock lock(mutex);
+                          return trouble;
+                        }});
+  std::ranges::move(pages::routes(*database), std::back_inserter(routes));
+  http::ServerSettings settings;
+  settings.token_sha256 = http::hash_token(kToken);
+  server = http::Server::start(settings, routes, clock).value();
+}
+
+Api::~Api() {
+  CHECK(api_description().violations(exchanges, test::ApiDescription::Undescribed::ignored) ==
+        std::vector<std::string>{});
+}
+
+std::string Api::url(const std::string& series) const {
+  return "http://127.0.0.1:" + std::to_string(server->port()) + series;
+}
+
+Api::Answer Api::send(const std::string& method, const std::string& series, const std::string& body,
+                      const Headers& headers) {
+  platform::HttpRequest request;
+  request.method = method;
+  request.url = url(series);
+  request.body = body;
+  request.headers = headers;
+  const auto response = client->send(request);
+  INFO(method << " " << series);
+  REQUIRE(response);
+  const std::string type =
+      response->headers.count("content-type") == 0 ? "" : response->headers.at("content-type");
+  const auto sent_type = headers.count("Content-Type") == 0 ? "" : headers.at("Content-Type");
+  exchanges.push_back({.method = method,
+                       .path = path_of(series),
+                       .query = query_of(series),
+                       .content_type = sent_type,
+                       .body = body,
+                       .answer = {{response->status, type, response->body}}});
+  return {response->status, nlohmann::json::parse(response->body, nullptr, false), response->body,
+          response->headers};
+}
+
+Api::Answer Api::get(const std::string& series) {
+  return send("GET", series, "", {});
+}
+
+std::string Api::page(const std::string& series) {
+  platform::HttpRequest request;
+  request.method = "GET";
+  request.url = url(series);
+  const auto response = client->send(request);
+  REQUIRE(response);
+  CHECK(response->status == 200);
+  CHECK(response->headers.at("content-type") == "text/html; charset=utf-8");
+  return response->body;
+}
+
+Api::Answer Api::post(const std::string& series, const std::string& body, Headers headers) {
+  headers.emplace("Content-Type", "application/json");
+  headers.emplace("Authorization", std::string("Bearer ") + kToken);
+  return send("POST", series, body, headers);
+}
+
+void Api::fill() {
+  BuildStore builds(*database);
+  ComparisonStore comparisons(*database);
+  IncidentStore incidents(*database);
+  const auto now = clock.wall_now();
+  const Id baseline = ready_build(builds, "2.14.0.dev20260816");
+  const Id candidate = ready_build(builds, "2.14.0.dev20260817");
+  const auto comparison = comparisons.open({Purpose::nightly, candidate, baseline}, now).value();
+  REQUIRE(comparisons.add_verdict(verdict_of(comparison)));
+  const auto incident = incidents.open(incident_of(comparison)).value();
+  add_bisection(*database, incident.id, now);
+  OutboxRow message;
+  message.key = "open:abc";
+  message.incident = incident.id;
+  message.title = "resnet18";
+  message.body = "Slower.";
+  REQUIRE(incidents.queue(message));
+}
+
+void Api::add_self_test(Verdict verdict) {
+  ComparisonStore comparisons(*database);
+  const auto comparison = comparisons.open({Purpose::self_test, 1, 1}, clock.wall_now()).value();
+  auto row = verdict_of(comparison);
+  row.verdict = verdict;
+  REQUIRE(comparisons.add_verdict(row));
+}
+
+void Api::add_builds(int count) {
+  BuildStore builds(*database);
+  for (int i = 0; i < count; ++i) ready_build(builds, "build-" + std::to_string(i));
+}

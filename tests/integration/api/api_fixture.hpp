@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "api_description.hpp"
+#include "fake_clock.hpp"
+#include "fake_random.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/api/api.hpp"
+#include "torchwatch/http/server.hpp"
+#include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+torchwatch::test::ApiDescription api_description();
+
+/// API and pages over a fresh database. At its end every answer is compared with openapi.json, and
+/// every request that was accepted as well.
+struct Api {
+  Api();
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  struct Answer {
+    int status = 0;
+    nlohmann::json body;
+    std::string text;  ///< the body as it came
+    std::map<std::string, std::string> headers;
+  };
+  using Headers = std::map<std::string, std::string>;
+
+  Answer get(const std::string& series);
+  /// The text of a page.
+  std::string page(const std::string& series);
+  /// With the token and as JSON, unless `headers` says otherwise.
+  Answer post(const std::string& series, const std::string& body, Headers headers = {});
+  Answer send(const std::string& method, const std::string& series, const std::string& body,
+              const Headers& headers);
+  std::string url(const std::string& series) const;
+
+  /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
+  /// message, an ended bisection with an event, all with id 1 but the second build.
+  void fill();
+  /// One series of the first build compared with itself (after `fill`).
+  void add_self_test(torchwatch::Verdict verdict);
+  /// `count` more builds.
+  void add_builds(int count);
+
+  torchwatch::test::TemporaryFolder folder;
+  std::unique_ptr<torchwatch::storage::Database> database;
+  torchwatch::test::FakeClock clock;
+  torchwatch::test::FakeRandom random;
+  std::mutex mutex;
+  std::string trouble;
+  std::vector<torchwatch::test::Exchange> exchanges;
+  std::atomic<int> woken = 0;
+  std::unique_ptr<torchwatch::platform::HttpClient> client;
+  std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them
+  std::unique_ptr<torchwatch::http::Server> server;
+};

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+
+using namespace torchwatch;
+using Operation = test::ApiDescription::Operation;
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::string with_id(std::string path) {
+  const auto at = path.find("{id}");
+  return at == std::string::npos ? path : path.replace(at, 4, "1");
+}
+
+}  // namespace
+
+TEST_CASE("openapi.json describes exactly the routes there are") {
+  const Api api;
+  std::vector<Operation> served;
+  for (const auto& route : api.routes) {
+    served.push_back({lower(route.method), std::string(route.path)});
+  }
+  auto described = api_description().operations();
+  std::sort(served.begin(), served.end());
+  std::sort(described.begin(), described.end());
+  CHECK(served.size() == described.size());
+  CHECK((served == described));
+}
+
+TEST_CASE("openapi.json asks for the token exactly where the routes do") {
+  const Api api;
+  const auto description = api_description();
+  for (const auto& route : api.routes) {
+    const auto& node =
+        description.document().at("paths").at(std::string(route.path)).at(lower(route.method));
+    CHECK(node.contains("security") == route.needs_token);
+  }
+}
+
+TEST_CASE("every described operation is answered as described") {
+  Api api;
+  api.fill();
+  REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
+  for (const auto& operation : api_description().operations()) {
+    const std::string path = with_id(operation.path_template);
+    const bool is_get = operation.method == "get";
+    const auto answer =
+        is_get
+            ? api.get(path)
+            : api.post(path, path.ends_with("bisections") ? R"({"good": "a", "bad": "b"})" : "{}");
+    INFO(operation.method << " " << path);
+    CHECK(answer.status == (is_get ? 200 : 202));
+  }
+}
+
+TEST_CASE("the description's errors look as described") {
+  Api api;
+  for (const auto& operation : api_description().operations()) {
+    const std::string path = with_id(operation.path_template);
+    if (operation.method == "get") {
+      CHECK(api.get(path + "?unknown=1").status == 400);
+    } else {
+      CHECK(api.post(path, R"({"unknown": 1})").status == 400);
+    }
+  }
+}

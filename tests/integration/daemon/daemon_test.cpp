@@ -1,0 +1,182 @@
+#include "torchwatch/daemon/daemon.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/platform/http_client.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kToken = "a-token-for-tests-1234";
+
+/// A daemon on a free port over a fresh database, with a channel without builds.
+struct Service {
+  Service() {
+    config.storage.path = folder.path() / "state" / "torchwatch.sqlite";
+    config.channel.path = folder.path() / "nightlies";
+    config.build.cache = folder.path() / "builds";
+    config.executor.scratch = folder.path() / "scratch";
+    config.executor.machine_lock = folder.path().filename().string();
+    config.web.port = 0;
+    config.web.token_file = folder.write("token", std::string(kToken) + "\n");
+    std::filesystem::permissions(config.web.token_file, std::filesystem::perms::owner_read |
+                                                            std::filesystem::perms::owner_write);
+    std::filesystem::create_directories(config.channel.path);
+  }
+
+  ~Service() { stop(); }
+
+  /// Starts the daemon; it serves, but carries nothing out before `work`.
+  void start() {
+    application = daemon::Application::open(config, progress, log).value();
+    auto started = daemon::Daemon::start(*application);
+    if (!started) FAIL(started.error().message);
+    daemon = std::move(*started);
+  }
+
+  void work() {
+    worker = std::jthread([this](std::stop_token stop) { status = daemon->run(std::move(stop)); });
+  }
+
+  void stop() {
+    worker = {};
+    daemon.reset();
+    application.reset();
+  }
+
+  platform::HttpResponse send(const std::string& method, const std::string& path,
+                              const std::string& body = "", const std::string& token = kToken) {
+    platform::HttpRequest request;
+    request.method = method;
+    request.url = "http://127.0.0.1:" + std::to_string(daemon->port()) + path;
+    request.headers = {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token}};
+    request.body = body;
+    return client->send(request).value();
+  }
+
+  json get(const std::string& path) { return json::parse(send("GET", path).body); }
+
+  std::string ask(const std::string& path, const json& body) {
+    const auto accepted = send("POST", path, body.dump());
+    REQUIRE(accepted.status == 202);
+    return "/api/v1/requests/" + std::to_string(json::parse(accepted.body).at("id").get<int>());
+  }
+
+  /// Asks `path` until `holds`, at most 20 s.
+  template <typename Holds>
+  json wait_until(const std::string& path, const Holds& holds) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < limit) {
+      auto answer = get(path);
+      if (holds(answer)) return answer;
+    }
+    FAIL(path << " did not come to the expected state");
+    return {};
+  }
+
+  test::TemporaryFolder folder;
+  config::Config config;
+  comparison::Silence progress;
+  std::ostringstream out;
+  log::Log log{{log::Level::debug, log::Format::json}, out};
+  std::unique_ptr<platform::HttpClient> client = platform::make_http_client("torchwatch-test");
+  std::unique_ptr<daemon::Application> application;
+  std::unique_ptr<daemon::Daemon> daemon;
+  Status status;
+  std::jthread worker;
+};
+
+bool is_over(const json& request) {
+  return request.at("state") == "done" || request.at("state") == "failed";
+}
+
+}  // namespace
+
+TEST_CASE("a daemon serves the API and the page for people on a free port") {
+  Service service;
+  service.start();
+  CHECK(service.daemon->port() > 0);
+  CHECK(service.get("/healthz") == json{{"status", "ok"}});
+  CHECK(service.get("/api/v1/comparisons").at("comparisons").empty());
+  const auto page = service.send("GET", "/");
+  CHECK(page.status == 200);
+  CHECK_THAT(page.body, Contains("<h1>torchwatch</h1>"));
+}
+
+TEST_CASE("a request is carried out and its result can be read") {
+  Service service;
+  service.start();
+  service.work();
+  const auto path = service.ask("/api/v1/nightlies", json::object());
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "done");
+  CHECK(request.at("result").contains("note"));
+}
+
+TEST_CASE("a request that names an unknown build fails with what was looked for") {
+  Service service;
+  service.start();
+  service.work();
+  const auto path = service.ask("/api/v1/nightlies", {{"candidate", "nowhere"}, {"baseline", "x"}});
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "failed");
+  CHECK_THAT(request.at("result").at("error").get<std::string>(), Contains("nowhere"));
+}
+
+TEST_CASE("a request that came before a restart is carried out after it") {
+  Service service;
+  service.start();
+  const auto path = service.ask("/api/v1/nightlies", json::object());
+  CHECK(service.get(path).at("state") == "pending");
+  service.stop();
+  service.start();
+  service.work();
+  CHECK(service.wait_until(path, is_over).at("state") == "done");
+}
+
+TEST_CASE("a channel that cannot be read makes the daemon unhealthy, not dead") {
+  Service service;
+  std::filesystem::remove(service.config.channel.path);
+  service.start();
+  service.work();
+  const auto problem =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("detail"); });
+  CHECK(problem.at("status") == 503);
+  CHECK_THAT(problem.at("detail").get<std::string>(), Contains("nightlies"));
+  CHECK(service.get("/api/v1/incidents").at("incidents").empty());
+  service.worker = {};
+  CHECK(service.status);
+}
+
+TEST_CASE("a second daemon on the same database is refused") {
+  Service service;
+  service.start();
+  const auto second = daemon::Application::open(service.config, service.progress, service.log);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("the log has start, requests and end of a daemon, and never a token") {
+  Service service;
+  service.start();
+  const std::string listening = "http://127.0.0.1:" + std::to_string(service.daemon->port());
+  service.work();
+  service.wait_until(service.ask("/api/v1/nightlies", json::object()), is_over);
+  CHECK(service.send("POST", "/api/v1/nightlies", "{}", "wrong-token-5678").status == 401);
+  service.application->log().logger("test").error(std::string("somebody logs ") + kToken);
+  service.stop();
+  const auto text = service.out.str();
+  CHECK_THAT(text, Contains(listening) && Contains("\"stopped\""));
+  CHECK_THAT(text, Contains("\"status\":202") && Contains("\"status\":401"));
+  CHECK_THAT(text, Contains("somebody logs [redacted]"));
+  CHECK_THAT(text, !Contains(kToken) && !Contains("wrong-token"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(json::accept(line));
+}

@@ -1,0 +1,32 @@
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests" / "experiments"))
+
+from kept_rows import KeptRows
+
+
+class Kept(unittest.TestCase):
+    def setUp(self) -> None:
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.file = Path(holder.name) / "rows.jsonl"
+
+    def test_there_are_none_before_the_first(self) -> None:
+        self.assertEqual(KeptRows(self.file).rows, [])
+
+    def test_a_row_is_in_the_file_as_soon_as_it_is_made(self) -> None:
+        rows = KeptRows(self.file)
+        rows.add({"way": "step", "values_ns": [1, 2.5]})
+        self.assertEqual(KeptRows(self.file).rows, rows.rows)
+
+    def test_what_was_kept_before_stays_and_comes_first(self) -> None:
+        for number in range(3):
+            KeptRows(self.file).add({"round": number})
+        self.assertEqual(self.file.read_text(), '{"round": 0}\n{"round": 1}\n{"round": 2}\n')
+
+
+if __name__ == "__main__":
+    unittest.main()

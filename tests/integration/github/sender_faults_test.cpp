@@ -1,0 +1,198 @@
+#include <catch2/catch.hpp>
+
+#include "fake_http_client.hpp"
+#include "outbox_fixture.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using test::Fault;
+
+namespace {
+
+constexpr WallMillis kMinute = 60'000;
+
+Fault status(int code, std::multimap<std::string, std::string> headers = {}) {
+  Fault fault;
+  fault.status = code;
+  fault.headers = std::move(headers);
+  return fault;
+}
+
+struct FaultyOutbox : Outbox {
+  FaultyOutbox() { queue("open-1", OutboxKind::open); }
+
+  /// Delivers into the fault; how long the message is put off.
+  WallMillis postponed_by(const Fault& fault) {
+    github.fail_next(fault);
+    const auto delivery = deliver();
+    CHECK(delivery.postponed == 1);
+    CHECK(message("open-1").state == OutboxState::pending);
+    return message("open-1").not_before - clock.wall_now();
+  }
+  void require_one_issue_in_the_end() {
+    deliver_all();
+    CHECK(message("open-1").state == OutboxState::sent);
+    CHECK(issues_with("open-1", github) == 1);
+    CHECK(github.violations() == std::vector<std::string>{});
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(FaultyOutbox, "a time-out after GitHub has accepted leaves one issue") {
+  time_limit = std::chrono::milliseconds(150);
+  Fault fault;
+  fault.kind = Fault::Kind::hang;
+  fault.done = true;
+  CHECK(postponed_by(fault) == kMinute);
+  time_limit = std::chrono::milliseconds(10'000);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a connection closed in the answer leaves one issue") {
+  Fault fault;
+  fault.kind = Fault::Kind::cut;
+  fault.done = true;
+  CHECK(postponed_by(fault) == kMinute);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a 502 leaves one issue, whether GitHub did it or not") {
+  Fault fault = status(502);
+  fault.done = GENERATE(true, false);
+  CHECK(postponed_by(fault) == kMinute);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a failed look-up posts nothing") {
+  Fault fault = status(503);
+  fault.method = "GET";
+  CHECK(postponed_by(fault) == kMinute);
+  CHECK(github.issues().empty());
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "the wait after a failure doubles and ends at six hours") {
+  WallMillis expected = kMinute;
+  for (int i = 0; i < 12; ++i) {
+    CHECK(postponed_by(status(500)) == std::min(expected, 360 * kMinute));
+    expected *= 2;
+    clock.advance(std::chrono::hours(7));
+  }
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "retry-after is waited for, not a second less") {
+  CHECK(postponed_by(status(403, {{"Retry-After", "1234"}})) == 1'234'000);
+  CHECK(message("open-1").last_error.find("rate limit") != std::string::npos);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a used-up quota is waited for until its reset") {
+  const auto reset = clock.wall_now() / 1000 + 600;
+  const auto wait = postponed_by(
+      status(429, {{"X-RateLimit-Remaining", "0"}, {"X-RateLimit-Reset", std::to_string(reset)}}));
+  CHECK(wait >= 600'000);
+  CHECK(wait <= 602'000);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a rate limit keeps one sender quiet about every message") {
+  queue("other", OutboxKind::comment);
+  github.fail_next(status(429, {{"Retry-After", "100"}}));
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, *http, clock, settings());
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  const auto asked = github.requests().size();
+  clock.step_wall(std::chrono::hours(1));  // the messages are due, but no time has passed
+  CHECK(sender.deliver_due({}).value().sent == 0);
+  CHECK(github.requests().size() == asked);
+  clock.advance(std::chrono::seconds(100));
+  CHECK(sender.deliver_due({}).value().sent == 2);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "switched-off issues end the message and say so") {
+  github.fail_next(status(410));
+  CHECK(deliver().dead == 1);
+  CHECK(message("open-1").state == OutboxState::dead);
+  CHECK(message("open-1").last_error.find("issues are disabled in owner/name") !=
+        std::string::npos);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a refused message ends with GitHub's own words") {
+  Fault fault = status(422);
+  fault.message = "body is too long (maximum is 65536 characters)";
+  github.fail_next(fault);
+  CHECK(deliver().dead == 1);
+  CHECK(message("open-1").last_error.find("maximum is 65536") != std::string::npos);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "the error of a token without the permission names the one it needs") {
+  postponed_by(status(403, {{"X-Accepted-GitHub-Permissions", "issues=write"}}));
+  const auto error = message("open-1").last_error;
+  CHECK(error.find("Issues: read and write") != std::string::npos);
+  CHECK(error.find("issues=write") != std::string::npos);
+  CHECK(error.find(kToken) == std::string::npos);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a token that is not accepted is said to be replaced") {
+  postponed_by(status(401));
+  CHECK(message("open-1").last_error.find("token_file") != std::string::npos);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a message that fails without end is given up") {
+  for (int i = 0; i < 25; ++i) {
+    github.fail_next(status(500));
+    deliver();
+    clock.advance(std::chrono::hours(7));
+  }
+  CHECK(message("open-1").state == OutboxState::dead);
+  CHECK(deliver().sent == 0);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a tracker that is not there postpones") {
+  test::FakeHttpClient nobody([](const platform::HttpRequest&) -> Result<platform::HttpResponse> {
+    return fail(ErrorCode::unavailable, "no connection to the host");
+  });
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, nobody, clock, settings());
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a redirect to another host gets neither the token nor the text") {
+  test::FakeHttpClient redirecting([](const platform::HttpRequest& request) {
+    if (request.method == "GET" && request.url.find("evil.example") == std::string::npos) {
+      return test::answer(302, "", {{"location", "https://evil.example/x"}});
+    }
+    if (request.method == "GET") return test::answer(200, "[]");
+    return test::answer(307, "", {{"location", "https://evil.example/x"}});
+  });
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, redirecting, clock, settings());
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  const auto requests = redirecting.requests();
+  REQUIRE(requests.size() == 3);
+  CHECK(requests[0].headers.count("Authorization") == 1);
+  CHECK(requests[1].headers.count("Authorization") == 0);
+  CHECK(requests[2].method == "POST");
+  CHECK(requests[2].url.starts_with(github.url()));
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "redirects in a circle end after five") {
+  test::FakeHttpClient circling([](const platform::HttpRequest& request) {
+    return test::answer(301, "", {{"location", request.url}});
+  });
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, circling, clock, settings());
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  CHECK(circling.requests().size() == 6);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a next page on another host is not asked for") {
+  test::FakeHttpClient luring([](const platform::HttpRequest&) {
+    return test::answer(200, "[]", {{"link", "<https://evil.example/x>; rel=\"next\""}});
+  });
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, luring, clock, settings());
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  CHECK(luring.requests().size() == 1);
+}

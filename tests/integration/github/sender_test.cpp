@@ -1,0 +1,141 @@
+#include <catch2/catch.hpp>
+
+#include "outbox_fixture.hpp"
+#include "torchwatch/report/issue.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+void tell_the_whole_story(Outbox& outbox) {
+  outbox.queue("open-1", OutboxKind::open, "Slower.");
+  outbox.queue("comment-1", OutboxKind::comment, "Still there.");
+  outbox.queue("close-1", OutboxKind::close, "Gone.");
+  CHECK(outbox.deliver().sent == 3);
+  const auto issues = outbox.github.issues();
+  REQUIRE(issues.size() == 1);
+  CHECK(issues[0].title == "resnet18 cpu-train time +15.2 %");
+  CHECK(issues[0].body == "Slower.\n" + report::marker("open-1") + "\n");
+  CHECK(issues[0].labels == std::vector<std::string>{"torchwatch"});
+  REQUIRE(issues[0].comments.size() == 2);
+  CHECK(issues[0].comments[0].body == "Still there.\n" + report::marker("comment-1") + "\n");
+  CHECK(issues[0].state == "closed");
+  CHECK(outbox.message("close-1").issue_number == 1);
+  CHECK(outbox.github.violations() == std::vector<std::string>{});
+}
+
+test::FakeGithub::Issue other_issue(const std::string& body) {
+  test::FakeGithub::Issue issue;
+  issue.title = "Something else";
+  issue.body = body;
+  return issue;
+}
+
+}  // namespace
+
+TEST_CASE("an incident is opened, commented and closed as GitHub describes its API") {
+  Outbox outbox;
+  tell_the_whole_story(outbox);
+}
+
+TEST_CASE("the same fits the project's own small description of that API") {
+  Outbox outbox(own_github_description());
+  tell_the_whole_story(outbox);
+}
+
+TEST_CASE("nothing is asked of GitHub when nothing is due") {
+  Outbox outbox;
+  CHECK(outbox.deliver().sent == 0);
+  CHECK(outbox.github.requests().empty());
+}
+
+TEST_CASE("an issue that is there already is found on any page and not opened again") {
+  Outbox outbox;
+  outbox.github.plant(other_issue("by us, but the answer was lost\n" + report::marker("open-1")));
+  for (int i = 0; i < 250; ++i) outbox.github.plant(other_issue(""));
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.message("open-1").issue_number == 1);
+  CHECK(outbox.github.issues().size() == 251);
+  CHECK(outbox.github.requests().size() == 3);
+  CHECK(outbox.github.violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("a pull request that quotes the marker is not taken for the issue") {
+  Outbox outbox;
+  auto quote = other_issue(report::marker("open-1"));
+  quote.is_pull_request = true;
+  outbox.github.plant(quote);
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.message("open-1").issue_number == 2);
+}
+
+TEST_CASE("the look-up ends where issues are older than the incident") {
+  Outbox outbox;
+  auto old = other_issue("");
+  old.created_at = "2020-01-01T00:00:00Z";
+  for (int i = 0; i < 150; ++i) outbox.github.plant(old);
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.github.requests().size() == 2);
+}
+
+TEST_CASE("a comment is said once, also when it is on a later page") {
+  Outbox outbox;
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  auto with_comments = other_issue("");
+  outbox.queue("comment-1", OutboxKind::comment);
+  for (int i = 0; i < 120; ++i) outbox.queue("c" + std::to_string(i), OutboxKind::comment);
+  CHECK(outbox.deliver().sent == 121);
+  CHECK(outbox.github.issues()[0].comments.size() == 121);
+
+  // The database goes back to before the comment was noted as sent; GitHub does not.
+  outbox.queue("comment-2", OutboxKind::comment);
+  outbox.github.fail_next({"POST", test::Fault::Kind::cut, true, 0, {}, ""});
+  CHECK(outbox.deliver().postponed == 1);
+  outbox.deliver_all();
+  CHECK(outbox.message("comment-2").state == OutboxState::sent);
+  CHECK(outbox.github.issues()[0].comments.size() == 122);
+  CHECK(outbox.github.violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("labels that GitHub drops silently are no error") {
+  Outbox outbox;
+  outbox.github.drop_labels();
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+}
+
+TEST_CASE("a renamed repository's redirects are followed within the configured origin") {
+  Outbox outbox;
+  outbox.github.rename_repository();
+  outbox.queue("open-1", OutboxKind::open);
+  outbox.queue("close-1", OutboxKind::close);
+  CHECK(outbox.deliver().sent == 2);
+  CHECK(outbox.github.issues().at(0).state == "closed");
+  CHECK(outbox.github.violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("settings that can never work are an error before anything is touched") {
+  Outbox outbox;
+  outbox.queue("open-1", OutboxKind::open);
+  IncidentStore incidents(*outbox.database);
+  for (const auto& [repository, api] :
+       std::vector<std::pair<std::string, std::string>>{{"no-slash", outbox.github.url()},
+                                                        {"owner/../x", outbox.github.url()},
+                                                        {kRepository, "http://api.github.com"},
+                                                        {kRepository, "ftp://127.0.0.1"}}) {
+    auto settings = outbox.settings();
+    settings.repository = repository;
+    settings.api = api;
+    github::OutboxSender sender(incidents, *outbox.http, outbox.clock, settings);
+    const auto delivery = sender.deliver_due({});
+    REQUIRE_FALSE(delivery);
+    CHECK(delivery.error().code == ErrorCode::invalid);
+    CHECK(delivery.error().message.starts_with("[github]"));
+  }
+  CHECK(outbox.message("open-1").state == OutboxState::pending);
+}

@@ -1,0 +1,359 @@
+// Tests what follows nightlies: self-tests, rechecks, drift comparisons, environments that change.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using storage::ComparisonRow;
+using storage::ComparisonState;
+using storage::Purpose;
+
+namespace {
+
+constexpr const char* kQuiet = "noise 0.01";
+
+/// Nightlies that come one after the other, each of a new commit, and a service that does what is
+/// due after each.
+class Nightlies {
+ public:
+  /// Publishes the first two nightlies with their behaviours.
+  Nightlies(
+      const std::string& first, const std::string& second,
+      const std::function<void(config::Config&)>& change = [](auto&) {})
+      : day_(folder_.path(), commits(first)) {
+    day_.publish("2026-08-16", day_.commits()[0], first);
+    day_.publish("2026-08-17", day_.commits()[1], second);
+    auto config = day_.config();
+    config.suite.workloads = {"dlrm"};
+    change(config);
+    reopen(config);
+    carry_out();
+  }
+
+  void reopen(const config::Config& config) {
+    const auto copy = config;
+    service_.reset();
+    auto opened = test::ScriptedService::open(copy);
+    if (!opened) FAIL(opened.error().message);
+    service_ = std::move(*opened);
+  }
+
+  /// Publishes the next nightly and does everything that is due then.
+  void next(const std::string& behaviour) {
+    day_.publish(name(published_), day_.commits()[published_], behaviour);
+    ++published_;
+    carry_out();
+  }
+
+  /// Publishes the same libraries as before, in an environment that gives them that behaviour.
+  void surround(std::size_t nightly, const std::string& behaviour) const {
+    std::ofstream(folder_.path() / "nightlies" / name(nightly) / "behaviour") << behaviour << '\n';
+  }
+
+  comparison::Services& services() { return service_->services(); }
+  storage::Database& database() { return services().database; }
+  std::vector<storage::IncidentRow> incidents() {
+    return storage::IncidentStore(database()).list(100).value();
+  }
+  std::vector<ComparisonRow> comparisons(Purpose purpose) {
+    auto rows = storage::ComparisonStore(database()).list(100).value();
+    std::erase_if(rows,
+                  [&](const ComparisonRow& comparison) { return comparison.purpose != purpose; });
+    return rows;
+  }
+  std::string build_name(storage::Id build) {
+    return storage::BuildStore(database()).get(build).value().name;
+  }
+
+ private:
+  static constexpr std::size_t kCommits = 10;
+
+  static std::vector<test::ScriptedCommit> commits(const std::string& first) {
+    std::vector<test::ScriptedCommit> commits{{"One", first}};
+    while (commits.size() < kCommits) {
+      commits.push_back({"Commit " + std::to_string(commits.size()), "# another"});
+    }
+    return commits;
+  }
+  static std::string name(std::size_t nightly) { return "2026-08-" + std::to_string(16 + nightly); }
+  void carry_out() {
+    const auto comparisons = service_->carry_out_due_comparisons();
+    if (!comparisons) FAIL(comparisons.error().message);
+    REQUIRE(storage::ComparisonStore(database()).unfinished().value().empty());
+    REQUIRE(database().check_invariants().value().empty());
+  }
+
+  test::TemporaryFolder folder_;
+  test::ScriptedDay day_;
+  std::unique_ptr<test::ScriptedService> service_;
+  std::size_t published_ = 2;
+};
+
+void one_benchmark(config::Config& config) {
+  config.suite.configurations = {{Device::cpu, Mode::train}};
+}
+
+/// Returns the behaviour after `steps` steps of 2.5 %.
+std::string crept(int steps) {
+  std::string text = kQuiet;
+  for (int i = 0; i < steps; ++i) text += "\ntime dlrm cpu-train 1.025";
+  return text + "\n# step " + std::to_string(steps);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "after each nightly one benchmark compares the new build with itself, benchmark after "
+    "benchmark") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  service.next("noise 0.01\n# third");
+  const auto tests = service.comparisons(Purpose::self_test);
+  REQUIRE(tests.size() == 2);
+  std::set<std::string> benchmarks;
+  for (const auto& test : tests) {
+    CHECK(test.state == ComparisonState::reported);
+    CHECK(test.baseline == test.candidate);
+    const auto plan = comparison::parse_plan(test.plan_json).value();
+    REQUIRE(plan.benchmarks.size() == 1);
+    CHECK(test.budget_series == 12);
+    benchmarks.insert(to_string(plan.benchmarks[0]));
+  }
+  CHECK(benchmarks.size() == 2);
+  const auto tallies = storage::ComparisonStore(service.database()).self_tests().value();
+  CHECK(storage::sum_of(tallies).series == 12);  // a time, two peaks, three leaks each
+  CHECK(storage::sum_of(tallies).regressed == 0);
+  CHECK(service.incidents().empty());
+}
+
+TEST_CASE("a nightly with the libraries of the one before still gets a self-test") {
+  Nightlies service(kQuiet, kQuiet);
+  REQUIRE(service.comparisons(Purpose::nightly).front().reason.find("the same libraries") !=
+          std::string::npos);
+  const auto tests = service.comparisons(Purpose::self_test);
+  REQUIRE(tests.size() == 1);
+  CHECK(tests[0].state == ComparisonState::reported);
+}
+
+TEST_CASE("a false alarm of a self-test is counted and opens no incident") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  storage::ComparisonStore comparisons(service.database());
+  const auto test = service.comparisons(Purpose::self_test).at(0);
+  const auto again =
+      comparisons.open({Purpose::self_test, test.candidate, test.candidate}, 1).value();
+  storage::VerdictRow wrong;
+  wrong.comparison = again.id;
+  wrong.series = {comparison::parse_plan(test.plan_json).value().benchmarks[0], Metric::time};
+  wrong.verdict = Verdict::regressed;
+  REQUIRE(comparisons.add_verdict(wrong));
+  CHECK(storage::sum_of(comparisons.self_tests().value()).regressed == 1);
+  CHECK(service.incidents().empty());
+}
+
+TEST_CASE(
+    "steps too small for one comparison are caught against an older nightly, measured again") {
+  Nightlies service(crept(0), crept(1), [](config::Config& config) {
+    one_benchmark(config);
+    config.detect.drift_every = 1;
+  });
+  service.next(crept(2));
+  REQUIRE(service.incidents().empty());
+  service.next(crept(3));
+  const auto incidents = service.incidents();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].kind == IncidentKind::regression);
+  CHECK_THAT(incidents[0].title, Catch::Contains("from 2026-08-16 to 2026-08-19"));
+  const auto found_by =
+      storage::ComparisonStore(service.database()).get(incidents[0].comparison).value();
+  CHECK(found_by.purpose == Purpose::drift);
+  CHECK(service.build_name(*found_by.baseline) == "2026-08-16");
+  CHECK(found_by.nightlies_back == 3);
+  for (const auto& comparison : service.comparisons(Purpose::nightly)) {
+    if (!comparison.baseline) continue;  // the oldest nightly, which has no verdict
+    const auto verdicts =
+        storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+    CHECK_FALSE(verdicts.empty());
+    for (const auto& verdict : verdicts) {
+      CHECK(verdict.verdict != Verdict::regressed);
+    }
+  }
+  const auto message =
+      storage::IncidentStore(service.database()).outbox_of(incidents[0].id).value().at(0);
+  CHECK_THAT(message.body, Catch::Contains("an older nightly, 3 before"));
+
+  SECTION("while it is open, earlier steps are not reported again") {
+    service.next(crept(4));
+    CHECK(service.incidents().size() == 1);
+  }
+  SECTION("once it is accepted, later nightlies are compared with the one that has it") {
+    REQUIRE(nightly::accept_incident(service.services(), incidents[0].id, "ada", "the price"));
+    service.next(crept(4));
+    service.next(crept(5));
+    REQUIRE(service.incidents().size() == 1);
+    service.next(crept(6));
+    const auto later = service.incidents();
+    REQUIRE(later.size() == 2);
+    CHECK_THAT(later[0].title, Catch::Contains("from 2026-08-19 to 2026-08-22"));
+  }
+  SECTION("it is reported again if it was closed as fixed and is still there") {
+    REQUIRE(storage::IncidentStore(service.database()).close(incidents[0].id, 1));
+    service.next(crept(3) + "\n# more");
+    CHECK(service.incidents().size() == 2);
+  }
+}
+
+TEST_CASE("older nightlies are measured again as often as configured") {
+  Nightlies service(kQuiet, "noise 0.01\n# 1", [](config::Config& config) {
+    one_benchmark(config);
+    config.detect.drift_every = 2;
+    config.detect.drift_span = 2;
+  });
+  for (int i = 2; i < 6; ++i) service.next("noise 0.01\n# " + std::to_string(i));
+  std::vector<std::string> pairs;
+  for (const auto& comparison : service.comparisons(Purpose::drift)) {
+    pairs.push_back(service.build_name(*comparison.baseline) + " " +
+                    service.build_name(comparison.candidate));
+  }
+  CHECK(pairs == std::vector<std::string>{"2026-08-19 2026-08-21", "2026-08-17 2026-08-19"});
+}
+
+TEST_CASE("the oldest nightly on disk takes the place of one that was removed") {
+  Nightlies service(crept(0), crept(1), [](config::Config& config) {
+    one_benchmark(config);
+    config.detect.drift_every = 4;
+  });
+  service.next(crept(2));
+  std::filesystem::remove_all(service.services().config.channel.path / "2026-08-16");
+  service.next(crept(3));
+  const auto comparisons = service.comparisons(Purpose::drift);
+  REQUIRE(comparisons.size() == 1);
+  CHECK(service.build_name(*comparisons[0].baseline) == "2026-08-17");
+}
+
+TEST_CASE("a machine that changed is reported as such and opens no incident") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  const std::string slower = "noise 0.01\ntime * * 1.5\nfact cpu_governor powersave";
+  service.surround(1, slower);
+  service.next(slower);
+  CHECK(service.incidents().empty());
+  const auto comparison = service.comparisons(Purpose::nightly).front();
+  const auto summary = nightly::parse_summary(comparison.summary_json).value();
+  REQUIRE(summary.machine_shifts.size() == 1);
+  CHECK(summary.machine_shifts[0].ratio == Approx(1.5).epsilon(0.05));
+  CHECK(summary.machine_changes ==
+        std::vector<std::string>{"cpu_governor: (nothing) -> powersave"});
+  CHECK(nightly::parse_summary(service.comparisons(Purpose::nightly).at(1).summary_json).value() ==
+        nightly::ComparisonSummary{});
+}
+
+TEST_CASE("a change of the code together with one of the machine is an incident that names both") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  service.surround(1, "noise 0.01\ntime * * 1.5");
+  service.next("noise 0.01\ntime * * 1.5\ntime dlrm cpu-train 1.3");
+  const auto incidents = service.incidents();
+  REQUIRE(incidents.size() == 1);
+  REQUIRE(incidents[0].series.size() == 1);
+  CHECK(incidents[0].series[0].ratio == Approx(1.3).epsilon(0.05));
+  const auto body =
+      storage::IncidentStore(service.database()).outbox_of(incidents[0].id).value().at(0).body;
+  CHECK_THAT(body, Catch::Contains("The environment is not that of the nightly before"));
+}
+
+TEST_CASE("a series that suddenly runs with neither build is lost until it runs again") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  service.surround(1, "noise 0.01\ncrash dlrm cpu-train");
+  service.next("noise 0.01\ncrash dlrm cpu-train");
+  REQUIRE(service.incidents().size() == 1);
+  CHECK(service.incidents()[0].kind == IncidentKind::lost);
+  const auto comparison = service.comparisons(Purpose::nightly).front();
+  const auto verdicts =
+      storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+  CHECK(std::ranges::any_of(verdicts, [](const auto& verdict) {
+    return verdict.reason.find("runs with neither build") != std::string::npos;
+  }));
+
+  service.surround(2, "noise 0.01\ncrash dlrm cpu-train");
+  service.next("noise 0.01\ncrash dlrm cpu-train\n# fourth");
+  CHECK(service.incidents().size() == 1);
+
+  service.surround(1, kQuiet);
+  service.surround(3, kQuiet);
+  service.next(std::string(kQuiet) + "\n# fifth");
+  REQUIRE(service.incidents().size() == 1);
+  CHECK(service.incidents()[0].state == storage::IncidentState::closed);
+}
+
+TEST_CASE("a benchmark that is taken out of the suite is left out, not lost") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  auto config = service.services().config;
+  config.suite.configurations = {{Device::cpu, Mode::infer}};
+  service.reopen(config);
+  service.next("noise 0.01\n# third");
+  CHECK(service.incidents().empty());
+  const auto summary =
+      nightly::parse_summary(service.comparisons(Purpose::nightly).front().summary_json).value();
+  REQUIRE(summary.left_out.size() == 1);
+  CHECK(to_string(summary.left_out[0]) == "dlrm cpu-train");
+}
+
+TEST_CASE("an accepted change is closed in the tracker and neither measured nor reported again") {
+  Nightlies service(kQuiet, "noise 0.01\ntime dlrm cpu-train 1.5");
+  const auto incident = service.incidents().at(0);
+  CHECK(nightly::accept_incident(service.services(), incident.id, " ", "why").error().code ==
+        ErrorCode::invalid);
+  CHECK(nightly::accept_incident(service.services(), incident.id, "ada", "").error().code ==
+        ErrorCode::invalid);
+  REQUIRE(nightly::accept_incident(service.services(), incident.id, "ada", "it is `right` now"));
+  CHECK(nightly::accept_incident(service.services(), incident.id, "bob", "again").error().code ==
+        ErrorCode::conflict);
+  service.next("noise 0.01\ntime dlrm cpu-train 1.5\n# third");
+  REQUIRE(service.incidents().size() == 1);
+  CHECK(service.comparisons(Purpose::recheck).empty());
+  CHECK(service.comparisons(Purpose::drift).empty());
+  const auto messages = storage::IncidentStore(service.database()).outbox_of(incident.id).value();
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[1].kind == storage::OutboxKind::close);
+  CHECK_THAT(messages[1].body, Catch::StartsWith("Accepted by `ada`: ``it is `right` now``"));
+}
+
+TEST_CASE("an incident cannot be accepted before its comparison has ended") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  storage::ComparisonStore comparisons(service.database());
+  const auto done = service.comparisons(Purpose::nightly).front();
+  storage::IncidentRow row;
+  row.comparison =
+      comparisons.open({Purpose::requested, done.candidate, done.baseline}, 1).value().id;
+  row.key = "regression-0";
+  const auto incident = storage::IncidentStore(service.database()).open(row).value();
+  const auto refused = nightly::accept_incident(service.services(), incident.id, "ada", "why");
+  CHECK(refused.error().code == ErrorCode::conflict);
+  CHECK(service.incidents()[0].state == storage::IncidentState::open);
+}
+
+TEST_CASE("a series that got better is a verdict and opens no incident") {
+  Nightlies service(kQuiet, "noise 0.01\ntime dlrm cpu-train 0.7");
+  CHECK(service.incidents().empty());
+  const auto comparison = service.comparisons(Purpose::nightly).front();
+  const auto verdicts =
+      storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+  CHECK(std::ranges::count(verdicts, Verdict::improved, &storage::VerdictRow::verdict) == 1);
+}
+
+TEST_CASE("a nightly whose predecessors were removed keeps its verdict") {
+  Nightlies service(kQuiet, "noise 0.01\n# second");
+  std::filesystem::remove_all(service.services().config.channel.path / "2026-08-16");
+  service.next("noise 0.01\n# third");
+  CHECK(service.comparisons(Purpose::nightly).size() == 3);
+}

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using test::ScriptedDay;
+using test::ScriptedService;
+
+namespace {
+
+std::unique_ptr<ScriptedService> open(const config::Config& config) {
+  auto service = ScriptedService::open(config);
+  if (!service) FAIL(service.error().message);
+  return std::move(*service);
+}
+
+std::unique_ptr<ScriptedService> open(const ScriptedDay& day) {
+  return open(day.config());
+}
+
+std::vector<storage::ComparisonRow> carry_out(ScriptedService& service) {
+  const auto comparisons = service.carry_out_due_comparisons();
+  if (!comparisons) FAIL(comparisons.error().message);
+  return *comparisons;
+}
+
+bisection::BisectionResult search_of(storage::Database& database,
+                                     const storage::IncidentRow& incident) {
+  REQUIRE(incident.bisection);
+  const auto row = storage::BisectionStore(database).get(*incident.bisection).value();
+  return bisection::parse_bisection_result(row.result_json).value();
+}
+
+/// Returns the numbers of the builders that made the builds in a cache.
+std::set<std::string> builders_of(const std::filesystem::path& cache) {
+  std::set<std::string> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator(cache)) {
+    std::ifstream file(entry.path() / "builder");
+    for (std::string number; std::getline(file, number);) numbers.insert(number);
+  }
+  return numbers;
+}
+
+int count_events(storage::Database& database, storage::Id bisection, const std::string& kind) {
+  const auto events = storage::BisectionStore(database).events_of(bisection).value();
+  return static_cast<int>(
+      std::ranges::count_if(events, [&](const auto& event) { return event.kind == kind; }));
+}
+
+}  // namespace
+
+TEST_CASE("a comparison finds both culprits of its day and queues one issue for each") {
+  const bool interleave = GENERATE(true, false);
+  CAPTURE(interleave);
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  auto config = day.config();
+  config.measure.interleave = interleave;
+  const auto service = open(config);
+  const auto comparisons = carry_out(*service);
+  REQUIRE(comparisons.size() == 1);
+  REQUIRE(comparisons[0].state == storage::ComparisonState::reported);
+
+  auto& database = service->services().database;
+  storage::IncidentStore store(database);
+  const auto incidents = store.of_comparison(comparisons[0].id).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto result = search_of(database, incident);
+    INFO(incident.title << ": " << result.reason);
+    const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
+    REQUIRE(result.culprit() == day.commits()[culprit]);
+    REQUIRE(result.culprits[0].verified.find("takes the change away") != std::string::npos);
+    REQUIRE(store.outbox_of(incident.id).value().size() == 1);
+    // Ends, culprit and at times a rest in pairs; what lies between the ends alone, but for times
+    // that were interleaved.
+    const bool interleaved = interleave && incident.kind == IncidentKind::regression;
+    REQUIRE(count_events(database, *incident.bisection, "measured") >= (interleaved ? 3 : 2));
+    REQUIRE((count_events(database, *incident.bisection, "measured_alone") == 0) == interleaved);
+    REQUIRE(count_events(database, *incident.bisection, "level_lost") == 0);
+  }
+  REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("a bisection with several builders names the same culprits") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  auto config = day.config();
+  config.build.builders = 3;
+  const auto service = open(config);
+  const auto comparisons = carry_out(*service);
+  REQUIRE(comparisons.size() == 1);
+
+  auto& database = service->services().database;
+  const auto incidents = storage::IncidentStore(database).of_comparison(comparisons[0].id).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
+    REQUIRE(search_of(database, incident).culprit() == day.commits()[culprit]);
+  }
+  REQUIRE(builders_of(config.build.cache) == std::set<std::string>{"0", "1", "2"});
+  REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("a second call finds the comparison done and does nothing") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  carry_out(*service);
+  const auto before = test::final_state(service->services().database).value();
+  REQUIRE(carry_out(*service).empty());
+  REQUIRE(test::final_state(service->services().database).value() == before);
+}
+
+TEST_CASE("a day without a culprit opens no incident") {
+  const test::TemporaryFolder folder;
+  auto commits = test::day_with_two_culprits();
+  for (auto& commit : commits) {
+    const bool culprit =
+        commit.behaviour.starts_with("time") || commit.behaviour.starts_with("leak");
+    if (culprit) commit.behaviour = "# harmless";
+  }
+  const ScriptedDay day(folder.path(), commits);
+  const auto service = open(day);
+  const auto comparisons = carry_out(*service);
+  REQUIRE(comparisons.size() == 1);
+  REQUIRE(storage::IncidentStore(service->services().database).list(10).value().empty());
+}
+
+TEST_CASE("a nightly with the same libraries as the one before ends without a measurement") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", ""}});
+  const auto service = open(day);
+  const auto comparisons = carry_out(*service);
+  REQUIRE(comparisons.size() == 1);
+  REQUIRE(comparisons[0].state == storage::ComparisonState::reported);
+  REQUIRE(comparisons[0].reason.find("the same libraries") != std::string::npos);
+}
+
+TEST_CASE("a workload that no longer runs is an incident of kind lost") {
+  const std::string how = GENERATE("crash dlrm cpu-train", "failed dlrm cpu-train boom");
+  CAPTURE(how);
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", how}});
+  const auto service = open(day);
+  const auto comparisons = carry_out(*service);
+  const auto incidents = storage::IncidentStore(service->services().database)
+                             .of_comparison(comparisons.at(0).id)
+                             .value();
+  REQUIRE(incidents.size() == 1);
+  REQUIRE(incidents[0].kind == IncidentKind::lost);
+}
+
+TEST_CASE("a damaged nightly is rejected with the reason and the others are compared") {
+  const test::TemporaryFolder folder;
+  ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  day.publish("2026-08-18", day.commits().back(), "noise 0.01");
+  std::filesystem::remove(folder.path() / "nightlies/2026-08-18/lib/libtorch_cpu.so");
+  const auto service = open(day);
+  const auto comparisons = carry_out(*service);
+  REQUIRE(comparisons.size() == 1);
+  REQUIRE(comparisons[0].state == storage::ComparisonState::reported);
+}
+
+TEST_CASE("the same change found again is a comment on its open incident, not a second one") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  const auto first = carry_out(*service).at(0);
+  auto& services = service->services();
+  const auto again =
+      nightly::open_requested_comparison(services, first.candidate, *first.baseline, true).value();
+  REQUIRE(nightly::carry_out_comparison(services, again, {}));
+
+  storage::IncidentStore store(services.database);
+  const auto incidents = store.list(10).value();
+  REQUIRE(incidents.size() == 2);
+  for (const auto& incident : incidents) {
+    const auto messages = store.outbox_of(incident.id).value();
+    REQUIRE(messages.size() == 2);
+    REQUIRE(messages[1].kind == storage::OutboxKind::comment);
+  }
+}
+
+TEST_CASE("a request resumes a comparison that was interrupted and repeats one that has ended") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), {{"One", "noise 0.01"}, {"Two", "noise 0.01"}});
+  const auto service = open(day);
+  const auto comparison = carry_out(*service).at(0);
+  auto& services = service->services();
+  const auto open_one = [&](bool finds_incidents) {
+    return nightly::open_requested_comparison(services, comparison.candidate, *comparison.baseline,
+                                              finds_incidents)
+        .value();
+  };
+  const auto interrupted = open_one(false);
+  CHECK(open_one(false).id == interrupted.id);
+  CHECK(open_one(true).id != interrupted.id);
+  REQUIRE(nightly::carry_out_comparison(services, interrupted, {}));
+  CHECK(open_one(false).id != interrupted.id);
+}
+
+namespace {
+
+/// A day whose second nightly trains more slowly; the third one's behaviour is given.
+std::vector<storage::IncidentRow> after_third_nightly(const std::filesystem::path& folder,
+                                                      const std::string& behaviour) {
+  ScriptedDay day(
+      folder,
+      {{"One", "noise 0.01"}, {"Two", "time dlrm cpu-train 1.5"}, {"Three", "# the third"}});
+  day.publish("2026-08-17", day.commits()[1], "noise 0.01\ntime dlrm cpu-train 1.5");
+  day.publish("2026-08-18", day.commits()[2], behaviour);
+  const auto service = open(day);
+  carry_out(*service);
+  auto& database = service->services().database;
+  REQUIRE(database.check_invariants().value().empty());
+  REQUIRE(storage::ComparisonStore(database).unfinished().value().empty());
+  return storage::IncidentStore(database).list(10).value();
+}
+
+}  // namespace
+
+TEST_CASE("an incident is closed when a later nightly no longer shows it") {
+  const test::TemporaryFolder folder;
+  const auto incidents = after_third_nightly(folder.path(), "noise 0.01\n# undone");
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].state == storage::IncidentState::closed);
+  const auto database =
+      storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
+  const auto messages = storage::IncidentStore(**database).outbox_of(incidents[0].id).value();
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[1].kind == storage::OutboxKind::close);
+  CHECK(messages[1].body.find("nothing of this is left") != std::string::npos);
+}
+
+TEST_CASE("an incident that a later nightly still shows stays open without a comment") {
+  const test::TemporaryFolder folder;
+  const auto incidents =
+      after_third_nightly(folder.path(), "noise 0.01\ntime dlrm cpu-train 1.5\n# the third");
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].state == storage::IncidentState::open);
+}

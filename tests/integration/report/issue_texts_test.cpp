@@ -1,0 +1,198 @@
+// The texts of issues from facts as the pipeline gathers them out of stored rows.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "golden.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/report/issue.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+constexpr WallMillis kNow = 1'786'934'645'000;  // 2026-08-17T03:04:05Z
+
+VerdictRow slower(Id comparison, const Benchmark& benchmark, double ratio) {
+  VerdictRow row;
+  row.comparison = comparison;
+  row.series = {benchmark, Metric::time};
+  row.verdict = Verdict::regressed;
+  row.ratio = ratio;
+  row.interval_low = ratio - 0.0208;
+  row.interval_high = ratio + 0.0218;
+  row.baseline_value = 2.104e6;
+  row.candidate_value = 2.42e6;
+  row.baseline_spread = 0.0121;
+  row.candidate_spread = 0.0184;
+  row.runs = 24;
+  return row;
+}
+
+/// A day of four commits and a nightly comparison of its ends, as the stores hold them.
+class StoredDay {
+ public:
+  StoredDay()
+      : day_(folder_.path(), {{"One", "noise 0.01"},
+                              {"Check every element in addmm before the call (#99231)", "# two"},
+                              {"Use the fast path for channels last", "# three"},
+                              {"Four", "# four"}}),
+        service_(test::ScriptedService::open(day_.config()).value()) {
+    const auto baseline = ready("2026-08-16", day_.commits().front(), "9f86d081884c7d65");
+    const auto candidate = ready("2026-08-17", day_.commits().back(), "60303ae22b998861");
+    comparison_ =
+        ComparisonStore(database()).open({Purpose::nightly, candidate, baseline}, kNow).value();
+  }
+
+  const std::string& sha(std::size_t commit) const { return day_.commits().at(commit); }
+
+  /// Stores an incident of the verdicts, with what its bisection ended with.
+  report::IncidentFacts facts(const std::vector<VerdictRow>& verdicts,
+                              const std::optional<bisection::BisectionResult>& result) {
+    IncidentStore incidents(database());
+    IncidentRow incident;
+    incident.comparison = comparison_.id;
+    incident.key = "regression-0123456789abcdef";
+    incident.opened_at = kNow;
+    for (const auto& row : verdicts) {
+      REQUIRE(ComparisonStore(database()).add_verdict(row));
+      incident.series.push_back({row.series, row.ratio, row.interval_low, row.interval_high,
+                                 row.baseline_value, row.candidate_value});
+    }
+    incident = incidents.open(incident).value();
+    if (result) incident.bisection = ended(incident.id, *result);
+    return nightly::incident_facts(service_->services(), incident, comparison_).value();
+  }
+
+  Id comparison() const { return comparison_.id; }
+
+ private:
+  Database& database() { return service_->services().database; }
+
+  Id ready(const std::string& name, const std::string& commit, const std::string& hash) {
+    BuildStore builds(database());
+    auto row = builds.discover(BuildOrigin::nightly, name).value();
+    row.version = "2.13.0";
+    row.trunk_commit = commit;
+    row.content_hash = hash;
+    row.folder = "/builds/" + name;
+    return builds.mark_ready(row).value().id;
+  }
+
+  Id ended(Id incident, const bisection::BisectionResult& result) {
+    BisectionStore store(database());
+    BisectionRow row;
+    row.incident = incident;
+    row.good = sha(0);
+    row.bad = sha(3);
+    row.spec_json = "{}";
+    row.created_at = kNow;
+    row = store.open(row).value();
+    REQUIRE(store.end(row, to_json(result), kNow));
+    return row.id;
+  }
+
+  test::TemporaryFolder folder_;
+  test::ScriptedDay day_;
+  std::unique_ptr<test::ScriptedService> service_;
+  ComparisonRow comparison_;
+};
+
+const Benchmark kResnet{"resnet18", {Device::cpu, Mode::train}, {}};
+
+bisection::BisectionResult culprits_at(const std::vector<std::vector<std::string>>& causes) {
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::found;
+  for (const auto& commits : causes) {
+    result.culprits.push_back(
+        {commits,
+         "",
+         0.99731,
+         {{{kResnet, Metric::time}, 0.1389, 0.1275, 0.1508, 12}},
+         "against the commit before it that builds, 12 fresh pairs; reverting it on the bad end "
+         "takes the change away"});
+  }
+  result.commits = 3;
+  result.builds = 4;
+  result.runs = 96;
+  return result;
+}
+
+/// Runs a command as a shell would, in a folder that knows no commits and no builds.
+std::string error_of(const std::string& command) {
+  const test::TemporaryFolder folder;
+  const auto config = folder.write("torchwatch.toml", "[storage]\npath = \"db.sqlite\"\n").string();
+  std::istringstream words(command + " --config " + config);
+  std::vector<std::string> arguments;
+  for (std::string word; words >> word;) arguments.push_back(word);
+  std::vector<const char*> values;
+  for (const auto& argument : arguments) values.push_back(argument.c_str());
+  std::ostringstream out;
+  std::ostringstream err;
+  cli::run(values, out, err, {});
+  return err.str();
+}
+
+}  // namespace
+
+TEST_CASE("an issue with a culprit reads as accepted") {
+  StoredDay day;
+  const Benchmark other{"dlrm", {Device::cpu, Mode::train}, {}};
+  const auto facts =
+      day.facts({slower(day.comparison(), other, 1.088), slower(day.comparison(), kResnet, 1.152)},
+                culprits_at({{day.sha(1)}}));
+  require_golden("issue_culprit.md", report::issue_body(facts));
+}
+
+TEST_CASE("an issue with two culprits and a third cause reads as accepted") {
+  StoredDay day;
+  auto result = culprits_at({{day.sha(1)}, {day.sha(2)}});
+  result.suspects = {day.sha(2), day.sha(3)};
+  result.suspects_confidence = 0.97;
+  result.reason = "the budget of 1,000 runs is used up";
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, result);
+  require_golden("issue_two_culprits.md", report::issue_body(facts));
+}
+
+TEST_CASE("an issue with several candidates reads as accepted") {
+  StoredDay day;
+  auto result = culprits_at({{day.sha(1), day.sha(2)}});
+  result.reason = "a commit between them does not build, so nothing can be measured there";
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, result);
+  require_golden("issue_candidates.md", report::issue_body(facts));
+}
+
+TEST_CASE("an issue whose regression did not reproduce reads as accepted") {
+  StoredDay day;
+  auto result = culprits_at({});
+  result.outcome = bisection::BisectionOutcome::did_not_reproduce;
+  result.reason = "did not reproduce: the ends differ by +0.4 % [-0.9, +1.7] when built here";
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, result);
+  require_golden("issue_not_reproduced.md", report::issue_body(facts));
+}
+
+TEST_CASE("the command that reproduces an incident keeps its variant and is understood") {
+  StoredDay day;
+  auto benchmark = kResnet;
+  benchmark.variant = {Precision::bf16, Backend::eager, 8, 2};
+  const auto facts = day.facts({slower(day.comparison(), benchmark, 1.152)}, std::nullopt);
+  CHECK(facts.reproduce == "torchwatch bisect " + day.sha(0) + " " + day.sha(3) +
+                               " --workload resnet18 --configuration cpu-train --variant "
+                               "bf16,batch=8,threads=2 --metric time");
+  CHECK_THAT(error_of(facts.reproduce + " --no-such-option"), Contains("--no-such-option"));
+  const auto understood = error_of(facts.reproduce);
+  INFO(understood);
+  CHECK_THAT(understood, Contains("torchwatch: ") && !Contains("--") && !Contains("variant"));
+  CHECK_THAT(error_of("torchwatch bisect a b --variant int3"), Contains("variant"));
+}

@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include "stores.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+struct OneBisection : FreshStores {
+  BisectionStore& bisections = stores.bisections;
+  BisectionRow bisection = opened(std::nullopt);
+
+  BisectionRow opened(std::optional<Id> incident) {
+    BisectionRow row;
+    row.incident = incident;
+    row.good = "aaa";
+    row.bad = "bbb";
+    row.spec_json = "{\"series\":[]}";
+    row.created_at = 5;
+    return bisections.open(row).value();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(OneBisection, "a bisection is the replay of its events") {
+  REQUIRE(bisections.append(bisection.id, {0, "built", "{\"sha\":\"a\"}"}));
+  REQUIRE(bisections.append(bisection.id, {1, "probed", "{}"}));
+  const auto events = bisections.events_of(bisection.id).value();
+  REQUIRE(events.size() == 2);
+  REQUIRE(events[0].kind == "built");
+  REQUIRE(events[0].body_json == "{\"sha\":\"a\"}");
+  REQUIRE(events[1].ordinal == 1);
+}
+
+TEST_CASE_METHOD(OneBisection, "an event that is not the next one is refused") {
+  REQUIRE(bisections.append(bisection.id, {1, "k", ""}).error().code == ErrorCode::conflict);
+  REQUIRE(bisections.append(bisection.id, {0, "k", ""}));
+  REQUIRE(bisections.append(bisection.id, {0, "k", ""}).error().code == ErrorCode::conflict);
+  REQUIRE(bisections.append(77, {0, "k", ""}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(OneBisection, "a bisection ends once, with its result, and takes no event then") {
+  REQUIRE(bisections.unfinished().value().size() == 1);
+  REQUIRE(bisections.end(bisection, "{\"culprit\":null}", 9));
+  REQUIRE(bisections.end(bisection, "{}", 10).error().code == ErrorCode::conflict);
+  REQUIRE(bisections.append(bisection.id, {0, "k", ""}).error().code == ErrorCode::conflict);
+  const auto row = bisections.get(bisection.id).value();
+  REQUIRE(row.state == BisectionState::ended);
+  REQUIRE(row.result_json == "{\"culprit\":null}");
+  REQUIRE(row.ended_at == 9);
+  REQUIRE(bisections.unfinished().value().empty());
+  REQUIRE(bisections.list(10).value().size() == 1);
+}
+
+TEST_CASE_METHOD(OneBisection, "an incident has one open bisection") {
+  const auto comparison = comparison_of_two(stores);
+  const auto incident = stores.incidents.open(incident_of(comparison, "k")).value();
+  const auto first = opened(incident.id);
+  BisectionRow second;
+  second.incident = incident.id;
+  REQUIRE(bisections.open(second).error().code == ErrorCode::conflict);
+  REQUIRE(bisections.end(first, "{}", 1));
+  REQUIRE(bisections.open(second));
+}
+
+TEST_CASE_METHOD(FreshStores, "a request delivered twice is one request") {
+  auto& requests = stores.requests;
+  const auto [first, is_new] = requests.receive("d1", RequestKind::nightly, "{}", 1).value();
+  const auto [again, is_new_again] = requests.receive("d1", RequestKind::nightly, "x", 2).value();
+  REQUIRE(is_new);
+  REQUIRE_FALSE(is_new_again);
+  REQUIRE(again.id == first.id);
+  REQUIRE(again.body_json == "{}");
+}
+
+TEST_CASE_METHOD(FreshStores,
+                 "requests are taken in order, answered once, and reopened after a death") {
+  auto& requests = stores.requests;
+  const auto first = requests.receive("d1", RequestKind::nightly, "{}", 1).value().first;
+  const auto second = requests.receive("d2", RequestKind::bisection, "{}", 1).value().first;
+  REQUIRE(requests.claim_next().value()->id == first.id);
+  REQUIRE(requests.claim_next().value()->delivery == "d2");
+  REQUIRE_FALSE(requests.claim_next().value());
+  REQUIRE(requests.answer(first.id, RequestState::done, "{\"ok\":1}"));
+  REQUIRE(requests.answer(first.id, RequestState::failed, "").error().code == ErrorCode::conflict);
+  REQUIRE(requests.answer(first.id, RequestState::running, "").error().code == ErrorCode::invalid);
+  REQUIRE(requests.reopen());
+  REQUIRE(requests.claim_next().value()->delivery == "d2");
+  REQUIRE(requests.get(first.id).value().result_json == "{\"ok\":1}");
+  REQUIRE(requests.get(second.id).value().state == RequestState::running);
+}

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""Checks texts and sources for the house's words, living references and sizes.
+
+    tests/lint_text.py [--counts] [FILE]...
+
+Prints `FILE:LINE: what, what to do instead` for each finding in FILEs, or in all tracked files;
+--counts prints the number of findings of each component and kind instead. Exit status 1 if there
+are any. The words and the reasons stand in docs/glossary.md and CONTRIBUTING.md.
+"""
+
+import argparse
+import ast
+import fnmatch
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+COLUMNS_MAX = 100
+README_LINES_MAX = 60
+PARAGRAPH_LINES_MAX = 6
+FILE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 48  # of Python; clang-tidy counts those of C++
+
+TEXTS = (
+    "*.cpp", "*.hpp", "*.inc", "*.py", "*.md", "*.sql", "*.cmake", "*CMakeLists.txt", "*.toml",
+    "*.yml", "*.sh", "*openapi.json", "deploy/quickstart", "deploy/prerequisites",
+    "deploy/libtorch", "deploy/recipes/*", "tests/run", "tests/lint", "tests/gpu", ".clang-tidy",
+)  # fmt: skip
+SOURCES = ("*.cpp", "*.hpp", "*.py")
+# Not looked at: what names the words in order to forbid them, what is data, what cannot change.
+LEFT_OUT = (
+    "docs/glossary.md",
+    "CONTRIBUTING.md",
+    "tests/lint_text.py",
+    "tests/unit/lint/*",
+    "tests/golden/*",
+    "deploy/demonstration/tree/*",
+    "*/planted_days/tree/*",
+    "storage/*/migrations/*",
+    "storage/*.sql",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    line: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class File:
+    """One tracked file, as the checks see it."""
+
+    path: str
+    text: str
+    tracked: frozenset[str]  # all tracked paths
+    read: Callable[[str], str]  # the text of a tracked path
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.path.endswith(".md")
+
+
+def part_of_identifier(word: str) -> str:
+    """A pattern of the word alone, in a snake_case or in a CamelCase name."""
+    capital = word[0].upper() + word[1:]
+    return f"(?:(?<![A-Za-z]){word}(?![a-z])|(?<![A-Z]){capital}(?![a-z]))"
+
+
+# What must not be said, and what is said instead.
+WORDS = [
+    (part_of_identifier("workshop"), '"services"'),
+    (part_of_identifier("doors?"), '"platform" or "process"'),
+    (part_of_identifier("rooms?") + "(?! for| left)", '"component"'),
+    ("(?<!of )(?<!Of )" + part_of_identifier("courses?"), '"schedule" or "bisection trace"'),
+    (part_of_identifier("solo"), '"measurement" (of one build)'),
+    (part_of_identifier("creeps?"), '"drift"'),
+    (part_of_identifier("surroundings"), '"environment"'),
+    (r"\b[Tt]ak(?:e|es|ing) turns\b|\btake_turns\b|\bturns_", '"interleave"'),
+    (r"\b[Hh](?:eld|olds?|olding)\b[^.;:]{0,60}\bagainst\b", '"compare with"'),
+    (r"\b[Ss]o many\b(?! that)", '"n", or the number\'s name'),
+    (r"\b[Ff]oret(?:ell|ells|old|elling)\b", '"estimate"'),
+    (r"\b(?:is|are|was) told\b|\btold again\b", '"report", "print" or "configured"'),
+    (r"\b[Gg]o(?:es)? on\b(?! to)", '"continue" or "resume"'),
+    (r"(?<![Tt]here )\bis none\b", 'the name of what is wrong: "invalid port"'),
+    (r"[\"'`] is no [a-z]+", '"invalid ...", and what is allowed'),
+    (r"\bNight(?:Row|Store|Kind)\b", '"Comparison..."'),
+    (r"\b(?:Search|Run|Attempt)Order\b", '"BisectionSpec", "RunSpec" or "NewAttempt"'),
+]  # fmt: skip
+COMPILED_WORDS = [(re.compile(pattern), instead) for pattern, instead in WORDS]
+
+
+def words(file: File) -> Iterator[Finding]:
+    for number, line in enumerate(file.lines, start=1):
+        for pattern, instead in COMPILED_WORDS:
+            if found := pattern.search(line):
+                yield Finding(number, "word", f'"{found.group()}", say {instead}')
+
+
+COMMENT = re.compile(r'\s*(?:///?<?|#|--|""")\s*')
+OF = re.compile(r'\s*(?:///?<?\s+|"""|#\s+)Of\b(?! course)')
+
+
+def comments_that_begin_with_of(file: File) -> Iterator[Finding]:
+    if file.is_markdown:
+        return
+    before = ""
+    for number, line in enumerate(file.lines, start=1):
+        begins = line.lstrip().startswith('"""') or not COMMENT.match(before)
+        if begins and OF.match(line):
+            yield Finding(number, "word", 'a comment begins with "Of", begin with the subject')
+        before = line
+
+
+CITED = re.compile(r"(?<![\w/:.*<>{}-])((?:\.{1,2}/)*[\w][\w./-]*\.md)\b")
+ISSUE = re.compile(r"\(issues? \d+")
+URL = re.compile(r"https?://\S+")
+
+
+def cites_a_file(file: File, cited: str) -> bool:
+    """Whether a tracked file has that path, from the citing file's folder or from one above it, or
+    ends with it."""
+    folder = PurePosixPath(file.path).parent
+    places = [joined(parent, cited) for parent in (folder, *folder.parents)]
+    return any(place in file.tracked for place in places) or any(
+        path.endswith("/" + cited) for path in file.tracked
+    )
+
+
+def joined(folder: PurePosixPath, target: str) -> str:
+    """The path of `target` seen from a folder, without `.` and `..`; "" above the repository."""
+    parts: list[str] = []
+    for part in (folder / target).parts:
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def citing_part(file: File, line: str) -> str:
+    """What of a line may cite: the file names in the code of tests are data."""
+    if file.path.startswith("tests/") and file.path.endswith((".cpp", ".hpp")):
+        line = line.partition("//")[2]
+    return URL.sub("", LINK.sub("", line))
+
+
+def citations(file: File) -> Iterator[Finding]:
+    for number, line in enumerate(file.lines, start=1):
+        for cited in CITED.findall(citing_part(file, line)):
+            if not cites_a_file(file, cited):
+                yield Finding(
+                    number, "reference", f'"{cited}" is no file here, cite what a reader can open'
+                )
+        if ISSUE.search(line):
+            yield Finding(
+                number, "reference", "a number of an issue, say the reason or cite a file"
+            )
+
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"#{1,6} +(.*?)\s*#*$")
+FENCE = re.compile(r"\s*(?:```|~~~)")
+
+
+def prose(file: File) -> Iterator[tuple[int, str]]:
+    """The lines outside fenced code, with their numbers."""
+    is_code = False
+    for number, line in enumerate(file.lines, start=1):
+        if FENCE.match(line):
+            is_code = not is_code
+        elif not is_code:
+            yield number, line
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes it: lower case, without punctuation, blanks as hyphens."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+
+
+def anchors(file: File) -> set[str]:
+    headings = [found.group(1) for _, line in prose(file) if (found := HEADING.match(line))]
+    seen: Counter[str] = Counter()
+    names = set()
+    for anchor in map(anchor_of, headings):
+        names.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return names
+
+
+def links(file: File) -> Iterator[Finding]:
+    if not file.is_markdown:
+        return
+    for number, line in prose(file):
+        for target in LINK.findall(line):
+            if "://" not in target and not target.startswith("mailto:"):
+                yield from link(file, number, target)
+
+
+def link(file: File, number: int, target: str) -> Iterator[Finding]:
+    path, _, anchor = target.partition("#")
+    place = joined(PurePosixPath(file.path).parent, path) if path else file.path
+    is_folder = any(each.startswith(place + "/") for each in file.tracked)
+    if place not in file.tracked and not is_folder:
+        yield Finding(number, "reference", f"a link to {path}, which is no file here, mend it")
+    elif anchor and anchor not in anchors(File(place, file.read(place), file.tracked, file.read)):
+        yield Finding(number, "reference", f"a link to #{anchor}, a heading that is not there")
+
+
+def columns(file: File) -> Iterator[Finding]:
+    if not file.is_markdown:
+        return
+    for number, line in enumerate(file.lines, start=1):
+        is_table = line.lstrip().startswith("|")
+        if len(line) > COLUMNS_MAX and not is_table and " " in line.strip():
+            yield Finding(
+                number, "size", f"{len(line)} columns, wrap at {COLUMNS_MAX} or write a table"
+            )
+
+
+def readme(file: File) -> Iterator[Finding]:
+    is_folders = PurePosixPath(file.path).name == "README.md" and "/" in file.path
+    if is_folders and len(file.lines) > README_LINES_MAX:
+        yield Finding(
+            README_LINES_MAX + 1,
+            "size",
+            f"{len(file.lines)} lines, a folder's README is one screen of {README_LINES_MAX}",
+        )
+
+
+BREAK = re.compile(r"\s*$|\s*\||#{1,6} |\s*(?:[-*+]|\d+\.) ")
+
+OUTSIDE = re.compile(r"\s*\||#{1,6} ")  # a table, a heading
+
+
+def paragraphs(file: File) -> Iterator[Finding]:
+    if not file.is_markdown:
+        return
+    begin, last, size = 0, 0, 0
+    for number, line in prose(file):
+        if BREAK.match(line) or number != last + 1:
+            size = 0
+        if line.strip() and not OUTSIDE.match(line):
+            size += 1
+            begin = number if size == 1 else begin
+        if size == PARAGRAPH_LINES_MAX + 1:
+            text = f"a paragraph of more than {PARAGRAPH_LINES_MAX} lines, divide it"
+            yield Finding(begin, "size", text)
+            size = -len(file.lines)  # once is enough
+        last = number
+
+
+# A range-for destroys the Result that a call returns before it reads what value() refers to, until
+# C++23; no compiler in use warns of it.
+OVER_TEMPORARY = re.compile(r"[^;]*\s:\s[^;]*\)\s*\.value\(\)")
+
+
+def in_parentheses(text: str, begin: int) -> str:
+    """What stands between the parenthesis at `begin` and its partner."""
+    depth = 0
+    for place in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[begin + 1 : place]
+    return ""
+
+
+def dangling_loops(file: File) -> Iterator[Finding]:
+    if not file.path.endswith((".cpp", ".hpp")):
+        return
+    for found in re.finditer(r"\bfor \(", file.text):
+        if OVER_TEMPORARY.fullmatch(in_parentheses(file.text, found.end() - 1)):
+            line = file.text.count("\n", 0, found.start()) + 1
+            yield Finding(line, "dangling", "a loop over the value() of a temporary, name it first")
+
+
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def length(file: File) -> Iterator[Finding]:
+    if matches(file.path, SOURCES) and len(file.lines) > FILE_LINES_MAX:
+        yield Finding(
+            FILE_LINES_MAX + 1,
+            "size",
+            f"{len(file.lines)} lines, divide it: {FILE_LINES_MAX} at most",
+        )
+
+
+def functions(file: File) -> Iterator[Finding]:
+    if not file.path.endswith(".py"):
+        return
+    for node in ast.walk(ast.parse(file.text)):
+        if isinstance(node, ast.FunctionDef):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            if size > FUNCTION_LINES_MAX:
+                text = f"{node.name}() has {size} lines, divide it: {FUNCTION_LINES_MAX} at most"
+                yield Finding(node.lineno, "size", text)
+
+
+CHECKS = (
+    words,
+    comments_that_begin_with_of,
+    citations,
+    links,
+    columns,
+    readme,
+    paragraphs,
+    length,
+    functions,
+    dangling_loops,
+)
+
+
+def findings(file: File) -> list[Finding]:
+    """All findings of a file by line; none for a file that is left out."""
+    if not matches(file.path, TEXTS) or matches(file.path, LEFT_OUT):
+        return []
+    found = [finding for check in CHECKS for finding in check(file)]
+    return sorted(found, key=lambda finding: (finding.line, finding.text))
+
+
+def component_of(path: str) -> str:
+    """The folder that a finding is counted for."""
+    parts = path.split("/")
+    deep = 2 if parts[0] in ("service", "tests", "models", "deploy") else 1
+    return "/".join(parts[:deep] if len(parts) > deep else parts[:-1]) or "."
+
+
+def report(found: dict[str, list[Finding]], *, counts_only: bool) -> None:
+    if not counts_only:
+        for path, of_file in found.items():
+            for finding in of_file:
+                print(f"{path}:{finding.line}: {finding.text}")
+        return
+    counts = Counter(
+        (component_of(path), finding.kind) for path, of_file in found.items() for finding in of_file
+    )
+    for (component, kind), count in sorted(counts.items()):
+        print(f"{component}: {count} {kind}")
+
+
+def tracked_files() -> frozenset[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True)
+    return frozenset(path for path in listed.stdout.split("\0") if path and Path(path).is_file())
+
+
+def read(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8", errors="replace")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", metavar="FILE", help="from the repository's root")
+    parser.add_argument("--counts", action="store_true", help="only how many, by component")
+    options = parser.parse_args()
+    tracked = tracked_files()
+    found = {
+        path: findings(File(path, read(path), tracked, read))
+        for path in options.files or sorted(tracked)
+        if matches(path, TEXTS)
+    }
+    report(found, counts_only=options.counts)
+    total = sum(map(len, found.values()))
+    if total:
+        print(f"lint_text: {total} findings", file=sys.stderr)
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

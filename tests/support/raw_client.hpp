@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+/// A client that says on a connection what no HTTP library would, and waits at most ten seconds
+/// for an answer (a test that waits longer has failed).
+class RawClient {
+ public:
+  explicit RawClient(int port);
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  ~RawClient();
+
+  /// False once the server has closed the connection.
+  bool send(const std::string& bytes);
+  /// One answer, by its Content-Length; what came before the server closed otherwise.
+  std::string answer();
+  /// Everything until the server closes.
+  std::string rest();
+  /// Whether something (also the end) can be read at once.
+  bool is_readable(int wait_ms = 0) const;
+
+ private:
+  bool receive();
+
+  int socket_;
+  std::string received_;
+};
+
+/// Returns the status of an answer; 0 for an empty one.
+int status_of_answer(const std::string& answer);

@@ -1,0 +1,64 @@
+#include "events.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::bisection;
+
+namespace {
+
+std::vector<BisectionEvent> one_of_each() {
+  return {PairsMeasured{.readings = {.candidate = 3,
+                                     .reference = std::nullopt,
+                                     .effects = {{0, {0.1, 0.2}}},
+                                     .references = {{0, {7.0, 7.5}}}},
+                        .purpose = bisect::Purpose::verify_ends,
+                        .posterior = {0.5, 0.5}},
+          RunsMeasured{.readings = {.candidate = 1, .readings = {{0, {7.25}}}},
+                       .purpose = bisect::Purpose::probe,
+                       .posterior = {0.9, 0.1}},
+          CommitBuilt{.candidate = 1, .commit = "c1", .content_hash = "hash"},
+          CommitUnbuildable{.candidate = 2, .commit = "c2", .reason = "exit 125", .fault = true},
+          bisect::SameLibrary{.earlier = 1, .later = 2},
+          SeriesDropped{.series = 0, .reason = "the workload fails"},
+          MachineChanged{.reason = "kernel"},
+          RevertCheck{.culprit = 1,
+                      .applies = true,
+                      .builds = true,
+                      .effects = {{0, 0.1}},
+                      .gone = true,
+                      .reason = ""}};
+}
+
+}  // namespace
+
+TEST_CASE("every event reads back as it was stored") {
+  const auto events = one_of_each();
+  REQUIRE(events.size() == std::variant_size_v<BisectionEvent>);
+  for (int ordinal = 0; const auto& event : events) {
+    const auto row = row_of(event, ordinal);
+    CHECK(row.ordinal == ordinal++);
+    const auto read = parse_event(row).value();
+    CHECK(read.index() == event.index());
+    CHECK(row_of(read, row.ordinal).body_json == row.body_json);
+  }
+}
+
+TEST_CASE("the search is replayed from everything but the reverts") {
+  for (const auto& event : one_of_each()) {
+    CHECK(search_event_of(event).has_value() == !std::holds_alternative<RevertCheck>(event));
+  }
+}
+
+TEST_CASE("an event of an unknown kind or purpose, or without a member, is corrupt and named") {
+  const auto error_of = [](const std::string& kind, const std::string& body) {
+    return parse_event({7, kind, body}).error();
+  };
+  CHECK(error_of("vanished", "{}").code == ErrorCode::corrupt);
+  CHECK(error_of("vanished", "{}").message == "event 7: unknown kind \"vanished\"");
+  CHECK(error_of("measured", R"({"purpose":"fun"})").message == "event 7: unknown purpose \"fun\"");
+  CHECK(error_of("built", "{}").code == ErrorCode::corrupt);
+  CHECK(error_of("built", "{").code == ErrorCode::corrupt);
+  CHECK(error_of("measured_alone", R"({"candidate":1,"readings":{"x":[1]},"purpose":"probe"})")
+            .code == ErrorCode::corrupt);
+}

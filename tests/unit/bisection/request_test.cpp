@@ -1,0 +1,40 @@
+#include "torchwatch/bisection/request.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::bisection;
+
+TEST_CASE("a request that passes through JSON names the same series, variant included") {
+  BisectionRequest request;
+  request.good = "a";
+  request.bad = "b";
+  request.workloads = {"dlrm"};
+  request.mode = Mode::train;
+  request.variant = parse_variant("bf16,threads=2").value();
+  request.metric = Metric::cpu_peak;
+  const auto read = parse_bisection_request(to_json(request)).value();
+  CHECK(read.good == "a");
+  const Series wanted{Benchmark{"dlrm", {Device::cpu, Mode::train}, *request.variant},
+                      Metric::cpu_peak};
+  REQUIRE(named_series(read) == std::vector{wanted});
+}
+
+TEST_CASE("a request that names a workload alone means its time in both modes on the processor") {
+  BisectionRequest request;
+  request.workloads = {"dlrm"};
+  const auto all_series = named_series(request);
+  REQUIRE(all_series.size() == 2);
+  CHECK(to_string(all_series[0]) != to_string(all_series[1]));
+  for (const auto& series : all_series) {
+    CHECK(series.metric == Metric::time);
+    CHECK(series.benchmark.configuration.device == Device::cpu);
+    CHECK(series.benchmark.variant == Variant{});
+  }
+}
+
+TEST_CASE("a request with an unknown word is invalid") {
+  CHECK(parse_bisection_request(R"({"variant":"bf17"})").error().code == ErrorCode::invalid);
+  CHECK(parse_bisection_request(R"({"good":1})").error().code == ErrorCode::invalid);
+  CHECK(parse_bisection_request("[").error().code == ErrorCode::invalid);
+}

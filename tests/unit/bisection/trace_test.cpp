@@ -1,0 +1,89 @@
+#include "torchwatch/bisection/trace.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "torchwatch/bisection/spec.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::bisection;
+
+namespace {
+
+storage::BisectionRow some_search() {
+  BisectionSpec spec;
+  spec.good = "good";
+  spec.bad = "c3";
+  spec.series = {{Series{Benchmark{"dlrm", {}, {}}, Metric::time}, 0.02, 0.034}};
+  storage::BisectionRow row;
+  row.good = spec.good;
+  row.bad = spec.bad;
+  row.spec_json = to_json(spec);
+  return row;
+}
+
+std::vector<TraceStep> trace(const std::vector<storage::BisectionEventRow>& events) {
+  return trace_of(some_search(), events).value();
+}
+
+const storage::BisectionEventRow kEnd{0, "built", R"({"candidate":3,"commit":"c3"})"};
+const storage::BisectionEventRow kEnds{
+    1, "measured",
+    R"({"candidate":3,"reference":null,"purpose":"verify_ends","effects":{"0":[0.1,0.2,0.1]},)"
+    R"("references":{"0":[7.0,7.5,7.0]},"posterior":[0.25,0.25,0.25,0.25]})"};
+const storage::BisectionEventRow kMiddle{2, "built", R"({"candidate":1,"commit":"c1"})"};
+
+}  // namespace
+
+TEST_CASE("a trace names commits, and gives pairs as the change between their sides") {
+  const auto steps = trace({kEnd, kEnds});
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].kind == "built");
+  CHECK(steps[1].purpose == "verify_ends");
+  CHECK(steps[1].commit == "c3");
+  CHECK(steps[1].against == "good");
+  REQUIRE(steps[1].readings.size() == 1);
+  CHECK(steps[1].readings[0].effect == Approx(0.1));
+  CHECK(steps[1].readings[0].readings == 3);
+}
+
+TEST_CASE("a build measured alone is compared with what the good end had read") {
+  const auto steps = trace({kEnd,
+                            kEnds,
+                            kMiddle,
+                            {3, "measured_alone",
+                             R"({"candidate":1,"purpose":"probe","readings":{"0":[7.25]},)"
+                             R"("posterior":[0.5,0.4,0.05,0.05]})"}});
+  const auto& alone = steps.back();
+  CHECK(alone.commit == "c1");
+  CHECK(alone.against.empty());
+  REQUIRE(alone.readings.size() == 1);
+  CHECK(alone.readings[0].effect == Approx(0.25));
+  CHECK(alone.after == "good");
+  CHECK(alone.up_to == "c1");
+  CHECK(alone.probability == Approx(0.9));
+}
+
+TEST_CASE("a trace says why a commit was skipped and what the machine changed") {
+  const auto steps = trace(
+      {{0, "unbuildable", R"({"candidate":2,"commit":"c2","reason":"exit 125","fault":false})"},
+       {1, "level_lost", R"({"reason":"kernel"})"}});
+  CHECK(steps[0].commit == "c2");
+  CHECK(steps[0].reason == "exit 125");
+  CHECK(steps[1].reason == "kernel");
+  CHECK(steps[1].probability == 0);
+}
+
+TEST_CASE("a trace ends with what reverting the culprit showed") {
+  const auto steps = trace({kMiddle,
+                            {3, "reverted",
+                             R"({"candidate":1,"applies":true,"builds":true,"gone":true,)"
+                             R"("reason":"","effects":{}})"}});
+  CHECK(steps.back().commit == "c1");
+  CHECK(steps.back().reason == "takes the change away");
+}
+
+TEST_CASE("a damaged event is corrupt, not a step") {
+  const auto damaged = trace_of(some_search(), {{0, "measured", "{"}});
+  REQUIRE(damaged.error().code == ErrorCode::corrupt);
+}

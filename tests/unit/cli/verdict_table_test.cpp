@@ -1,0 +1,57 @@
+#include "verdict_table.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "table.hpp"
+#include "torchwatch/cli/exit_status.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::cli;
+using Catch::Contains;
+
+namespace {
+
+storage::VerdictRow verdict(Verdict word, double ratio) {
+  storage::VerdictRow row;
+  row.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+  row.verdict = word;
+  row.ratio = ratio;
+  row.interval_low = ratio > 0 ? ratio - 0.02 : 0;
+  row.interval_high = ratio > 0 ? ratio + 0.02 : 0;
+  row.baseline_value = 2e6;
+  row.candidate_value = 2.3e6;
+  row.runs = 24;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("the table of verdicts begins with what regressed") {
+  std::ostringstream out;
+  print_verdicts(out, {verdict(Verdict::unchanged, 1.0), verdict(Verdict::regressed, 1.15)}, 0.98);
+  const auto text = out.str();
+  CHECK(text.find("regressed") < text.find("unchanged"));
+  CHECK_THAT(text, Contains("+15.0 %") && Contains("[+13.0, +17.0] %"));
+  CHECK_THAT(text, Contains("98 % interval"));
+}
+
+TEST_CASE("a table's columns are as wide as their widest cell, numbers to the right") {
+  std::ostringstream out;
+  Table table({{"name"}, {"runs", Table::Align::right}});
+  table.add({"a long name", "5"});
+  table.add({"b", "1234"});
+  table.print(out);
+  std::istringstream in(out.str());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  REQUIRE(lines.size() >= 3);
+  CHECK(lines[lines.size() - 2].find(" 5") == lines.back().find("1234") + 2);
+}
+
+TEST_CASE("of two outcomes the worse one decides the exit status") {
+  CHECK(worse(ExitStatus::done, ExitStatus::regression) == ExitStatus::regression);
+  CHECK(worse(ExitStatus::regression, ExitStatus::environment) == ExitStatus::environment);
+  CHECK(worse(ExitStatus::no_conclusion, ExitStatus::done) == ExitStatus::no_conclusion);
+  CHECK(worse(ExitStatus::no_conclusion, ExitStatus::regression) == ExitStatus::regression);
+}

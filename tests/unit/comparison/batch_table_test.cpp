@@ -1,0 +1,45 @@
+#include <catch2/catch.hpp>
+
+#include "torchwatch/comparison/batch_choice.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::comparison;
+
+namespace {
+
+Benchmark benchmark_of(const char* workload, Mode mode, int batch = 0) {
+  return {workload, {Device::cpu, mode}, {Precision::fp32, Backend::eager, batch, 0}};
+}
+
+std::string error_of(const char* text) {
+  const auto table = parse_batch_table(text, Preset::small);
+  REQUIRE_FALSE(table.has_value());
+  return table.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a table read back gives inference its batch and leaves everything else") {
+  const BatchChoice chosen{benchmark_of("resnet18", Mode::infer), 16, {}, ""};
+  const BatchChoice fixed{benchmark_of("drq", Mode::infer), 0, {}, ""};
+  const auto table = parse_batch_table(to_json(Preset::small, {chosen, fixed}), Preset::small);
+  REQUIRE(table.value().size() == 1);
+
+  const auto batch_after = [&](Benchmark benchmark) {
+    apply(*table, benchmark);
+    return benchmark.variant.batch;
+  };
+  CHECK(batch_after(benchmark_of("resnet18", Mode::infer)) == 16);
+  CHECK(batch_after(benchmark_of("resnet18", Mode::infer, 2)) == 2);
+  CHECK(batch_after(benchmark_of("resnet18", Mode::train)) == 0);
+  CHECK(batch_after(benchmark_of("drq", Mode::infer)) == 0);
+}
+
+TEST_CASE("the error of an invalid table says what is wrong and how to make one") {
+  CHECK(error_of("not json").find("no object \"batches\"") != std::string::npos);
+  CHECK(error_of(R"({"preset": "paper", "batches": {}})").find("preset small") !=
+        std::string::npos);
+  CHECK(error_of(R"({"preset": "small", "batches": {"a cpu": 0}})").find("\"a cpu\" is 0") !=
+        std::string::npos);
+  CHECK(error_of("[]").find("torchwatch batches --out") != std::string::npos);
+}

@@ -1,0 +1,52 @@
+#include "torchwatch/comparison/plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::comparison;
+
+namespace {
+
+Plan some_plan() {
+  Plan plan;
+  plan.preset = Preset::paper;
+  plan.benchmarks = {Benchmark{"dlrm", {Device::cuda, Mode::infer}, Variant{Precision::bf16}}};
+  plan.passes = {Pass::memory};
+  plan.threads = 2;
+  plan.interleave = true;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a stored plan reads back as it was") {
+  REQUIRE(parse_plan(to_json(some_plan())).value() == some_plan());
+}
+
+TEST_CASE("timing runs on a CPU are interleaved if the plan says so") {
+  Plan plan;
+  plan.interleave = true;
+  const Benchmark benchmark{"dlrm", {Device::cpu, Mode::train}, {}};
+  REQUIRE(is_interleaved(plan, benchmark, Pass::timing));
+  REQUIRE_FALSE(is_interleaved(plan, benchmark, Pass::memory));
+  REQUIRE_FALSE(is_interleaved(plan, {"dlrm", {Device::cuda, Mode::train}, {}}, Pass::timing));
+  auto of_two = benchmark;
+  of_two.variant.threads = 2;
+  REQUIRE(is_interleaved(plan, of_two, Pass::timing));
+  plan.interleave = false;
+  REQUIRE_FALSE(is_interleaved(plan, benchmark, Pass::timing));
+}
+
+TEST_CASE("a stored plan that is cut off is corrupt") {
+  const auto whole = to_json(some_plan());
+  REQUIRE(parse_plan(whole.substr(0, whole.size() / 2)).error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a plan has a series for each metric of each benchmark's device") {
+  Plan plan;
+  CHECK(series_count(plan) == 0);
+  plan.benchmarks = {{"dlrm", {Device::cpu, Mode::train}, {}}};
+  CHECK(series_count(plan) == 6);
+  plan.benchmarks.push_back({"dlrm", {Device::cuda, Mode::train}, {}});
+  CHECK(series_count(plan) == 15);
+}

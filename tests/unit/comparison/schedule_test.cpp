@@ -1,0 +1,249 @@
+#include "torchwatch/comparison/schedule.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <set>
+
+using namespace torchwatch;
+using namespace torchwatch::comparison;
+using storage::RunRow;
+
+namespace {
+
+Plan plan_of(std::vector<std::string> workloads, std::vector<Pass> passes) {
+  Plan plan;
+  for (auto& name : workloads)
+    plan.benchmarks.push_back(Benchmark{name, {Device::cpu, Mode::train}, {}});
+  plan.passes = std::move(passes);
+  return plan;
+}
+
+/// Returns the result of a run of that block and side.
+using Script = std::function<RunRow(const Block&, Side, int attempt)>;
+
+RunRow ok(std::map<Metric, std::int64_t> values) {
+  RunRow row;
+  row.values = std::move(values);
+  return row;
+}
+
+RunRow crashed() {
+  RunRow row;
+  row.status = RunStatus::failed;
+  row.reason = "killed by signal 11 (SIGSEGV)";
+  return row;
+}
+
+/// A repeatable wobble of up to 1 %, so that no pair is exactly alike.
+double wobble(const std::string& slot) {
+  const auto hash = std::hash<std::string>{}(slot);
+  return 1.0 + static_cast<double>(hash % 1000) / 100'000;
+}
+
+std::int64_t time_of(const Block& block, Side side, int position, double factor) {
+  const double value =
+      1e7 * wobble(block.slot(position)) * (side == Side::candidate ? factor : 1.0);
+  return static_cast<std::int64_t>(value);
+}
+
+Schedule carried_out(const Plan& plan, const Script& script,
+                     const std::string& candidate_machine = "cpu: x\n") {
+  Schedule schedule(plan, detect::Settings{}, 1);
+  int runs = 0;
+  while (const auto block = schedule.next().block) {
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto slot = block->slot(position);
+      for (int attempt = 0; !schedule.is_closed(slot); ++attempt) {
+        auto row = script(*block, block->side(position), attempt);
+        row.slot = slot;
+        row.benchmark = block->benchmark;
+        row.pass = block->pass;
+        const bool candidate = block->side(position) == Side::candidate;
+        schedule.add(row, candidate ? candidate_machine : "cpu: x\n");
+        REQUIRE(++runs < 2000);
+      }
+    }
+  }
+  return schedule;
+}
+
+Verdict verdict_of(const Schedule& schedule, Metric metric) {
+  for (const auto& series : schedule.judged()) {
+    if (series.verdict.series.metric == metric) return series.verdict.verdict;
+  }
+  FAIL("there is no verdict on that metric");
+  return Verdict::failed;
+}
+
+}  // namespace
+
+TEST_CASE("a comparison of equal builds ends after screening, without a change") {
+  const auto schedule =
+      carried_out(plan_of({"a", "b"}, {Pass::timing}), [](const Block& block, Side side, int) {
+        REQUIRE(block.stage == Stage::screen);
+        return ok({{Metric::time, time_of(block, side, 0, 1)}});
+      });
+  REQUIRE(verdict_of(schedule, Metric::time) == Verdict::unchanged);
+  REQUIRE(schedule.judged().size() == 2);
+}
+
+TEST_CASE("a large slow-down is confirmed on runs that took no part in screening") {
+  std::set<Stage> stages;
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::timing}), [&](const Block& block, Side side, int) {
+        stages.insert(block.stage);
+        return ok({{Metric::time, time_of(block, side, 0, 1.4)}});
+      });
+  REQUIRE(stages.contains(Stage::confirm));
+  REQUIRE(verdict_of(schedule, Metric::time) == Verdict::regressed);
+}
+
+TEST_CASE("a slow-down that is gone when it is measured again is no regression") {
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::timing}), [](const Block& block, Side side, int) {
+        const double factor = block.stage == Stage::screen ? 1.4 : 1.0;
+        return ok({{Metric::time, time_of(block, side, 0, factor)}});
+      });
+  REQUIRE(verdict_of(schedule, Metric::time) != Verdict::regressed);
+}
+
+TEST_CASE("memory kept per iteration is a regression of the leak metric alone") {
+  const auto [leaking, other] = GENERATE(table<Metric, Metric>(
+      {{Metric::leak_growth, Metric::heap_growth}, {Metric::heap_growth, Metric::leak_growth}}));
+  const auto schedule = carried_out(
+      plan_of({"a"}, {Pass::memory}), [kept = leaking, none = other](const Block&, Side side, int) {
+        const std::int64_t growth = side == Side::candidate ? 4096 : 0;
+        return ok({{Metric::cpu_peak, 50'000'000}, {kept, growth}, {none, 0}});
+      });
+  REQUIRE(verdict_of(schedule, leaking) == Verdict::regressed);
+  REQUIRE(verdict_of(schedule, other) == Verdict::unchanged);
+  REQUIRE(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
+}
+
+TEST_CASE("a workload that stops running with the candidate is lost, whatever its times were") {
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::timing}), [](const Block& block, Side side, int) {
+        if (side == Side::candidate) return crashed();
+        return ok({{Metric::time, time_of(block, side, 0, 1)}});
+      });
+  const auto judged = schedule.judged();
+  REQUIRE(judged.size() == 1);
+  REQUIRE(judged[0].lost);
+  REQUIRE(judged[0].verdict.verdict == Verdict::failed);
+  REQUIRE(judged[0].verdict.reason.find("SIGSEGV") != std::string::npos);
+}
+
+TEST_CASE("a workload that fails with both builds is failed, not lost") {
+  const auto schedule = carried_out(plan_of({"a"}, {Pass::timing}),
+                                    [](const Block&, Side, int) { return crashed(); });
+  REQUIRE_FALSE(schedule.judged()[0].lost);
+  REQUIRE(schedule.judged()[0].verdict.verdict == Verdict::failed);
+}
+
+TEST_CASE("a run that crashed once is tried again, and the crash does not count") {
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::timing}), [](const Block& block, Side side, int attempt) {
+        if (attempt == 0 && side == Side::candidate) return crashed();
+        return ok({{Metric::time, time_of(block, side, 0, 1)}});
+      });
+  REQUIRE(verdict_of(schedule, Metric::time) == Verdict::unchanged);
+}
+
+TEST_CASE("runs on two machines are not compared") {
+  const auto schedule = carried_out(
+      plan_of({"a"}, {Pass::timing}),
+      [](const Block& block, Side side, int) {
+        return ok({{Metric::time, time_of(block, side, 0, 1.4)}});
+      },
+      "cpu: y\n");
+  const auto judged = schedule.judged();
+  REQUIRE(judged[0].verdict.verdict == Verdict::inconclusive);
+  REQUIRE(judged[0].verdict.reason.find("cpu: x -> cpu: y") != std::string::npos);
+}
+
+TEST_CASE("no benchmark's second block comes before every benchmark's first") {
+  const auto plan = plan_of({"a", "b", "c"}, {Pass::timing, Pass::memory});
+  Schedule schedule(plan, detect::Settings{}, 7);
+  std::set<std::string> seen;
+  for (int i = 0; i < 6; ++i) {
+    const auto block = schedule.next().block;
+    REQUIRE(block);
+    REQUIRE(block->index == 0);
+    REQUIRE(seen.insert(block->slot(0)).second);
+    for (int position = 0; position < Block::kRuns; ++position) {
+      auto row = ok({{Metric::time, 1'000'000}, {Metric::cpu_peak, 1000}});
+      row.slot = block->slot(position);
+      schedule.add(row, "");
+    }
+  }
+}
+
+TEST_CASE("a schedule restored from its runs has the same next block") {
+  const auto plan = plan_of({"a", "b"}, {Pass::timing, Pass::memory});
+  Schedule first(plan, detect::Settings{}, 3);
+  std::vector<RunRow> rows;
+  for (int i = 0; i < 30; ++i) {
+    Schedule again(plan, detect::Settings{}, 3);
+    for (const auto& row : rows) again.add(row, "");
+    const auto block = first.next().block;
+    const auto block_again = again.next().block;
+    REQUIRE(block.has_value() == block_again.has_value());
+    if (!block) break;
+    REQUIRE(block->slot(0) == block_again->slot(0));
+    for (int position = 0; position < Block::kRuns; ++position) {
+      auto row = ok({{Metric::time, time_of(*block, block->side(position), position, 1.4)},
+                     {Metric::cpu_peak, 1000}});
+      row.slot = block->slot(position);
+      rows.push_back(row);
+      first.add(row, "");
+    }
+  }
+}
+
+TEST_CASE("a metric that the candidate no longer has is lost, and one that only it has is not") {
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::memory}), [](const Block&, Side side, int) {
+        if (side == Side::baseline) {
+          return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_growth, 0}});
+        }
+        return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_retained, 0}});
+      });
+  const auto judged = schedule.judged();
+  REQUIRE(judged.size() == 2);
+  REQUIRE(judged[0].verdict.series.metric == Metric::cpu_peak);
+  REQUIRE_FALSE(judged[0].lost);
+  REQUIRE(judged[1].verdict.series.metric == Metric::leak_growth);
+  REQUIRE(judged[1].lost);
+  REQUIRE(judged[1].verdict.verdict == Verdict::failed);
+}
+
+TEST_CASE("a metric that comes and goes is inconclusive") {
+  int candidates = 0;
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block&, Side side, int) {
+        if (side == Side::candidate && ++candidates % 2 == 0) {
+          return ok({{Metric::cpu_peak, 50'000'000}});
+        }
+        return ok({{Metric::cpu_peak, 50'000'000}, {Metric::leak_growth, 0}});
+      });
+  REQUIRE(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
+  REQUIRE(verdict_of(schedule, Metric::leak_growth) == Verdict::inconclusive);
+}
+
+TEST_CASE("a series with its own threshold is judged by it and the others by the common one") {
+  const std::vector<config::SeriesThreshold> own{
+      config::parse_series_threshold("cpu_peak a 0.5").value()};
+  Schedule schedule(plan_of({"a", "b"}, {Pass::memory}), {detect::Settings{}, own}, 1);
+  while (const auto block = schedule.next().block) {
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const bool candidate = block->side(position) == Side::candidate;
+      auto row = ok({{Metric::cpu_peak, candidate ? 65'000'000 : 50'000'000}});
+      row.slot = block->slot(position);
+      schedule.add(row, "");
+    }
+  }
+  const auto judged = schedule.judged();
+  REQUIRE(judged.size() == 2);
+  REQUIRE(judged[0].verdict.verdict == Verdict::unchanged);
+  REQUIRE(judged[1].verdict.verdict == Verdict::regressed);
+}

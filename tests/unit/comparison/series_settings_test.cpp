@@ -1,0 +1,61 @@
+#include "torchwatch/comparison/series_settings.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::comparison;
+
+namespace {
+
+Series series(const std::string& workload, Metric metric) {
+  return {{workload, {Device::cpu, Mode::train}, {}}, metric};
+}
+
+}  // namespace
+
+TEST_CASE("the gate follows a threshold of a series, and the last threshold that fits applies") {
+  config::Config config;
+  for (const auto* rule : {"* dlrm 0.14", "time dlrm 0.035", "time resnet18 cpu-infer 0.5"}) {
+    config.detect.thresholds.push_back(config::parse_series_threshold(rule).value());
+  }
+  const auto settings = series_settings(config, Rule{});
+  CHECK(settings.of(series("resnet18", Metric::time)).threshold == 0.07);
+  CHECK(settings.of(series("resnet18", Metric::time)).gate == 0.06);
+  CHECK(settings.of(series("dlrm", Metric::cpu_peak)).threshold == 0.14);
+  CHECK(settings.of(series("dlrm", Metric::cpu_peak)).gate == Approx(0.12));
+  CHECK(settings.of(series("dlrm", Metric::time)).threshold == 0.035);
+  CHECK(settings.of(series("dlrm", Metric::time)).gate == Approx(0.03));
+  CHECK(settings.of(series("dlrm", Metric::time)).alpha == settings.common().alpha);
+}
+
+TEST_CASE("a comparison that belongs to a nightly shares the budget of all its series") {
+  Plan plan;
+  plan.benchmarks = {{"dlrm", {Device::cpu, Mode::train}, {}}};
+  storage::ComparisonRow nightly;
+  nightly.opens_incidents = true;
+  storage::ComparisonRow self_test;
+  self_test.budget_series = 600;
+  const storage::ComparisonRow requested;
+  CHECK(rule_of(nightly, plan).budget_series == 6);
+  CHECK_FALSE(rule_of(nightly, plan).wants_intervals);
+  CHECK(rule_of(self_test, plan).budget_series == 600);
+  CHECK_FALSE(rule_of(self_test, plan).wants_intervals);
+  CHECK(rule_of(requested, plan).budget_series == 6);
+  CHECK(rule_of(requested, plan).wants_intervals);
+}
+
+TEST_CASE("more series get a smaller budget each, and requested comparisons get all intervals") {
+  const config::Config config;
+  const auto nightly = detect_settings(config, {.budget_series = 600});
+  const auto requested = detect_settings(config, {.budget_series = 6, .wants_intervals = true});
+  CHECK(requested.alpha > nightly.alpha);
+  CHECK(requested.screen_pairs_min > nightly.screen_pairs_min);
+}
+
+TEST_CASE("drift comparisons share the budget of the nightlies") {
+  config::Config config;
+  const auto with_drift = detect_settings(config, {.budget_series = 42}).alpha;
+  config.detect.drift_every = 0;
+  const auto without = detect_settings(config, {.budget_series = 42}).alpha;
+  CHECK(with_drift == Approx(without * 7 / 8));
+}

@@ -1,0 +1,55 @@
+#include "torchwatch/figures/figures.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+using namespace torchwatch;
+
+TEST_CASE("a value is written in the unit that a person would choose") {
+  CHECK(figures::value(Metric::time, 870) == "870 ns");
+  CHECK(figures::value(Metric::time, 2.104e6) == "2.104 ms");
+  CHECK(figures::value(Metric::device_time, 3.5e9) == "3.5 s");
+  CHECK(figures::value(Metric::cpu_peak, 512.25 * 1048576) == "512.2 MiB");
+  CHECK(figures::value(Metric::leak_growth, 4096) == "4,096 bytes/iteration");
+  CHECK(figures::value(Metric::leak_retained, 1234567890) == "1,234,567,890 bytes");
+}
+
+TEST_CASE("a ratio is printed as a signed percentage") {
+  CHECK(figures::change(1.152) == "+15.2 %");
+  CHECK(figures::change(0.9) == "-10.0 %");
+  CHECK(figures::change(0.99999) == "+0.0 %");
+  CHECK(figures::change(6.8) == "x6.80");
+  CHECK(figures::interval(1.131, 1.174) == "[+13.1, +17.4]");
+  CHECK(figures::interval(0, 1.1) == "");
+}
+
+TEST_CASE("an interval is rounded outwards") {
+  CHECK(figures::interval(1.1312, 1.1738) == "[+13.1, +17.4]");
+  CHECK(figures::interval(1.06999, 1.0711) == "[+6.9, +7.2]");
+  CHECK(figures::interval(0.9512, 0.9888) == "[-4.9, -1.1]");
+  CHECK(figures::interval(6.712, 6.881) == "[x6.71, x6.89]");
+  CHECK(figures::interval_with_unit(1.1312, 1.1738) == "[+13.1, +17.4] %");
+  CHECK(figures::interval_with_unit(2.5, 3.5) == "[+150.0 %, x3.50]");
+}
+
+TEST_CASE("an interval that is not known is not invented") {
+  CHECK(figures::interval(0, std::numeric_limits<double>::infinity()) == "");
+  CHECK(figures::interval_with_unit(1.2, 1.1) == "");
+}
+
+TEST_CASE("a spread is rounded up and a confidence down, never to certainty") {
+  CHECK(figures::spread(0.0121) == "1.3 %");
+  CHECK(figures::spread(-1) == "unknown");
+  CHECK(figures::confidence(0.99) == "99 %");
+  CHECK(figures::confidence(0.99739) == "99.7 %");
+  CHECK(figures::confidence(1) == "more than 99.9 %");
+  CHECK(figures::share(0.13911) == "13.9 %");
+}
+
+TEST_CASE("numbers of things are grouped and have their plural") {
+  CHECK(figures::count(1, "commit") == "1 commit");
+  CHECK(figures::count(1000, "run") == "1,000 runs");
+  CHECK(figures::grouped(-123456) == "-123,456");
+  CHECK(figures::grouped(-123) == "-123");
+  CHECK(figures::difference(Metric::leak_growth, 4096) == "+4,096 bytes/iteration");
+}

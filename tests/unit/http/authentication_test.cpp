@@ -1,0 +1,56 @@
+#include "authentication.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "fake_clock.hpp"
+#include "torchwatch/http/server.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::http;
+
+namespace {
+
+struct Gate {
+  test::FakeClock clock;
+  Authentication authentication{hash_token("right"), clock};
+
+  int status(const std::string& authorization, const std::string& address = "192.0.2.1") {
+    Request request;
+    request.authorization = authorization;
+    request.remote_address = address;
+    const auto refusal = authentication.refusal_of(request);
+    return refusal ? refusal->status : 200;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a token is hashed as everybody hashes") {
+  CHECK(hash_token("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE_METHOD(Gate, "only the right token opens, in any spelling of the scheme") {
+  CHECK(status("Bearer right") == 200);
+  CHECK(status("bearer right") == 200);
+  CHECK(status("") == 401);
+  CHECK(status("Bearer ") == 401);
+  CHECK(status("Bearer right ") == 401);
+  CHECK(status("Basic right") == 401);
+}
+
+TEST_CASE_METHOD(Gate, "five wrong tokens shut out their address alone, for a while") {
+  for (int i = 0; i < 5; ++i) CHECK(status("Bearer wrong") == 401);
+  CHECK(status("Bearer wrong") == 429);
+  CHECK(status("Bearer right") == 429);
+  CHECK(status("Bearer right", "192.0.2.2") == 200);
+  clock.advance(std::chrono::seconds(13));
+  CHECK(status("Bearer right") == 200);
+}
+
+TEST_CASE("without a configured token nothing can be written") {
+  const test::FakeClock clock;
+  Authentication closed("", clock);
+  Request request;
+  request.authorization = "Bearer ";
+  CHECK(closed.refusal_of(request)->status == 403);
+}

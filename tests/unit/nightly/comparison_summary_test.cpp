@@ -1,0 +1,21 @@
+#include "torchwatch/nightly/comparison_summary.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::nightly;
+
+TEST_CASE("a stored summary reads back as it was, and one with nothing to say is empty") {
+  ComparisonSummary summary;
+  REQUIRE(to_json(summary).empty());
+  REQUIRE(parse_summary("").value() == summary);
+  REQUIRE(in_sentences(summary).empty());
+  summary.machine_shifts = {{Device::cuda, 1.3, 1.25, 1.5, 9}};
+  summary.machine_changes = {"cpu_governor: performance -> powersave"};
+  summary.left_out = {Benchmark{"dlrm", {Device::cpu, Mode::infer}, {}}};
+  REQUIRE(parse_summary(to_json(summary)).value() == summary);
+  REQUIRE(in_sentences(summary).size() == 3);
+  REQUIRE_THAT(in_sentences(summary)[0], Catch::Contains("+30.0 %"));
+  REQUIRE(parse_summary("{}").error().code == ErrorCode::corrupt);
+  REQUIRE(parse_summary("{").error().code == ErrorCode::corrupt);
+}

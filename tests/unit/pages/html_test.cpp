@@ -1,0 +1,38 @@
+#include "html.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch::pages;
+using Catch::Contains;
+
+TEST_CASE("text of others cannot end a cell, an attribute or a page") {
+  const std::string hostile = R"(</td><script>&'"x)";
+  const std::string safe = "&lt;/td&gt;&lt;script&gt;&amp;&#39;&quot;x";
+  CHECK(html_text(hostile) == safe);
+  for (const auto cells : {Cells::texts, Cells::words, Cells::numbers, Cells::states}) {
+    const auto table = html_table({{hostile, cells}}, {{hostile}});
+    CHECK_THAT(table, !Contains("<script>") && Contains(">" + safe + "<"));
+  }
+  CHECK_THAT(html_page(hostile, ""), Contains("<title>" + safe + "</title>"));
+}
+
+TEST_CASE("a cell names its column, a number stands to the right, a state is a word") {
+  const auto table = html_table({{"title"}, {"series", Cells::numbers}, {"state", Cells::states}},
+                                {{"a", "12", "open"}});
+  CHECK_THAT(table, Contains(R"(<td data-column="title">a</td>)"));
+  CHECK_THAT(table, Contains(R"(<th scope="col" class="number">series</th>)"));
+  CHECK_THAT(table, Contains(R"(<td class="number" data-column="series">12</td>)"));
+  CHECK_THAT(table,
+             Contains(R"(<td data-column="state"><span class="state open">open</span></td>)"));
+}
+
+TEST_CASE("a cell without a state stays empty") {
+  CHECK_THAT(html_table({{"state", Cells::states}}, {{""}}),
+             Contains(R"(<td data-column="state"></td>)"));
+}
+
+TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {
+  const auto page = html_page("torchwatch", "<p>body</p>\n");
+  CHECK_THAT(page, Contains("width=device-width") && Contains("<p>body</p>"));
+  CHECK_THAT(page, Contains(R"(href="style.css")") && !Contains("//") && !Contains("<script"));
+}
