@@ -97,10 +97,20 @@ std::string what_throws(const Definition& definition, Mode mode, Precision preci
   }
 }
 
+/// oneDNN refuses an operator for which it has no kernel of this precision on this processor: of
+/// LibTorch 2.13.0 on some with AVX-512, the LSTM in bfloat16. Nothing that a workload can mend.
+bool lacks_kernel(const std::string& thrown) {
+  return thrown.starts_with("could not create a primitive");
+}
+
 void require_precisions(const Definition& definition, Findings& findings) {
   for (const auto precision : {Precision::fp16, Precision::bf16, Precision::amp}) {
     for (const auto mode : {Mode::train, Mode::infer}) {
       const auto thrown = what_throws(definition, mode, precision);
+      if (lacks_kernel(thrown)) {
+        std::printf("skipped: no kernel on this processor: %s\n", thrown.c_str());
+        continue;
+      }
       findings.require(thrown.empty(), thrown.c_str());
     }
   }
