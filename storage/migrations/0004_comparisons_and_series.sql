@@ -83,6 +83,14 @@ CREATE UNIQUE INDEX attempt_slot_of_comparison ON attempt (comparison_id, slot)
 CREATE INDEX attempt_by_comparison ON attempt (comparison_id, slot)
   WHERE comparison_id IS NOT NULL;
 
+-- A later comparison that found an open incident again.
+CREATE TABLE recurrence (
+  incident_id   INTEGER NOT NULL REFERENCES incident (id),
+  comparison_id INTEGER NOT NULL REFERENCES comparison (id),
+  UNIQUE (incident_id, comparison_id)
+) STRICT;
+CREATE INDEX recurrence_by_comparison ON recurrence (comparison_id);
+
 -- Stored JSON follows.
 UPDATE comparison
 SET plan_json = json_remove(

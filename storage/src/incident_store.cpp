@@ -121,6 +121,15 @@ Status close_incident(Connection& connection, Id incident, WallMillis now,
 
 }  // namespace
 
+IncidentSeriesRow incident_series(const VerdictRow& verdict) {
+  return {.series = verdict.series,
+          .ratio = verdict.ratio,
+          .interval_low = verdict.interval_low,
+          .interval_high = verdict.interval_high,
+          .baseline_value = verdict.baseline_value,
+          .candidate_value = verdict.candidate_value};
+}
+
 Result<IncidentRow> IncidentStore::open(const IncidentRow& row) {
   auto stored = write(database_, [&](Connection& connection) -> Result<IncidentRow> {
     const Id id = insert_incident(connection, row);
@@ -147,6 +156,21 @@ Status IncidentStore::attach_bisection(Id incident, Id bisection) {
         connection, "UPDATE incident SET bisection_id = ? WHERE id = ? AND state <> 'closed'",
         bisection, incident);
     return require_one(connection, changed, incident, "given a bisection");
+  });
+}
+
+Status IncidentStore::set_title(Id incident, const std::string& title) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE incident SET title = ? WHERE id = ?", title, incident);
+    return {};
+  });
+}
+
+Status IncidentStore::add_recurrence(Id incident, Id comparison) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "INSERT INTO recurrence (incident_id, comparison_id) VALUES (?, ?)",
+            incident, comparison);
+    return {};
   });
 }
 
@@ -192,6 +216,17 @@ Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   return read(database_, [&](Connection& connection) {
     return with_series(
         connection, Query(connection, kSelect + "WHERE comparison_id = ? ORDER BY id", comparison));
+  });
+}
+
+Result<std::vector<IncidentRow>> IncidentStore::found_again_by(Id comparison) {
+  return read(database_, [&](Connection& connection) {
+    return with_series(
+        connection,
+        Query(connection,
+              kSelect + "WHERE id IN (SELECT incident_id FROM recurrence WHERE comparison_id = ?) "
+                        "ORDER BY id",
+              comparison));
   });
 }
 

@@ -8,7 +8,6 @@
 
 #include "torchwatch/comparison/benchmark_json.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
-#include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/machine_shift.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -100,20 +99,26 @@ std::string device_words(Device device) {
 
 }  // namespace
 
-Result<ComparisonSummary> summarise(comparison::Services& services,
-                                    const comparison::Comparison& comparison,
-                                    const std::vector<comparison::JudgedSeries>& judged) {
-  ComparisonSummary summary;
-  const auto& [row, plan] = comparison;
-  if (row.purpose != storage::Purpose::nightly || !row.baseline) return summary;
+Result<std::optional<NightlyBefore>> nightly_before(comparison::Services& services,
+                                                    const ComparisonRow& row) {
+  if (row.purpose != storage::Purpose::nightly || !row.baseline) return std::nullopt;
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(const auto earlier, comparisons.nightly_of(*row.baseline));
-  if (!earlier) return summary;
-  TW_TRY(const auto before, comparisons.verdicts_of(earlier->id));
-  summary.machine_shifts =
-      shifts(before, judged, comparison::detect_settings(services.config, rule_of(row, plan)));
-  summary.left_out = left_out(before, plan);
-  TW_TRY(const auto then, machine_of_build(services, earlier->id, *row.baseline));
+  if (!earlier) return std::nullopt;
+  TW_TRY(auto verdicts, comparisons.verdicts_of(earlier->id));
+  return NightlyBefore{earlier->id, std::move(verdicts)};
+}
+
+Result<ComparisonSummary> summarise(comparison::Services& services,
+                                    const comparison::Comparison& comparison,
+                                    const NightlyBefore& before,
+                                    const std::vector<comparison::JudgedSeries>& judged,
+                                    const detect::Settings& settings) {
+  const auto& [row, plan] = comparison;
+  ComparisonSummary summary;
+  summary.machine_shifts = shifts(before.verdicts, judged, settings);
+  summary.left_out = left_out(before.verdicts, plan);
+  TW_TRY(const auto then, machine_of_build(services, before.comparison, *row.baseline));
   TW_TRY(const auto now, machine_of_build(services, row.id, *row.baseline));
   summary.machine_changes = changes(then, now);
   return summary;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "reporting.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -48,12 +47,10 @@ comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incid
   return plan;
 }
 
-bool is_gone(const Series& series, const std::vector<comparison::JudgedSeries>& judged) {
-  const auto found = std::ranges::find(
-      judged, series, [](const comparison::JudgedSeries& each) { return each.verdict.series; });
-  if (found == judged.end()) return false;
-  const auto verdict = found->verdict.verdict;
-  return verdict == Verdict::unchanged || verdict == Verdict::improved;
+bool is_gone(const Series& series, const std::vector<storage::VerdictRow>& verdicts) {
+  const auto found = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
+  return found != verdicts.end() && (found->verdict == Verdict::unchanged ||
+                                     found->verdict == Verdict::improved);
 }
 
 /// Opens a recheck for each open incident of an earlier nightly: the candidate compared with the
@@ -214,15 +211,17 @@ Status open_follow_ups(comparison::Services& services, const Comparison& nightly
   return open_self_test(services, nightly);
 }
 
-Status conclude_recheck(comparison::Services& services, const ComparisonRow& recheck,
-                        storage::Id id, const std::vector<comparison::JudgedSeries>& judged) {
+Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& services,
+                                                    const ComparisonRow& recheck) {
   storage::IncidentStore store(services.database);
-  TW_TRY(const auto incident, store.get(id));
+  TW_TRY(auto incident, store.get(*recheck.incident));
+  TW_TRY(const auto verdicts,
+         storage::ComparisonStore(services.database).verdicts_of(recheck.id));
   const bool is_over = std::ranges::all_of(
-      incident.series, [&](const auto& each) { return is_gone(each.series, judged); });
-  if (!is_over || incident.state == storage::IncidentState::closed) return {};
-  TW_TRY_VOID(queue_recovery(services, recheck, incident));
-  return store.close(id, services.clock.wall_now());
+      incident.series, [&](const auto& each) { return is_gone(each.series, verdicts); });
+  if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
+  TW_TRY_VOID(store.close(incident.id, services.clock.wall_now()));
+  return incident;
 }
 
 }  // namespace torchwatch::nightly

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/comparison/services.hpp"
@@ -19,9 +19,9 @@ Status open_follow_ups(comparison::Services&, const comparison::Comparison& nigh
 /// from nightly to nightly. Errors: of storage.
 Status open_self_test(comparison::Services&, const comparison::Comparison& nightly);
 
-/// Closes the incident of a recheck with a comment if nothing of it is left. Call inside the
-/// transaction that stores the recheck's verdicts, after them. Errors: of storage.
-Status conclude_recheck(comparison::Services&, const storage::ComparisonRow& recheck,
-                        storage::Id incident, const std::vector<comparison::JudgedSeries>&);
+/// Closes the incident of a recheck if the stored verdicts say that nothing of it is left; returns
+/// the incident that it closed. Errors: of storage.
+Result<std::optional<storage::IncidentRow>> conclude_recheck(comparison::Services&,
+                                                             const storage::ComparisonRow& recheck);
 
 }  // namespace torchwatch::nightly

@@ -131,7 +131,6 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   report::IncidentFacts facts;
   facts.key = incident.key;
   facts.kind = incident.kind;
-  facts.title = incident.title;
   facts.confidence = services.config.detect.confidence;
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   TW_TRY(const auto baseline, builds.get(comparison.baseline.value_or(0)));
@@ -142,7 +141,9 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
          storage::ComparisonStore(services.database).verdicts_of(comparison.id));
   for (const auto& series : incident.series) {
     const auto verdict = std::ranges::find(verdicts, series.series, &storage::VerdictRow::series);
-    if (verdict != verdicts.end()) facts.effects.push_back(report::effect_of(*verdict));
+    if (verdict == verdicts.end()) continue;
+    facts.effects.push_back(report::effect_of(*verdict));
+    if (incident.kind == IncidentKind::lost && facts.reason.empty()) facts.reason = verdict->reason;
   }
   TW_TRY(facts.machine, machine_facts(services, comparison.id));
   facts.nightlies_back = comparison.nightlies_back;

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "follow_ups.hpp"
-#include "reporting.hpp"
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/comparison.hpp"
@@ -15,6 +13,7 @@
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -46,15 +45,6 @@ double effect_of(const storage::VerdictRow& verdict) {
              : verdict.candidate_value - verdict.baseline_value;
 }
 
-storage::IncidentSeriesRow incident_series(const storage::VerdictRow& verdict) {
-  return {.series = verdict.series,
-          .ratio = verdict.ratio,
-          .interval_low = verdict.interval_low,
-          .interval_high = verdict.interval_high,
-          .baseline_value = verdict.baseline_value,
-          .candidate_value = verdict.candidate_value};
-}
-
 /// Returns a key made of what changed and of no date, so that the same change is recognised.
 std::string key_of(IncidentKind kind, const std::vector<storage::IncidentSeriesRow>& rows) {
   std::vector<std::string> names;
@@ -68,14 +58,14 @@ std::string key_of(IncidentKind kind, const std::vector<storage::IncidentSeriesR
   return std::string(to_string(kind)) + "-" + digits.data();
 }
 
-std::vector<IncidentRow> incidents_of(const Comparison& comparison,
+std::vector<IncidentRow> incidents_of(storage::Id comparison,
                                       const std::vector<comparison::JudgedSeries>& judged) {
   std::vector<detect::Change> changes;
   std::vector<const VerdictRow*> regressed;
   IncidentRow lost;
   lost.kind = IncidentKind::lost;
   for (const auto& [verdict, is_lost] : judged) {
-    if (is_lost) lost.series.push_back(incident_series(verdict));
+    if (is_lost) lost.series.push_back(storage::incident_series(verdict));
     if (verdict.verdict != Verdict::regressed) continue;
     changes.push_back({verdict.series, effect_of(verdict)});
     regressed.push_back(&verdict);
@@ -85,13 +75,13 @@ std::vector<IncidentRow> incidents_of(const Comparison& comparison,
     IncidentRow incident;
     incident.kind = group.kind;
     for (const auto member : group.members) {
-      incident.series.push_back(incident_series(*regressed[member]));
+      incident.series.push_back(storage::incident_series(*regressed[member]));
     }
     incidents.push_back(std::move(incident));
   }
   if (!lost.series.empty()) incidents.push_back(std::move(lost));
   for (auto& incident : incidents) {
-    incident.comparison = comparison.row.id;
+    incident.comparison = comparison;
     incident.key = key_of(incident.kind, incident.series);
   }
   return incidents;
@@ -101,24 +91,24 @@ Status open_incident(comparison::Services& services, const Comparison& compariso
                      IncidentRow incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(const auto known, store.find_open(incident.key));
-  if (known) return queue_recurrence(services, comparison.row, *known);
+  if (known) return store.add_recurrence(known->id, comparison.row.id);
   incident.opened_at = services.clock.wall_now();
-  TW_TRY(incident.title, title_of(services, comparison.row, incident));
+  incident.title = report::what_changed(incident);
   TW_TRY(const auto opened, store.open(incident));
   return bisection::open_bisection(services, comparison, opened);
 }
 
-/// Marks newly failing series by the verdicts of the nightly whose candidate is the baseline here.
-Status add_newly_failing(comparison::Services& services, const Comparison& comparison,
-                         std::vector<comparison::JudgedSeries>& judged) {
-  const auto& row = comparison.row;
-  if (row.purpose != storage::Purpose::nightly || !row.baseline) return {};
+Result<ComparisonRow> store_verdicts(comparison::Services& services, const ComparisonRow& row,
+                                     const std::vector<comparison::JudgedSeries>& judged,
+                                     const std::string& summary_json) {
   storage::ComparisonStore comparisons(services.database);
-  TW_TRY(const auto earlier, comparisons.nightly_of(*row.baseline));
-  if (!earlier) return {};
-  TW_TRY(const auto before, comparisons.verdicts_of(earlier->id));
-  mark_newly_failing(before, judged);
-  return {};
+  for (const auto& series : judged) {
+    auto verdict = series.verdict;
+    verdict.comparison = row.id;
+    TW_TRY_VOID(comparisons.add_verdict(verdict));
+  }
+  TW_TRY_VOID(comparisons.set_summary(row.id, summary_json));
+  return comparisons.advance(row, storage::ComparisonState::judged, services.clock.wall_now());
 }
 
 void note_false_alarms(comparison::Services& services,
@@ -151,25 +141,19 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   const auto& row = comparison.row;
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
   auto judged = schedule.judged();
-  storage::ComparisonStore comparisons(services.database);
-  TW_TRY_VOID(add_newly_failing(services, comparison, judged));
-  TW_TRY(const auto summary, summarise(services, comparison, judged));
+  TW_TRY(const auto before, nightly_before(services, row));
+  ComparisonSummary summary;
+  if (before) {
+    mark_newly_failing(before->verdicts, judged);
+    TW_TRY(summary, summarise(services, comparison, *before, judged, schedule.settings()));
+  }
   ComparisonRow advanced;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
-    for (const auto& series : judged) {
-      auto verdict = series.verdict;
-      verdict.comparison = row.id;
-      TW_TRY_VOID(comparisons.add_verdict(verdict));
+    TW_TRY(advanced, store_verdicts(services, row, judged, to_json(summary)));
+    if (!row.opens_incidents) return {};
+    for (auto& incident : incidents_of(row.id, judged)) {
+      TW_TRY_VOID(open_incident(services, comparison, std::move(incident)));
     }
-    TW_TRY_VOID(comparisons.set_summary(row.id, to_json(summary)));
-    if (row.opens_incidents) {
-      for (auto& incident : incidents_of(comparison, judged)) {
-        TW_TRY_VOID(open_incident(services, comparison, std::move(incident)));
-      }
-    }
-    if (row.incident) TW_TRY_VOID(conclude_recheck(services, row, *row.incident, judged));
-    TW_TRY(advanced,
-           comparisons.advance(row, storage::ComparisonState::judged, services.clock.wall_now()));
     return {};
   }));
   if (row.purpose == storage::Purpose::self_test) note_false_alarms(services, judged);

@@ -7,8 +7,8 @@
 
 namespace torchwatch::nightly {
 
-/// measured -> judged: stores verdicts, incidents, their bisections and comments on incidents that
-/// are open already, all in one transaction. Errors: of storage.
+/// measured -> judged: stores verdicts, new incidents with their bisections, and which open
+/// incidents are there again, all in one transaction. Errors: of storage.
 Result<storage::ComparisonRow> judge_comparison(comparison::Services&,
                                                 const comparison::Comparison&);
 

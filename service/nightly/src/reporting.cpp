@@ -26,21 +26,16 @@ storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind
 
 Status queue_issue(comparison::Services& services, const ComparisonRow& comparison,
                    const IncidentRow& incident) {
+  storage::IncidentStore store(services.database);
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
   facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
   auto row = message(incident, storage::OutboxKind::open, facts.key, report::issue_body(facts));
   row.title = report::incident_title(facts);
-  return storage::IncidentStore(services.database).queue(row);
+  TW_TRY_VOID(store.set_title(incident.id, row.title));
+  return store.queue(row);
 }
 
-}  // namespace
-
-Result<std::string> title_of(comparison::Services& services, const ComparisonRow& comparison,
-                             const IncidentRow& incident) {
-  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
-  return report::incident_title(facts);
-}
-
+/// Queues a comment on an incident of an earlier comparison that is there again.
 Status queue_recurrence(comparison::Services& services, const ComparisonRow& comparison,
                         const IncidentRow& incident) {
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
@@ -51,6 +46,7 @@ Status queue_recurrence(comparison::Services& services, const ComparisonRow& com
                      report::recurrence_comment(facts)));
 }
 
+/// Queues the comment that closes the issue of an incident that is gone.
 Status queue_recovery(comparison::Services& services, const ComparisonRow& recheck,
                       const IncidentRow& incident) {
   TW_TRY(auto facts, incident_facts(services, incident, recheck));
@@ -59,6 +55,19 @@ Status queue_recovery(comparison::Services& services, const ComparisonRow& reche
       .queue(message(incident, storage::OutboxKind::close, facts.key,
                      report::recovery_comment(facts)));
 }
+
+Status queue_messages(comparison::Services& services, const ComparisonRow& row) {
+  storage::IncidentStore store(services.database);
+  TW_TRY(const auto incidents, store.of_comparison(row.id));
+  for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, row, incident));
+  TW_TRY(const auto found_again, store.found_again_by(row.id));
+  for (const auto& incident : found_again) TW_TRY_VOID(queue_recurrence(services, row, incident));
+  if (!row.incident) return {};
+  TW_TRY(const auto gone, conclude_recheck(services, row));
+  return gone ? queue_recovery(services, row, *gone) : Status{};
+}
+
+}  // namespace
 
 Status queue_acceptance(comparison::Services& services, const IncidentRow& incident,
                         const storage::Acceptance& acceptance) {
@@ -75,10 +84,9 @@ Result<ComparisonRow> report_comparison(comparison::Services& services,
                                         const comparison::Comparison& comparison) {
   const auto& row = comparison.row;
   storage::ComparisonStore comparisons(services.database);
-  TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
   ComparisonRow reported;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
-    for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, row, incident));
+    TW_TRY_VOID(queue_messages(services, row));
     if (row.purpose == storage::Purpose::nightly) {
       TW_TRY_VOID(open_follow_ups(services, comparison));
     }

@@ -25,7 +25,7 @@ std::string without_pull_request(std::string subject) {
 }
 
 std::string lost_title(const IncidentFacts& facts) {
-  if (facts.effects.empty()) return facts.title;
+  if (facts.effects.empty()) return facts.reason;
   std::string text = to_string(facts.effects.front().series.benchmark);
   if (facts.effects.size() > 1) {
     text += " and " + std::to_string(facts.effects.size() - 1) + " more";
@@ -57,6 +57,13 @@ std::string culprit_in_title(const BisectionFacts& bisection) {
 }
 
 }  // namespace
+
+std::string what_changed(const storage::IncidentRow& incident) {
+  IncidentFacts facts;
+  facts.kind = incident.kind;
+  for (const auto& series : incident.series) facts.effects.push_back(effect_of(series));
+  return without_live_links(clean(what_got_worse(facts), kTitleCharactersMax));
+}
 
 std::string incident_title(const IncidentFacts& facts) {
   const bool is_drift = facts.nightlies_back > 0;

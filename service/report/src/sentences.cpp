@@ -37,7 +37,7 @@ std::string how_sure(const EffectFacts& effect, double confidence) {
 std::string lost_summary(const IncidentFacts& facts) {
   std::string text = "Measured with " + code(facts.baseline.name) + ", but no longer with " +
                      code(facts.candidate.name) + ": ";
-  if (facts.effects.empty()) return text + code(facts.title) + ".\n";
+  if (facts.effects.empty()) return text + code(facts.reason) + ".\n";
   std::vector<std::string> benchmarks;
   for (const auto& effect : facts.effects) {
     const std::string benchmark = code(benchmark_of(effect));
@@ -46,7 +46,7 @@ std::string lost_summary(const IncidentFacts& facts) {
   }
   text += figures::count(benchmarks.size(), "benchmark");
   text += " gave no result.\n\n" + bullets(benchmarks, kEffectRowsMax, "benchmarks");
-  if (!facts.title.empty()) text += "\nReason: " + code(facts.title) + "\n";
+  if (!facts.reason.empty()) text += "\nReason: " + code(facts.reason) + "\n";
   return text;
 }
 

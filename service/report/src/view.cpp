@@ -101,7 +101,7 @@ json text_or_null(const std::string& text) {
   return text.empty() ? json(nullptr) : json(text);
 }
 
-EffectFacts effect_of(const storage::VerdictRow& row) {
+EffectFacts effect_of(const storage::IncidentSeriesRow& row) {
   const bool is_of_pairs = pass_of(row.series.metric) == Pass::timing && row.ratio > 0;
   EffectFacts facts;
   facts.series = row.series;
@@ -110,6 +110,11 @@ EffectFacts effect_of(const storage::VerdictRow& row) {
   facts.interval_high = row.interval_high;
   facts.baseline_value = row.baseline_value;
   facts.candidate_value = is_of_pairs ? row.baseline_value * row.ratio : row.candidate_value;
+  return facts;
+}
+
+EffectFacts effect_of(const storage::VerdictRow& row) {
+  auto facts = effect_of(storage::incident_series(row));
   facts.baseline_spread = row.baseline_spread;
   facts.candidate_spread = row.candidate_spread;
   facts.runs = row.runs;

@@ -74,7 +74,6 @@ BisectionFacts decided() {
 IncidentFacts slower_comparison() {
   IncidentFacts facts;
   facts.key = "open-regression-0123456789abcdef-1";
-  facts.title = "resnet18 cpu-train is slower";
   facts.comparison = "2.14.0.dev20260817";
   facts.baseline = {"2.14.0.dev20260816", "2.14.0.dev20260816+cpu",
                     "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
@@ -132,7 +131,7 @@ IncidentFacts lost_comparison() {
       "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
       "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload hf_DistilBert --configuration cpu-infer "
       "--metric time";
-  facts.title = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
+  facts.reason = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
   EffectFacts lost;
   lost.series = series("hf_DistilBert", Mode::infer, Metric::time);
   facts.effects = {lost};

@@ -15,6 +15,9 @@ class IncidentStore {
   /// Returns the open or acknowledged incident with that key.
   Result<std::optional<IncidentRow>> find_open(const std::string& key);
   Status attach_bisection(Id incident, Id bisection);
+  Status set_title(Id incident, const std::string& title);
+  /// Notes that a later comparison found the open incident again.
+  Status add_recurrence(Id incident, Id comparison);
   Status acknowledge(Id incident);
   Status close(Id incident, WallMillis now);
   /// Closes the incident as a change that stays, and keeps who accepted it and why.
@@ -22,6 +25,8 @@ class IncidentStore {
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);
+  /// Returns the incidents of earlier comparisons that `comparison` found again.
+  Result<std::vector<IncidentRow>> found_again_by(Id comparison);
 
   /// Queues a message; the same key again changes nothing. Call inside the transaction of the
   /// state change that causes it.

@@ -164,6 +164,9 @@ struct IncidentSeriesRow {
   double candidate_value = 0;
 };
 
+/// Returns what an incident keeps of a verdict.
+IncidentSeriesRow incident_series(const VerdictRow&);
+
 /// Who accepted a change, why and when.
 struct Acceptance {
   std::string by;

@@ -83,6 +83,9 @@ class Schedule {
   /// Returns whether the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
+  /// The settings that are common to all series.
+  const detect::Settings& settings() const { return settings_.common(); }
+
   ScheduleStep next() const;
 
   /// Returns a verdict for every measured series, in the plan's order.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +30,22 @@ struct ComparisonSummary {
   bool operator==(const ComparisonSummary&) const = default;
 };
 
-/// Compares a nightly with the nightly whose candidate is its baseline. Other comparisons have an
-/// empty summary. Errors: of storage.
+/// The nightly whose candidate is the baseline of another.
+struct NightlyBefore {
+  storage::Id comparison = 0;
+  std::vector<storage::VerdictRow> verdicts;
+};
+
+/// Returns nothing for the oldest nightly and for other purposes. Errors: of storage.
+Result<std::optional<NightlyBefore>> nightly_before(comparison::Services&,
+                                                    const storage::ComparisonRow&);
+
+/// Compares a nightly with the nightly before it, by the settings of its own series. Errors: of
+/// storage.
 Result<ComparisonSummary> summarise(comparison::Services&, const comparison::Comparison&,
-                                    const std::vector<comparison::JudgedSeries>&);
+                                    const NightlyBefore&,
+                                    const std::vector<comparison::JudgedSeries>&,
+                                    const detect::Settings&);
 
 /// Returns a sentence for each change.
 std::vector<std::string> in_sentences(const ComparisonSummary&);

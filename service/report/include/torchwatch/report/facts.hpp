@@ -75,7 +75,7 @@ struct BisectionFacts {
 struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
-  std::string title;
+  std::string reason;      ///< of a lost benchmark: why its runs failed
   std::string comparison;  ///< its candidate's name
   BuildFacts baseline;
   BuildFacts candidate;

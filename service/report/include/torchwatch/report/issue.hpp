@@ -3,11 +3,15 @@
 #include <string>
 
 #include "torchwatch/report/facts.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
 
 /// Makes a title of at most 200 characters: what got worse, how much, and the culprit if known.
 std::string incident_title(const IncidentFacts&);
+
+/// Makes the part of a title that an incident's own series give: "resnet18 cpu-train time +15.2 %".
+std::string what_changed(const storage::IncidentRow&);
 
 /// Makes the issue's Markdown with its hidden marker, below GitHub's limit of 65,536 characters. It
 /// mentions no person and links no other issue: subjects and shas are quoted as code.

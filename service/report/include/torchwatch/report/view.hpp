@@ -43,6 +43,7 @@ nlohmann::json text_or_null(const std::string&);
 /// estimate, that of the pairs of runs: the candidate's value is the baseline's median times the
 /// ratio. Those of memory come from the medians of the runs, the interval is their range.
 EffectFacts effect_of(const storage::VerdictRow&);
+EffectFacts effect_of(const storage::IncidentSeriesRow&);
 
 /// Formats the change: "+15.2 %"; of memory without a ratio "+4,096 bytes/iteration". Empty if
 /// there is none.
