@@ -37,7 +37,8 @@ CREATE TABLE comparison_with_purpose (
   budget_series     INTEGER NOT NULL DEFAULT 0 CHECK (budget_series >= 0),
   opens_incidents   INTEGER NOT NULL CHECK (opens_incidents IN (0, 1)),
   state             TEXT NOT NULL CHECK (state IN ('discovered', 'ready', 'measured', 'judged',
-                                                   'bisected', 'reported', 'accepted', 'refused')),
+                                                   'bisected', 'reported', 'accepted', 'refused', 'failed',
+                                                   'cancelled')),
   version           INTEGER NOT NULL DEFAULT 0 CHECK (version >= 0),
   plan_json         TEXT NOT NULL DEFAULT '',
   summary_json      TEXT NOT NULL DEFAULT '',
@@ -48,7 +49,8 @@ CREATE TABLE comparison_with_purpose (
   CHECK ((purpose = 'recheck') = (incident_id IS NOT NULL)),
   CHECK ((purpose = 'drift') = (nightlies_back > 0)),
   CHECK (purpose <> 'measurement' OR baseline_id IS NULL),
-  CHECK ((state IN ('reported', 'accepted', 'refused')) = (ended_at IS NOT NULL))
+  CHECK ((state IN ('reported', 'accepted', 'refused', 'failed', 'cancelled')) =
+         (ended_at IS NOT NULL))
 ) STRICT;
 
 INSERT INTO comparison_with_purpose

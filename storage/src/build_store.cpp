@@ -8,7 +8,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT id, origin, name, version, embedded_commit, trunk_commit, content_hash, folder, state, "
-    "reason FROM build ";
+    "reason, unusable FROM build ";
 
 BuildRow row_of(Query& row) {
   return BuildRow{.id = row.take<Id>(),
@@ -20,7 +20,8 @@ BuildRow row_of(Query& row) {
                   .content_hash = row.take<std::string>(),
                   .folder = row.take<std::string>(),
                   .state = row.take<BuildState>(),
-                  .reason = row.take<std::string>()};
+                  .reason = row.take<std::string>(),
+                  .unusable = row.take<std::string>()};
 }
 
 Result<BuildRow> build_of(Connection& connection, Id id) {
@@ -89,6 +90,13 @@ Result<BuildRow> BuildStore::reject(Id id, const std::string& reason) {
     if (changed == 1) return row;
     return fail(ErrorCode::conflict, "build " + row.name + " is ready and cannot be rejected: " +
                                          "a damaged tree is a new content hash");
+  });
+}
+
+Status BuildStore::set_unusable(Id id, const std::string& reason) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE build SET unusable = ? WHERE id = ?", reason, id);
+    return {};
   });
 }
 

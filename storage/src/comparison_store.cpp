@@ -104,6 +104,16 @@ void insert_verdict(Connection& connection, const VerdictRow& row) {
           row.candidate_value, row.baseline_spread, row.candidate_spread, row.runs, row.reason);
 }
 
+std::string ended_already(const ComparisonRow& row, std::string_view action) {
+  return name_of(row.id) + " is " + std::string(to_string(row.state)) + " and cannot be " +
+         std::string(action);
+}
+
+void forget_setback(Connection& connection, Id comparison) {
+  execute(connection, "DELETE FROM setback WHERE kind = 'comparison' AND item = ?",
+          std::to_string(comparison));
+}
+
 }  // namespace
 
 Result<ComparisonRow> ComparisonStore::open(const NewComparison& asked, WallMillis now) {
@@ -137,6 +147,36 @@ Result<ComparisonRow> ComparisonStore::advance(const ComparisonRow& comparison, 
                 "version = version + 1 WHERE id = ? AND state = ? AND version = ?",
                 to, reason, ended_at, comparison.id, comparison.state, comparison.version);
     return moved(connection, comparison, changed);
+  });
+}
+
+Result<ComparisonRow> ComparisonStore::cancel(Id id, const std::string& reason, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Result<ComparisonRow> {
+    const int changed = execute(connection,
+                                "UPDATE comparison SET state = ?, reason = ?, ended_at = ?, "
+                                "version = version + 1 WHERE id = ? AND ended_at IS NULL",
+                                ComparisonState::cancelled, reason, now, id);
+    TW_TRY(auto row, comparison_of(connection, id));
+    if (changed == 0) return fail(ErrorCode::conflict, ended_already(row, "cancelled"));
+    forget_setback(connection, id);
+    return row;
+  });
+}
+
+Result<ComparisonRow> ComparisonStore::retry(Id id) {
+  return write(database_, [&](Connection& connection) -> Result<ComparisonRow> {
+    TW_TRY(const auto before, comparison_of(connection, id));
+    if (before.state == ComparisonState::reported || before.state == ComparisonState::accepted) {
+      return fail(ErrorCode::conflict, ended_already(before, "retried"));
+    }
+    execute(connection,
+            "UPDATE comparison SET state = 'discovered', reason = '', ended_at = NULL, "
+            "version = version + 1 WHERE id = ? AND state IN ('refused', 'failed', 'cancelled')",
+            id);
+    execute(connection, "UPDATE build SET unusable = '' WHERE id IN (?, ?)", before.candidate,
+            before.baseline);
+    forget_setback(connection, id);
+    return comparison_of(connection, id);
   });
 }
 

@@ -57,7 +57,7 @@ class ForeignKeysOff {
 Status check_foreign_keys(Connection& connection) {
   Query dangling(connection, "PRAGMA foreign_key_check");
   if (!dangling.next()) return {};
-  return fail(ErrorCode::corrupt, "a row of table " + dangling.take<std::string>() +
+  return fail(ErrorCode::damaged, "a row of table " + dangling.take<std::string>() +
                                       " refers to a row that does not exist");
 }
 

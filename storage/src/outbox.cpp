@@ -7,8 +7,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT key, incident_id, kind, title, body, digest, state, tries, not_before, issue_number, "
-    "last_error FROM outbox ";
+    "SELECT key, incident_id, kind, title, body, digest, state, tries, failures, not_before, "
+    "issue_number, last_error FROM outbox ";
 
 OutboxRow row_of(Query& row) {
   return OutboxRow{.key = row.take<std::string>(),
@@ -19,6 +19,7 @@ OutboxRow row_of(Query& row) {
                    .digest = row.take<std::string>(),
                    .state = row.take<OutboxState>(),
                    .tries = row.take<int>(),
+                   .failures = row.take<int>(),
                    .not_before = row.take<WallMillis>(),
                    .issue_number = row.take<std::optional<std::int64_t>>(),
                    .last_error = row.take<std::string>()};
@@ -92,7 +93,7 @@ Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
 Result<OutboxRow> IncidentStore::mark_sending(const std::string& key) {
   return write(database_, [&](Connection& connection) {
     const int changed = execute(connection,
-                                "UPDATE outbox SET state = 'sending', tries = tries + 1 "
+                                "UPDATE outbox SET state = 'sending' "
                                 "WHERE key = ? AND state = 'pending'",
                                 key);
     return moved(connection, key, changed, OutboxState::pending);
@@ -114,16 +115,43 @@ Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_numbe
   });
 }
 
-Status IncidentStore::record_failure(const std::string& key, const std::string& error,
-                                     WallMillis not_before, bool give_up) {
+Status IncidentStore::record_failure(const std::string& key, const OutboxFailure& failure) {
   return write(database_, [&](Connection& connection) -> Status {
-    const auto state = give_up ? OutboxState::dead : OutboxState::pending;
+    const auto state = failure.give_up ? OutboxState::dead : OutboxState::pending;
     const int changed = execute(connection,
-                                "UPDATE outbox SET state = ?, last_error = ?, not_before = ? "
-                                "WHERE key = ? AND state = 'sending'",
-                                state, error, not_before, key);
+                                "UPDATE outbox SET state = ?, last_error = ?, tries = ?, "
+                                "failures = ?, not_before = ? WHERE key = ? AND state = 'sending'",
+                                state, failure.error, failure.tries, failure.failures,
+                                failure.not_before, key);
     TW_TRY_VOID(moved(connection, key, changed, OutboxState::sending));
     return {};
+  });
+}
+
+Result<OutboxRow> IncidentStore::retry(const std::string& key) {
+  return write(database_, [&](Connection& connection) -> Result<OutboxRow> {
+    const int changed = execute(connection,
+                                "UPDATE outbox SET state = 'pending', tries = 0, failures = 0, "
+                                "not_before = 0 WHERE key = ? AND state IN ('pending', 'dead')",
+                                key);
+    TW_TRY(auto row, message_of(connection, key));
+    if (changed == 1) return row;
+    return fail(ErrorCode::conflict, "message " + key + " is " + std::string(to_string(row.state)) +
+                                         ": only one that waits or was given up can be retried");
+  });
+}
+
+Status IncidentStore::make_due() {
+  return write(database_, [](Connection& connection) -> Status {
+    execute(connection, "UPDATE outbox SET failures = 0, not_before = 0 WHERE state = 'pending'");
+    return {};
+  });
+}
+
+Result<std::vector<OutboxRow>> IncidentStore::unsent() {
+  return read(database_, [](Connection& connection) {
+    return checked_rows(
+        Query(connection, kSelect + "WHERE state IN ('pending', 'sending', 'dead') ORDER BY id"));
   });
 }
 

@@ -4,7 +4,7 @@ namespace torchwatch::storage {
 
 void Query::note_damage(std::string_view word) {
   if (damage_) return;
-  damage_ = Error{ErrorCode::corrupt, "stored word \"" + std::string(word) +
+  damage_ = Error{ErrorCode::damaged, "stored word \"" + std::string(word) +
                                           "\" is unknown in its column (" + statement_.getQuery() +
                                           "); restore a backup"};
 }

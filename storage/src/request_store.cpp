@@ -42,45 +42,68 @@ Result<std::pair<RequestRow, bool>> RequestStore::receive(const std::string& del
   });
 }
 
-Result<std::optional<RequestRow>> RequestStore::claim_next() {
-  return write(database_, [](Connection& connection) -> Result<std::optional<RequestRow>> {
-    TW_TRY(auto next,
-           first_row(Query(connection, kSelect + "WHERE state = 'pending' ORDER BY id LIMIT 1"),
-                     row_of));
-    if (!next) return std::nullopt;
-    execute(connection, "UPDATE request SET state = ? WHERE id = ? AND state = ?",
-            RequestState::running, next->id, RequestState::pending);
-    next->state = RequestState::running;
-    return next;
+Result<std::vector<RequestRow>> RequestStore::with_state(RequestState state) {
+  return read(database_, [&](Connection& connection) {
+    // The state stands in the text, or its index would not be used.
+    return all_rows(Query(connection, kSelect + "WHERE state = '" +
+                                          std::string(to_string(state)) + "' ORDER BY id"),
+                    row_of);
   });
 }
 
-Status RequestStore::reopen() {
-  return write(database_, [](Connection& connection) -> Status {
-    execute(connection, "UPDATE request SET state = 'pending' WHERE state = 'running'");
+Result<RequestRow> RequestStore::claim(Id id) {
+  return write(database_, [&](Connection& connection) -> Result<RequestRow> {
+    const int changed = execute(connection, "UPDATE request SET state = ? WHERE id = ? AND state = ?",
+                                RequestState::running, id, RequestState::pending);
+    TW_TRY(auto row, request_of(connection, id));
+    if (changed == 1) return row;
+    return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
+                                         std::string(to_string(row.state)) + ", not pending");
+  });
+}
+
+Status RequestStore::reopen(Id id) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE request SET state = ? WHERE id = ? AND state = ?",
+            RequestState::pending, id, RequestState::running);
+    return {};
+  });
+}
+
+Status RequestStore::note(Id id, const std::string& result_json) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE request SET result_json = ? WHERE id = ?", result_json, id);
     return {};
   });
 }
 
 Status RequestStore::answer(Id id, RequestState state, const std::string& result_json) {
-  if (state != RequestState::done && state != RequestState::failed) {
-    return fail(ErrorCode::invalid,
-                "a request ends as done or failed, not " + std::string(to_string(state)));
+  if (state == RequestState::pending || state == RequestState::running) {
+    return fail(ErrorCode::invalid, "a request does not end as " + std::string(to_string(state)));
   }
   return write(database_, [&](Connection& connection) -> Status {
-    const int changed = execute(
-        connection, "UPDATE request SET state = ?, result_json = ? WHERE id = ? AND state = ?",
-        state, result_json, id, RequestState::running);
+    const int changed = execute(connection,
+                                "UPDATE request SET state = ?, result_json = ? "
+                                "WHERE id = ? AND state IN ('pending', 'running')",
+                                state, result_json, id);
     if (changed == 1) return {};
     TW_TRY(const auto row, request_of(connection, id));
     return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
                                          std::string(to_string(row.state)) +
-                                         "; only a running request can be answered");
+                                         " already; only one that has not ended can be answered");
   });
 }
 
 Result<RequestRow> RequestStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return request_of(connection, id); });
+}
+
+Result<std::vector<RequestRow>> RequestStore::list(int limit, Id before) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(
+        Query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit),
+        row_of);
+  });
 }
 
 }  // namespace torchwatch::storage

@@ -16,6 +16,9 @@ std::string owner_column(OwnerKind kind) {
   return kind == OwnerKind::comparison ? "comparison_id" : "bisection_id";
 }
 
+/// Why an attempt ended that was found after the service had died.
+const std::string kEndedWithService = "its process ended with the service";
+
 struct Attempt {
   Id id = 0;
   Id benchmark = 0;
@@ -141,12 +144,32 @@ Status RunStore::record(const std::vector<AttemptEnd>& ends, WallMillis now) {
   });
 }
 
+Status RunStore::abandon(Owner owner, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection,
+            "UPDATE attempt SET state = 'abandoned', ended_at = ?, reason = 'broken off' "
+            "WHERE state = 'issued' AND " + owner_column(owner.kind) + " = ?",
+            now, owner.id);
+    return {};
+  });
+}
+
 Result<int> RunStore::abandon_leftovers(WallMillis now) {
   return write(database_, [&](Connection& connection) -> Result<int> {
+    // The first attempt of a slot that ends with the service counts for nothing: a machine may be
+    // switched off. From the second on it counts as the slot's own failure, or a run that takes the
+    // service down would be tried for ever.
     return execute(connection,
-                   "UPDATE attempt SET state = 'abandoned', ended_at = ?, "
-                   "reason = 'its process ended with the service' WHERE state = 'issued'",
-                   now);
+                   "UPDATE attempt AS left SET ended_at = ?1, reason = ?2, "
+                   "state = CASE WHEN EXISTS (SELECT 1 FROM attempt AS before "
+                   "WHERE before.comparison_id = left.comparison_id "
+                   "AND before.slot = left.slot AND before.state = 'abandoned' "
+                   "AND before.reason = ?2) OR EXISTS (SELECT 1 FROM attempt AS before "
+                   "WHERE before.bisection_id = left.bisection_id "
+                   "AND before.slot = left.slot AND before.state = 'abandoned' "
+                   "AND before.reason = ?2) "
+                   "THEN 'failed' ELSE 'abandoned' END WHERE state = 'issued'",
+                   now, kEndedWithService);
   });
 }
 

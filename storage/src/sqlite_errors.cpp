@@ -51,7 +51,7 @@ Error error_of_sqlite(int extended_code, const std::string& message,
       return constraint_error(extended_code, text);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {ErrorCode::corrupt, text + "; restore a backup, or move the file away to start anew"};
+      return {ErrorCode::damaged, text + "; restore a backup, or move the file away to start anew"};
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:

@@ -19,7 +19,7 @@ void roll_back(Connection& connection) {
 
 Status check_fence(Connection& connection) {
   Query query(connection, "SELECT fence, holder FROM writer");
-  if (!query.next()) return fail(ErrorCode::corrupt, "table writer has lost its row");
+  if (!query.next()) return fail(ErrorCode::damaged, "table writer has lost its row");
   if (query.take<std::int64_t>() == connection.fence) return {};
   return fail(ErrorCode::conflict, "database " + connection.path.string() +
                                        " was taken over by process " + query.take<std::string>() +

@@ -36,9 +36,14 @@ std::string_view to_string(RequestState value) {
   return spelling(value);
 }
 
+std::string_view to_string(ItemKind value) {
+  return spelling(value);
+}
+
 bool is_end(ComparisonState state) {
   return state == ComparisonState::reported || state == ComparisonState::accepted ||
-         state == ComparisonState::refused;
+         state == ComparisonState::refused || state == ComparisonState::failed ||
+         state == ComparisonState::cancelled;
 }
 
 }  // namespace torchwatch::storage

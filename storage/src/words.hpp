@@ -41,7 +41,8 @@ struct Words<storage::ComparisonState> {
   static constexpr std::array kAll{Word{discovered, "discovered"}, Word{ready, "ready"},
                                    Word{measured, "measured"},     Word{judged, "judged"},
                                    Word{bisected, "bisected"},     Word{reported, "reported"},
-                                   Word{accepted, "accepted"},     Word{refused, "refused"}};
+                                   Word{accepted, "accepted"},     Word{refused, "refused"},
+                                   Word{failed, "failed"},         Word{cancelled, "cancelled"}};
 };
 
 template <>
@@ -95,7 +96,17 @@ struct Words<storage::RequestState> {
   using enum storage::RequestState;
   static constexpr std::string_view kKind = "state of a request";
   static constexpr std::array kAll{Word{pending, "pending"}, Word{running, "running"},
-                                   Word{done, "done"}, Word{failed, "failed"}};
+                                   Word{done, "done"},       Word{refused, "refused"},
+                                   Word{failed, "failed"},   Word{cancelled, "cancelled"}};
+};
+
+template <>
+struct Words<storage::ItemKind> {
+  using enum storage::ItemKind;
+  static constexpr std::string_view kKind = "kind of an item";
+  static constexpr std::array kAll{Word{channel, "channel"}, Word{build, "build"},
+                                   Word{comparison, "comparison"}, Word{bisection, "bisection"},
+                                   Word{request, "request"}};
 };
 
 }  // namespace torchwatch

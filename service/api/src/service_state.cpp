@@ -1,7 +1,9 @@
+#include <algorithm>
+
 #include "handlers.hpp"
 #include "torchwatch/http/paging.hpp"
-#include "torchwatch/http/problem.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::api {
@@ -22,9 +24,22 @@ Result<Reply> get_self_tests(const Request& request, const Backend& backend) {
 
 Result<Reply> get_health(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  const std::string trouble = backend.health_problem ? backend.health_problem() : "";
-  if (trouble.empty()) return http::object_reply({{"status", "ok"}});
-  return http::problem(503, trouble);
+  const auto problems = backend.problems ? backend.problems() : std::vector<Problem>{};
+  if (problems.empty()) return http::object_reply({{"status", "ok"}});
+  json listed = json::array();
+  for (const auto& problem : problems) {
+    listed.push_back({{"source", problem.source},
+                      {"item", report::text_or_null(problem.item)},
+                      {"since", report::time_of(problem.since)},
+                      {"detail", problem.sentence}});
+  }
+  // An item that waits keeps nothing else from being done: a probe must not end the service for it.
+  const bool is_failing = std::ranges::any_of(
+      problems, [](const Problem& problem) { return problem.item.empty(); });
+  auto reply = http::object_reply(
+      {{"status", is_failing ? "failing" : "degraded"}, {"problems", std::move(listed)}});
+  if (is_failing) reply.status = 503;
+  return reply;
 }
 
 }  // namespace torchwatch::api

@@ -133,8 +133,12 @@ class BisectionDriver {
 Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
   TW_TRY_VOID(measurer_.load_past_runs());
   while (!stop.stop_requested()) {
-    TW_TRY(auto result, step(stop));
-    if (result) return *std::move(result);
+    auto result = step(stop);
+    if (!result) {
+      TW_TRY_VOID(measurer_.free_slots());
+      return fail(result.error());
+    }
+    if (*result) return **std::move(result);
   }
   return fail(ErrorCode::cancelled, "the bisection was interrupted");
 }

@@ -8,7 +8,12 @@
 
 namespace torchwatch::bisection {
 
+Status BisectionMeasurer::free_slots() {
+  return recorder_.free_slots();
+}
+
 Status BisectionMeasurer::load_past_runs() {
+  TW_TRY_VOID(free_slots());
   TW_TRY(auto runs, recorder_.past_runs());
   for (const auto& run : runs) note(run);
   return {};

@@ -42,6 +42,8 @@ class BisectionMeasurer {
         progress_(services.progress) {}
 
   Status load_past_runs();
+  /// As RunRecorder::free_slots.
+  Status free_slots();
 
   /// `name` is unique to this measurement within the search.
   Result<std::variant<PairReadings, SideFailed>> measure_pairs(

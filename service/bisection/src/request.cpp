@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/records/suggestion.hpp"
-
 namespace torchwatch::bisection {
 namespace {
 
@@ -60,18 +58,6 @@ std::string to_json(const BisectionRequest& request) {
   if (request.variant) object["variant"] = to_string(*request.variant);
   if (request.metric) object["metric"] = to_string(*request.metric);
   return object.dump();
-}
-
-Status check_workloads(comparison::Services& services, const BisectionRequest& request) {
-  TW_TRY(const auto known, services.runners.workloads());
-  for (const auto& name : request.workloads) {
-    if (std::ranges::find(known, name) == known.end()) {
-      return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite; " +
-                                          did_you_mean(name, known) +
-                                          "`torchwatch workloads` lists it");
-    }
-  }
-  return {};
 }
 
 std::vector<Series> named_series(const BisectionRequest& request) {

@@ -15,7 +15,9 @@ ExitStatus exit_status_of(ErrorCode code) {
     case ErrorCode::conflict:
     case ErrorCode::unavailable:
     case ErrorCode::timed_out:
+    case ErrorCode::failed:
     case ErrorCode::corrupt:
+    case ErrorCode::damaged:
     case ErrorCode::internal:
       return ExitStatus::environment;
   }

@@ -1,6 +1,7 @@
 #include "torchwatch/comparison/comparison.hpp"
 
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -80,6 +81,14 @@ class BlockExecutor {
   Schedule& schedule_;
 };
 
+/// Somebody may cancel a comparison while it is measured.
+Status require_not_ended(Services& services, storage::Id id) {
+  TW_TRY(const auto row, storage::ComparisonStore(services.database).get(id));
+  if (!is_end(row.state)) return {};
+  return fail(ErrorCode::conflict, "comparison " + std::to_string(id) + " was " +
+                                       std::string(to_string(row.state)) + " meanwhile");
+}
+
 }  // namespace
 
 Result<Comparison> Comparison::of(storage::ComparisonRow row) {
@@ -104,6 +113,12 @@ Result<ComparedBuilds> ComparedBuilds::prepare(Services& services, const Compari
   return builds;
 }
 
+Status try_build(Services& services, const Comparison& comparison, storage::Id build,
+                 std::stop_token stop) {
+  const auto tried = measurable(services, build, comparison.plan, stop);
+  return tried ? Status{} : Status{fail(tried.error())};
+}
+
 Result<Schedule> replay(Services& services, const Comparison& comparison) {
   const auto& [row, plan] = comparison;
   Schedule schedule(plan, series_settings(services.config, rule_of(row, plan)),
@@ -115,17 +130,23 @@ Result<Schedule> replay(Services& services, const Comparison& comparison) {
 
 Status measure(Services& services, const Comparison& comparison, const ComparedBuilds& builds,
                std::stop_token stop) {
-  TW_TRY(auto schedule, replay(services, comparison));
   RunRecorder recorder(services, owner_of(comparison));
+  TW_TRY_VOID(recorder.free_slots());
+  TW_TRY(auto schedule, replay(services, comparison));
   BlockExecutor blocks(services, recorder, comparison, builds, schedule);
   services.progress.phase_started("measuring");
   for (auto step = schedule.next(); step.block; step = schedule.next()) {
+    TW_TRY_VOID(require_not_ended(services, comparison.row.id));
     const auto& block = *step.block;
     services.progress.progress(step.decided, step.total,
                                to_string(block.benchmark) + ", " +
                                    std::string(to_string(block.pass)) + ", " +
                                    std::string(to_string(block.stage)));
-    TW_TRY_VOID(blocks.run(block, stop));
+    if (const auto done = blocks.run(block, stop); !done) {
+      // A service that is stopped in good order leaves nothing that looks like its death.
+      TW_TRY_VOID(recorder.free_slots());
+      return done;
+    }
   }
   return {};
 }

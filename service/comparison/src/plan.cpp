@@ -7,6 +7,7 @@
 #include "torchwatch/comparison/batch_choice.hpp"
 #include "torchwatch/comparison/benchmark_json.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::comparison {
 
@@ -101,6 +102,17 @@ std::vector<std::string> workloads_of(const Plan& plan) {
       names.push_back(benchmark.workload);
   }
   return names;
+}
+
+Status check_workloads(Services& services, const std::vector<std::string>& names) {
+  TW_TRY(const auto known, services.runners.workloads());
+  for (const auto& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite; " +
+                                        did_you_mean(name, known) +
+                                        "`torchwatch workloads` lists it");
+  }
+  return {};
 }
 
 std::string to_json(const Plan& plan) {

@@ -85,6 +85,10 @@ Result<std::string> RunRecorder::machine(const std::string& environment_digest) 
   return machines_[environment_digest] = machine_of(environment);
 }
 
+Status RunRecorder::free_slots() {
+  return store_.abandon(owner_, services_.clock.wall_now());
+}
+
 Result<std::vector<MachineRun>> RunRecorder::past_runs() {
   TW_TRY(auto rows, store_.runs_of(owner_));
   std::vector<MachineRun> runs;

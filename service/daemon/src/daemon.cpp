@@ -2,27 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "health.hpp"
+#include "requests.hpp"
 #include "torchwatch/api/api.hpp"
-#include "torchwatch/bisection/run.hpp"
-#include "torchwatch/daemon/on_demand.hpp"
-#include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
 
-using nlohmann::json;
-using storage::RequestRow;
-using storage::RequestState;
-
-/// How long to wait after an error of the environment before the next try.
-constexpr std::chrono::seconds kRetryAfterFailure{60};
+/// How long to wait at most before the next look at what was put off.
+constexpr std::chrono::seconds kLookAgainAfter{60};
 
 http::ServerSettings server_settings(const config::Config& config) {
   http::ServerSettings settings;
@@ -35,44 +28,22 @@ http::ServerSettings server_settings(const config::Config& config) {
   return settings;
 }
 
-bool is_final(const Error& error) {
-  return error.code == ErrorCode::cancelled || error.code == ErrorCode::corrupt ||
-         error.code == ErrorCode::internal;
-}
-
-Result<std::string> carry_out_nightly(Application& application, const RequestRow& request,
-                                      std::stop_token stop) {
-  const auto body = json::parse(request.body_json, nullptr, false);
-  if (!body.is_object() || !body.contains("candidate") || !body.contains("baseline")) {
-    return json{{"note", "every nightly without a verdict is due"}}.dump();
-  }
-  TW_TRY(const auto candidate,
-         resolve_build(application, body["candidate"].get<std::string>(), stop));
-  TW_TRY(const auto baseline,
-         resolve_build(application, body["baseline"].get<std::string>(), stop));
-  TW_TRY(const auto comparison, nightly::open_requested_comparison(
-                                    application.services(), candidate.id, baseline.id, true));
-  TW_TRY(const auto ended, nightly::carry_out_comparison(application.services(), comparison, stop));
-  return json{{"comparison", ended.id}}.dump();
-}
-
-Result<std::string> carry_out_bisection(Application& application, const RequestRow& request,
-                                        std::stop_token stop) {
-  TW_TRY(const auto wanted, bisection::parse_bisection_request(request.body_json));
-  TW_TRY(const auto row, bisect_on_demand(application, wanted, stop));
-  return json{{"bisection", row.id}}.dump();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(application.lock_machine());
-  TW_TRY_VOID(storage::RequestStore(application.services().database).reopen());
+  TW_TRY_VOID(reopen_requests(application));
   TW_TRY(auto outbox, Outbox::open(application));
   std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox)));
   TW_TRY_VOID(daemon->start_server());
   return daemon;
 }
+
+Daemon::Daemon(Application& application, Outbox outbox)
+    : application_(application),
+      outbox_(std::move(outbox)),
+      logger_(application.log().logger("daemon")),
+      health_(std::make_unique<Health>()) {}
 
 Daemon::~Daemon() = default;
 
@@ -90,10 +61,7 @@ Status Daemon::start_server() {
                                woken_ = true;
                                wake_.notify_all();
                              },
-                             [this] {
-                               std::scoped_lock lock(mutex_);
-                               return problem_;
-                             }});
+                             [this] { return health_->problems(); }});
   std::ranges::move(pages::routes(services.database), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
@@ -105,13 +73,16 @@ Status Daemon::start_server() {
 Status Daemon::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const auto worked = work_once(stop);
-    if (!worked && is_final(worked.error())) {
+    const auto consequence =
+        worked ? nightly::Consequence::waits : nightly::consequence_of(worked.error().code);
+    if (!worked && consequence == nightly::Consequence::stops) {
       if (worked.error().code == ErrorCode::cancelled) break;
       return fail(worked.error());
     }
-    set_problem(worked ? "" : worked.error().message);
+    // What is about an item ends with the item; an error that gets here is the database's.
+    note("storage", worked ? "" : worked.error().message);
     if (worked && *worked) continue;
-    wait(worked ? application_.config().channel.poll : kRetryAfterFailure, stop);
+    wait(std::min(application_.config().channel.poll, kLookAgainAfter), stop);
   }
   server_->stop();
   logger_.info("stopped");
@@ -119,58 +90,81 @@ Status Daemon::run(std::stop_token stop) {
 }
 
 Result<bool> Daemon::work_once(std::stop_token stop) {
-  TW_TRY(const bool answered, work_off_request(stop));
-  TW_TRY_VOID(work_off_comparisons(stop));
-  TW_TRY_VOID(outbox_.deliver(stop));
-  return answered;
+  auto& services = application_.services();
+  TW_TRY_VOID(deliver(stop));
+  TW_TRY_VOID(answer_triggers(application_));
+  TW_TRY_VOID(look_for_nightlies(stop));
+  nightly::WorkList work(services, nightly::Retry::when_due);
+  TW_TRY(const auto nightly, work.carry_out_next(nightly::Scope::nightlies, stop));
+  bool is_busy = nightly.has_value();
+  if (!is_busy) {
+    TW_TRY(is_busy, attend_next_request(application_, stop));
+  }
+  if (!is_busy) {
+    TW_TRY(const auto requested, work.carry_out_next(nightly::Scope::requested, stop));
+    is_busy = requested.has_value();
+  }
+  if (!is_busy) {
+    TW_TRY(is_busy, attend_next_bisection(stop));
+  }
+  TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
+  health_->set_items(setbacks);
+  if (!is_busy) TW_TRY_VOID(deliver(stop));
+  return is_busy;
 }
 
-Result<bool> Daemon::work_off_request(std::stop_token stop) {
-  auto& services = application_.services();
-  storage::RequestStore requests(services.database);
-  TW_TRY(const auto request, requests.claim_next());
-  if (!request) return false;
-  const auto done = request->kind == storage::RequestKind::nightly
-                        ? carry_out_nightly(application_, *request, stop)
-                        : carry_out_bisection(application_, *request, stop);
-  if (done) {
-    TW_TRY_VOID(requests.answer(request->id, RequestState::done, *done));
-    return true;
-  }
-  // Interrupted, or the environment failed: the request stays pending.
-  if (is_final(done.error()) || done.error().code == ErrorCode::unavailable) {
-    TW_TRY_VOID(requests.reopen());
-    return fail(done.error());
-  }
-  TW_TRY_VOID(requests.answer(request->id, RequestState::failed,
-                              json{{"error", done.error().message}}.dump()));
-  return true;
-}
-
-Status Daemon::work_off_comparisons(std::stop_token stop) {
-  auto& services = application_.services();
-  TW_TRY(const auto due, nightly::discover_comparisons(services, stop));
-  const auto deliver = [&]() -> Status {
-    TW_TRY_VOID(outbox_.deliver(stop));
-    return {};
-  };
-  TW_TRY_VOID(nightly::carry_out_comparisons(services, due, deliver, stop));
-  TW_TRY(const auto open, storage::BisectionStore(services.database).unfinished());
-  for (const auto& bisection : open) {
-    TW_TRY_VOID(bisection::carry_out_bisection(services, bisection, stop));
-  }
+Status Daemon::deliver(std::stop_token stop) {
+  TW_TRY(const auto delivery, outbox_.deliver(stop));
+  if (!delivery.problem.empty() || delivery.sent > 0) note("outbox", delivery.problem);
   return {};
 }
 
-void Daemon::set_problem(const std::string& problem) {
-  if (!problem.empty()) logger_.error(problem);
-  std::scoped_lock lock(mutex_);
-  problem_ = problem;
+Status Daemon::look_for_nightlies(std::stop_token stop) {
+  auto& services = application_.services();
+  const nightly::WorkItem item{
+      .key = {storage::ItemKind::channel, "list"},
+      .work = [&]() -> Status {
+        const auto due = nightly::discover_comparisons(services, stop);
+        if (due) return {};
+        const auto& error = due.error();
+        const bool stops = nightly::consequence_of(error.code) == nightly::Consequence::stops;
+        // The channel has no end: whatever is wrong with it, it is listed again later.
+        return fail(stops ? error.code : ErrorCode::unavailable, error.message);
+      },
+      .end = [](nightly::Failure, const std::string&) { return Status{}; }};
+  const auto now = services.clock.monotonic_now();
+  if (now < next_look_) return {};
+  next_look_ = now + application_.config().channel.poll;
+  const auto attended = nightly::attend(services, item);
+  return attended ? Status{} : Status{fail(attended.error())};
+}
+
+/// A bisection that was asked for on a command line and interrupted.
+Result<bool> Daemon::attend_next_bisection(std::stop_token stop) {
+  auto& services = application_.services();
+  TW_TRY(const auto open, storage::BisectionStore(services.database).unfinished());
+  for (const auto& bisection : open) {
+    TW_TRY(const bool due, nightly::is_due(services, nightly::key_of(bisection)));
+    if (bisection.incident || !due) continue;
+    TW_TRY_VOID(nightly::attend_bisection(services, bisection, stop));
+    return true;
+  }
+  return false;
+}
+
+void Daemon::note(const std::string& source, const std::string& problem) {
+  if (!health_->set_source(source, problem, application_.services().clock.wall_now())) return;
+  if (problem.empty()) {
+    logger_.info(source + " works again");
+  } else {
+    logger_.error(source + ": " + problem);
+  }
 }
 
 void Daemon::wait(std::chrono::seconds limit, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, stop, limit, [this] { return woken_; });
+  if (woken_) next_look_ = std::chrono::nanoseconds{0};
   woken_ = false;
 }
 

@@ -22,7 +22,7 @@ Result<storage::Id> build_of_commit(comparison::Services& services, const std::s
   }
   TW_TRY(const auto built, preparer.of_commit(commit, tree, stop));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&built)) {
-    return fail(ErrorCode::unavailable,
+    return fail(ErrorCode::invalid,
                 "commit " + commit + " cannot be built: " + unbuildable->reason);
   }
   return std::get<comparison::MeasurableBuild>(built).build;
@@ -69,7 +69,7 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   }
   auto& services = application.services();
   TW_TRY_VOID(application.lock_machine());
-  TW_TRY_VOID(bisection::check_workloads(services, request));
+  TW_TRY_VOID(comparison::check_workloads(services, request.workloads));
   if (!request.suspect.empty()) {
     TW_TRY(const auto suspect, resolve_commit(application, request.suspect));
     TW_TRY(const auto parent, services.history->parent(suspect));

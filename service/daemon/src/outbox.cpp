@@ -10,11 +10,25 @@ struct Outbox::Parts {
       : incidents(application.services().database),
         http(platform::make_http_client("torchwatch")),
         sender(incidents, *http, application.services().clock, std::move(settings),
-               application.log().logger("github")) {}
+               application.log().logger("github")),
+        log(application.log()),
+        token_file(application.config().github.token_file) {}
+
+  /// Somebody who replaces an expired token need not restart the service.
+  Status refresh_token() {
+    TW_TRY(auto now, config::read_secret(token_file));
+    if (now == token) return {};
+    log.hide(now);
+    token = now;
+    return sender.set_token(std::move(now));
+  }
 
   storage::IncidentStore incidents;
   std::unique_ptr<platform::HttpClient> http;
   github::OutboxSender sender;
+  log::Log& log;
+  std::filesystem::path token_file;
+  std::string token;
 };
 
 void Outbox::Remove::operator()(Parts* parts) const {
@@ -32,11 +46,15 @@ Result<Outbox> Outbox::open(Application& application) {
   settings.token = token;
   settings.api = github.api;
   outbox.parts_.reset(new Parts(application, std::move(settings)));
+  outbox.parts_->token = token;
   return outbox;
 }
 
 Result<github::Delivery> Outbox::deliver(std::stop_token stop) {
   if (!parts_) return github::Delivery{};
+  if (const auto read = parts_->refresh_token(); !read) {
+    return github::Delivery{.problem = read.error().message};
+  }
   return parts_->sender.deliver_due(stop);
 }
 

@@ -14,7 +14,7 @@ using std::chrono::hours;
 using std::chrono::seconds;
 
 constexpr seconds kWaitMin{60};
-constexpr seconds kWaitMax = hours(6);
+constexpr seconds kWaitMax{30 * 60};
 
 std::string header(const platform::HttpResponse& response, const std::string& name) {
   const auto found = response.headers.find(name);
@@ -66,8 +66,7 @@ std::string forbidden_sentence(const platform::HttpResponse& response,
 
 struct Meaning {
   std::string sentence;
-  bool is_final = false;
-  bool is_for_all = false;
+  bool is_for_all = true;
 };
 
 Meaning meaning_of(const platform::HttpResponse& response, const std::string& repository) {
@@ -75,27 +74,25 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
     case 401:
       return {
           "the token was rejected (expired or revoked?): put a new one into the file named by "
-          "[github] token_file",
-          false, true};
+          "[github] token_file"};
     case 403:
-      return {forbidden_sentence(response, repository), false, true};
+      return {forbidden_sentence(response, repository)};
     case 404:
       return {"repository " + repository +
                   " does not exist, or the token cannot see it: check [github] repository and the "
-                  "token's repositories",
-              false, true};
+                  "token's repositories"};
     case 410:
       return {"issues are disabled in " + repository +
                   " (or this issue was deleted): enable them, or name another repository",
-              true, false};
+              false};
     case 400:
     case 422:
-      return {"GitHub rejected this message", true, false};
+      return {"GitHub rejected this message", false};
     default:
       break;
   }
-  if (response.status >= 500) return {"GitHub failed", false, true};
-  return {"unexpected answer", false, true};
+  if (response.status >= 500) return {"GitHub failed"};
+  return {"unexpected answer"};
 }
 
 }  // namespace
@@ -103,10 +100,9 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
 DeliveryFailure failure_of(const platform::HttpResponse& response, const std::string& what,
                            const std::string& repository, platform::WallMillis now) {
   const bool limited = is_rate_limit(response);
-  const Meaning meaning = limited ? Meaning{"GitHub's rate limit is reached", false, true}
+  const Meaning meaning = limited ? Meaning{"GitHub's rate limit is reached"}
                                   : meaning_of(response, repository);
   DeliveryFailure failure;
-  failure.is_final = meaning.is_final;
   failure.is_for_all = meaning.is_for_all;
   if (limited || response.status >= 500) failure.wait = wait_asked_for(response, now);
   failure.sentence = what + " -> " + std::to_string(response.status) + ": " + meaning.sentence;
@@ -117,11 +113,11 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
 }
 
 DeliveryFailure failure_of(const Error& error) {
-  return {error.message, false, true, seconds(0)};
+  return {.sentence = error.message, .is_for_all = true};
 }
 
-seconds wait_after(const DeliveryFailure& failure, int tries) {
-  const int doublings = std::clamp(tries - 1, 0, 10);
+seconds wait_after(const DeliveryFailure& failure, int failures) {
+  const int doublings = std::clamp(failures - 1, 0, 10);
   const seconds own = std::min(kWaitMin * (1 << doublings), kWaitMax);
   // An answer (perhaps a proxy's) must not silence the outbox for longer than a day.
   const seconds asked = std::min<seconds>(failure.wait, hours(24));

@@ -13,7 +13,6 @@ namespace torchwatch::github {
 /// Why a message was not delivered, and what to do about it.
 struct DeliveryFailure {
   std::string sentence;          ///< what happened and what to do, for people
-  bool is_final = false;         ///< the same message can never be delivered
   bool is_for_all = false;       ///< any other message would fail now as well
   std::chrono::seconds wait{0};  ///< minimum, as GitHub asked; 0: not stated
 };
@@ -28,8 +27,8 @@ DeliveryFailure failure_of(const platform::HttpResponse&, const std::string& wha
 /// Interprets a missing or unreadable answer.
 DeliveryFailure failure_of(const Error&);
 
-/// Returns how long to wait after the `tries`-th failure: what GitHub asked for, at most a day;
-/// else one minute, doubled with each try up to six hours.
-std::chrono::seconds wait_after(const DeliveryFailure&, int tries);
+/// Returns how long to wait after the `failures`-th failure in a row: what GitHub asked for, at most a day;
+/// else one minute, doubled with each failure up to half an hour.
+std::chrono::seconds wait_after(const DeliveryFailure&, int failures);
 
 }  // namespace torchwatch::github

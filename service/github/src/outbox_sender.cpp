@@ -15,7 +15,8 @@ using storage::OutboxKind;
 using storage::OutboxRow;
 using storage::OutboxState;
 
-constexpr int kTriesMax = 25;
+/// How often a message is tried that the tracker rejects for its own sake.
+constexpr int kTriesMax = 3;
 /// GitHub's clock and this machine's may differ by this much.
 constexpr platform::WallMillis kClockDoubt = 7LL * 24 * 3600 * 1000;
 
@@ -59,7 +60,7 @@ Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<s
                                        const IssueTracker& tracker) {
   if (!issue) {
     return tl::unexpected(
-        DeliveryFailure{"the incident has no issue that could be commented on", true, false});
+        DeliveryFailure{.sentence = "the incident has no issue that could be commented on"});
   }
   if (auto said = send_comment(message, *issue, tracker); !said) {
     return tl::unexpected(std::move(said).error());
@@ -110,12 +111,18 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   return delivery;
 }
 
+Status OutboxSender::set_token(std::string token) {
+  settings_.token = std::move(token);
+  quiet_until_ = std::chrono::nanoseconds{0};
+  return incidents_.make_due();
+}
+
 Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker, Delivery& delivery) {
   // A process that died left a message in `sending`: looking up its marker decides.
   if (message.state == OutboxState::pending) {
     TW_TRY(message, incidents_.mark_sending(message.key));
   }
-  logger_.debug("delivery started", {{"message", message.key}, {"try", message.tries}});
+  logger_.debug("delivery started", {{"message", message.key}});
   TW_TRY(const auto incident, incidents_.get(message.incident));
   TW_TRY(const auto siblings, incidents_.outbox_of(message.incident));
   const auto number = message.kind == OutboxKind::open
@@ -130,16 +137,24 @@ Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker, Del
 
 Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& failure,
                               Delivery& delivery) {
-  const bool give_up = failure.is_final || message.tries >= kTriesMax;
-  const auto wait = wait_after(failure, message.tries);
+  // What is wrong with the token, the network or the tracker is no fault of the message.
+  const int tries = message.tries + (failure.is_for_all ? 0 : 1);
+  const int failures = message.failures + 1;
+  const bool give_up = tries >= kTriesMax;
+  const auto wait = wait_after(failure, failures);
   if (failure.is_for_all) quiet_until_ = clock_.monotonic_now() + wait;
   ++(give_up ? delivery.dead : delivery.postponed);
+  delivery.problem = failure.sentence;
   logger_.write(give_up ? log::Level::error : log::Level::warning,
                 (give_up ? "message given up: " : "message postponed: ") + failure.sentence,
-                {{"message", message.key}, {"try", message.tries}, {"wait_s", wait.count()}});
+                {{"message", message.key}, {"try", tries}, {"wait_s", wait.count()}});
   const auto not_before =
       clock_.wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-  return incidents_.record_failure(message.key, failure.sentence, not_before, give_up);
+  return incidents_.record_failure(message.key, {.error = failure.sentence,
+                                                 .tries = tries,
+                                                 .failures = failures,
+                                                 .not_before = give_up ? 0 : not_before,
+                                                 .give_up = give_up});
 }
 
 }  // namespace torchwatch::github

@@ -20,7 +20,9 @@ constexpr std::array kCodes{
     CodeMeaning{ErrorCode::unavailable, 503, "the service cannot do this now; try again later"},
     CodeMeaning{ErrorCode::timed_out, 504, "this took too long; try again later"},
     CodeMeaning{ErrorCode::cancelled, 503, "the service is stopping"},
+    CodeMeaning{ErrorCode::failed, 500, "the service failed; see its log"},
     CodeMeaning{ErrorCode::corrupt, 500, "stored data is damaged; see the service's log"},
+    CodeMeaning{ErrorCode::damaged, 500, "the database is damaged; see the service's log"},
     CodeMeaning{ErrorCode::internal, 500, "the service failed; see its log"}};
 
 constexpr std::array kTitles{std::pair{400, "Bad Request"},

@@ -92,7 +92,7 @@ Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& process
     return fail(ErrorCode::cancelled, run.program + " was stopped");
   }
   if (std::holds_alternative<process::TimedOut>(outcome.end)) {
-    return fail(ErrorCode::timed_out, run.program + " did not end within " +
+    return fail(ErrorCode::failed, run.program + " did not end within " +
                                           std::to_string(run.time_limit.count()) + " s");
   }
   if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {

@@ -19,12 +19,12 @@ struct ToolRun {
   std::size_t output_limit_bytes;
   std::filesystem::path log =
       {};  ///< the whole output is kept here if the tool fails; may be empty
-  ErrorCode failure = ErrorCode::unavailable;  ///< what it means if the tool fails
+  ErrorCode failure = ErrorCode::failed;  ///< what it means if the tool fails
 };
 
 /// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's
-/// compiler and flags. Errors: cancelled, timed_out, unavailable (not installed), `failure`
-/// (failed: with the first errors that it printed).
+/// compiler and flags. Errors: cancelled, unavailable (not installed), failed (its time is
+/// up), `failure` (with the first errors that it printed).
 Result<std::string> run_tool(const ToolRun&, process::ProcessRunner&, std::stop_token stop);
 
 /// The lines of a compiler's, linker's, CMake's or ninja's output that say what is wrong, three at

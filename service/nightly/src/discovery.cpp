@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -16,41 +17,53 @@ struct PositionedBuild {
   std::int64_t position = 0;
 };
 
-/// Returns whether the build causes the error, not the environment.
-bool is_caused_by_build(const Error& error) {
-  return error.code == ErrorCode::invalid || error.code == ErrorCode::corrupt ||
-         error.code == ErrorCode::not_found;
+Result<BuildRow> ready(comparison::Services& services, BuildRow row, const builds::Tree& tree) {
+  row.version = tree.version;
+  row.embedded_commit = tree.embedded_commit;
+  row.trunk_commit = trunk_commit_of(services, tree);
+  row.content_hash = tree.content_hash;
+  row.folder = tree.folder.string();
+  return storage::BuildStore(services.database).mark_ready(row);
 }
 
+Status reject(comparison::Services& services, const BuildRow& row, const std::string& reason) {
+  if (row.state == storage::BuildState::rejected && row.reason == reason) return {};
+  services.progress.log("nightly " + row.name + " rejected: " + reason);
+  const auto rejected = storage::BuildStore(services.database).reject(row.id, reason);
+  return rejected ? Status{} : Status{fail(rejected.error())};
+}
+
+/// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
 Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_token stop) {
-  storage::BuildStore store(services.database);
-  const auto tree = services.channel.fetch(row.name, stop);
-  if (!tree) {
-    if (!is_caused_by_build(tree.error())) return fail(tree.error().within("nightly " + row.name));
-    if (row.state == storage::BuildState::rejected && row.reason == tree.error().message) {
-      return row;
-    }
-    services.progress.log("nightly " + row.name + " rejected: " + tree.error().message);
-    return store.reject(row.id, tree.error().message);
-  }
-  row.version = tree->version;
-  row.embedded_commit = tree->embedded_commit;
-  row.trunk_commit = trunk_commit_of(services, *tree);
-  row.content_hash = tree->content_hash;
-  row.folder = tree->folder.string();
-  return store.mark_ready(row);
+  const storage::ItemKey key{storage::ItemKind::build, row.name};
+  TW_TRY(const bool due, is_due(services, key));
+  if (!due) return row;
+  const WorkItem item{.key = key,
+                      .work = [&]() -> Status {
+                        TW_TRY(const auto tree, services.channel.fetch(row.name, stop));
+                        TW_TRY(row, ready(services, row, tree));
+                        return {};
+                      },
+                      .end = [&](Failure, const std::string& reason) {
+                        return reject(services, row, reason);
+                      }};
+  TW_TRY_VOID(attend(services, item));
+  return storage::BuildStore(services.database).get(row.id);
 }
 
-Result<std::vector<BuildRow>> ready_builds(comparison::Services& services, std::stop_token stop) {
+/// Returns the builds that can be measured, in the channel's order.
+Result<std::vector<BuildRow>> ready_builds(comparison::Services& services,
+                                           const std::vector<std::string>& names,
+                                           std::stop_token stop) {
   storage::BuildStore store(services.database);
-  TW_TRY(const auto names, services.channel.list(stop));
   std::vector<BuildRow> ready;
   for (const auto& name : names) {
     TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, name));
     if (row.state != storage::BuildState::ready) {
       TW_TRY(row, fetch(services, row, stop));
     }
-    if (row.state == storage::BuildState::ready) ready.push_back(std::move(row));
+    const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
+    if (is_usable) ready.push_back(std::move(row));
   }
   return ready;
 }
@@ -105,7 +118,8 @@ std::string trunk_commit_of(const comparison::Services& services, const builds::
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,
                                                                  std::stop_token stop) {
-  TW_TRY(auto builds, ready_builds(services, stop));
+  TW_TRY(const auto names, services.channel.list(stop));
+  TW_TRY(auto builds, ready_builds(services, names, stop));
   sort_by_commit(services, builds);
   const BuildRow* before = nullptr;
   for (const auto& build : builds) {

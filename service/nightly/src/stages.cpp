@@ -1,15 +1,19 @@
 #include "torchwatch/nightly/stages.hpp"
 
+#include <algorithm>
+
 #include "follow_ups.hpp"
 #include "judging.hpp"
 #include "reporting.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -44,6 +48,8 @@ class Stages {
       case ComparisonState::reported:
       case ComparisonState::accepted:
       case ComparisonState::refused:
+      case ComparisonState::failed:
+      case ComparisonState::cancelled:
         return comparison.row;
     }
     return fail(ErrorCode::internal, "comparison in an unknown state");
@@ -64,22 +70,62 @@ class Stages {
     }
     TW_TRY(const auto candidate, builds_.get(row.candidate));
     TW_TRY(const auto baseline, builds_.get(*row.baseline));
-    for (const auto* build : {&baseline, &candidate}) {
-      if (auto tree = builds::inspect(build->folder); !tree) {
-        return advance(comparison, ComparisonState::refused,
-                       "build " + build->name + ": " + tree.error().message);
-      }
-    }
     if (row.purpose == Purpose::nightly && candidate.content_hash == baseline.content_hash) {
       return end_without_measuring(comparison, baseline);
     }
-    if (row.plan_json.empty()) {
-      TW_TRY(comparison.plan, comparison::plan_of_config(services_));
-      TW_TRY(comparison.row, comparisons_.set_plan(row, to_json(comparison.plan)));
-    }
+    TW_TRY_VOID(plan_anew(comparison));
     services_.progress.phase_started("preparing runners for " + candidate.name);
-    TW_TRY_VOID(comparison::ComparedBuilds::prepare(services_, comparison, stop_));
+    TW_TRY_VOID(require_usable(comparison));
     return advance(comparison, ComparisonState::ready);
+  }
+
+  /// Makes both builds' runners. What is wrong with a build is noted with the build, so that the
+  /// next nightly is compared with one that can be measured.
+  Status require_usable(const Comparison& comparison) {
+    for (const auto id : {*comparison.row.baseline, comparison.row.candidate}) {
+      TW_TRY(auto build, builds_.get(id));
+      if (build.unusable.empty()) {
+        TW_TRY_VOID(try_build(comparison, build));
+        TW_TRY(build, builds_.get(id));
+      }
+      if (!build.unusable.empty()) {
+        return fail(ErrorCode::invalid, "build " + build.name + ": " + build.unusable);
+      }
+    }
+    return {};
+  }
+
+  Status try_build(const Comparison& comparison, const storage::BuildRow& build) {
+    Status tried;
+    TW_TRY(const auto attended,
+           attend(services_,
+                  {.key = {storage::ItemKind::build, build.name},
+                   .work = [&]() -> Status {
+                     return tried = comparison::try_build(services_, comparison, build.id, stop_);
+                   },
+                   .end = [&](Failure, const std::string& reason) {
+                     return builds_.set_unusable(build.id, reason);
+                   }}));
+    if (attended != Attended::put_off) return {};
+    return fail(ErrorCode::unavailable, "build " + build.name + ": " + tried.error().message);
+  }
+
+  /// Plans by the configuration as it is now, until the first run: what was mistyped in it may have
+  /// been corrected since.
+  Status plan_anew(Comparison& comparison) {
+    const auto& row = comparison.row;
+    if (row.purpose != Purpose::nightly && !row.plan_json.empty()) return {};
+    TW_TRY(const auto runs, storage::RunStore(services_.database)
+                                .runs_of({storage::OwnerKind::comparison, row.id}));
+    if (!runs.empty()) return {};
+    TW_TRY(comparison.plan, comparison::plan_of_config(services_));
+    const auto plan_json = to_json(comparison.plan);
+    // A name that is mistyped in the configuration is no fault of the nightly, which waits for it.
+    const auto known = comparison::check_workloads(services_, workloads_of(comparison.plan));
+    if (!known) return fail(ErrorCode::unavailable, "[suite] workloads: " + known.error().message);
+    if (plan_json == row.plan_json) return {};
+    TW_TRY(comparison.row, comparisons_.set_plan(row, plan_json));
+    return {};
   }
 
   Result<ComparisonRow> end_without_measuring(Comparison& comparison,
@@ -95,7 +141,9 @@ class Stages {
     return ended;
   }
 
-  Result<ComparisonRow> measure(const Comparison& comparison) {
+  Result<ComparisonRow> measure(Comparison& comparison) {
+    TW_TRY_VOID(plan_anew(comparison));
+    TW_TRY_VOID(require_usable(comparison));
     TW_TRY(const auto compared, comparison::ComparedBuilds::prepare(services_, comparison, stop_));
     TW_TRY_VOID(comparison::measure(services_, comparison, compared, stop_));
     return advance(comparison, ComparisonState::measured);
@@ -137,25 +185,23 @@ Result<std::vector<ComparisonRow>> carry_out_comparisons(comparison::Services& s
                                                          std::vector<ComparisonRow> comparisons,
                                                          const std::function<Status()>& after_each,
                                                          std::stop_token stop) {
-  const auto carry_out = [&](std::vector<ComparisonRow>& some) -> Status {
-    for (auto& row : some) {
-      TW_TRY(row, carry_out_comparison(services, row, stop));
-      TW_TRY_VOID(after_each());
+  WorkList work(services, Retry::now);
+  storage::IncidentStore incidents(services.database);
+  while (true) {
+    TW_TRY(auto row, work.carry_out_next(Scope::nightlies, stop));
+    if (!row) {
+      TW_TRY(row, work.carry_out_next(Scope::requested, stop));
     }
-    return {};
-  };
-  TW_TRY_VOID(carry_out(comparisons));
-  storage::ComparisonStore store(services.database);
-  TW_TRY(auto left, store.unfinished());
-  while (!left.empty()) {
-    TW_TRY_VOID(carry_out(left));
-    for (const auto& row : left) {
-      TW_TRY(const auto found, storage::IncidentStore(services.database).of_comparison(row.id));
-      if (!found.empty()) comparisons.push_back(row);
+    if (!row) return comparisons;
+    const auto given = std::ranges::find(comparisons, row->id, &ComparisonRow::id);
+    TW_TRY(const auto found, incidents.of_comparison(row->id));
+    if (given != comparisons.end()) {
+      *given = *row;
+    } else if (!found.empty()) {
+      comparisons.push_back(*row);
     }
-    TW_TRY(left, store.unfinished());
+    TW_TRY_VOID(after_each());
   }
-  return comparisons;
 }
 
 Result<ComparisonRow> open_requested_comparison(comparison::Services& services,
@@ -163,6 +209,7 @@ Result<ComparisonRow> open_requested_comparison(comparison::Services& services,
                                                 bool opens_incidents) {
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(const auto plan, comparison::plan_of_config(services));
+  TW_TRY_VOID(comparison::check_workloads(services, workloads_of(plan)));
   const storage::NewComparison asked{.purpose = Purpose::requested,
                                      .candidate = candidate,
                                      .baseline = baseline,

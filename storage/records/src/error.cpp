@@ -16,8 +16,12 @@ std::string_view to_string(ErrorCode code) {
       return "timed out";
     case ErrorCode::cancelled:
       return "cancelled";
+    case ErrorCode::failed:
+      return "failed";
     case ErrorCode::corrupt:
       return "corrupt";
+    case ErrorCode::damaged:
+      return "damaged";
     case ErrorCode::internal:
       return "internal";
   }

@@ -92,7 +92,7 @@ Api::Api()
   routes = api::routes({*database, clock, random, [this] { ++woken; },
                         [this] {
                           const std::scoped_lock lock(mutex);
-                          return trouble;
+                          return problems;
                         }});
   std::ranges::move(pages::routes(*database), std::back_inserter(routes));
   http::ServerSettings settings;

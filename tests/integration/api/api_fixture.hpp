@@ -57,7 +57,7 @@ struct Api {
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;
   std::mutex mutex;
-  std::string trouble;
+  std::vector<torchwatch::api::Problem> problems;
   std::vector<torchwatch::test::Exchange> exchanges;
   std::atomic<int> woken = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;

@@ -206,7 +206,7 @@ TEST_CASE("a request can be watched") {
   CHECK(pending.at("state") == "pending");
   CHECK(pending.at("body") == json{{"suspect", "abc123"}});
   RequestStore requests(*api.database);
-  REQUIRE(requests.claim_next());
+  REQUIRE(requests.claim(1));
   REQUIRE(requests.answer(1, RequestState::done, R"({"bisection": 7})"));
   CHECK(api.get("/api/v1/requests/1").body.at("result") == json{{"bisection", 7}});
 }
@@ -262,11 +262,21 @@ TEST_CASE("a sick daemon says so") {
   CHECK(api.get("/healthz").status == 200);
   {
     const std::scoped_lock lock(api.mutex);
-    api.trouble = "the disk is full";
+    api.problems = {{"comparison", "7", 1'786'000'000'000, "put off"}};
+  }
+  const auto waiting = api.get("/healthz");
+  CHECK(waiting.status == 200);
+  CHECK(waiting.body.at("status") == "degraded");
+  CHECK(waiting.body.at("problems").at(0).at("item") == "7");
+  CHECK(waiting.body.at("problems").at(0).at("since") == "2026-08-06T07:06:40Z");
+  {
+    const std::scoped_lock lock(api.mutex);
+    api.problems.push_back({"outbox", "", 1'786'000'000'000, "messages cannot be delivered"});
   }
   const auto sick = api.get("/healthz");
   CHECK(sick.status == 503);
-  CHECK(sick.body.at("detail") == "the disk is full");
+  CHECK(sick.body.at("status") == "failing");
+  CHECK(sick.body.at("problems").at(1).at("source") == "outbox");
 }
 
 TEST_CASE("an unknown method is answered with those that exist") {

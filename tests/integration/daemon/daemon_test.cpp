@@ -7,6 +7,7 @@
 
 #include "temporary_folder.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -94,7 +95,7 @@ struct Service {
 };
 
 bool is_over(const json& request) {
-  return request.at("state") == "done" || request.at("state") == "failed";
+  return request.at("state") != "pending" && request.at("state") != "running";
 }
 
 }  // namespace
@@ -126,8 +127,38 @@ TEST_CASE("a request that names an unknown build fails with what was looked for"
   service.work();
   const auto path = service.ask("/api/v1/nightlies", {{"candidate", "nowhere"}, {"baseline", "x"}});
   const auto request = service.wait_until(path, is_over);
-  CHECK(request.at("state") == "failed");
+  CHECK(request.at("state") == "refused");
   CHECK_THAT(request.at("result").at("error").get<std::string>(), Contains("nowhere"));
+}
+
+TEST_CASE("a request that is refused keeps nothing behind it from being done") {
+  Service service;
+  service.start();
+  const json unknown{{"candidate", "nowhere"}, {"baseline", "x"}};
+  const auto first = service.ask("/api/v1/nightlies", unknown);
+  const auto second = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto third = service.ask("/api/v1/nightlies", json::object());
+  service.work();
+  CHECK(service.wait_until(first, is_over).at("state") == "refused");
+  CHECK(service.wait_until(second, is_over).at("state") == "refused");
+  CHECK(service.wait_until(third, is_over).at("state") == "done");
+  CHECK(service.get("/healthz") == json{{"status", "ok"}});
+}
+
+TEST_CASE("a request that took the service down three times has failed") {
+  Service service;
+  service.start();
+  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  for (int i = 0; i < 3; ++i) {
+    storage::RequestStore requests(service.application->services().database);
+    REQUIRE(service.get(path).at("state") == "pending");
+    REQUIRE(requests.claim(1));
+    service.stop();
+    service.start();
+  }
+  CHECK(service.get(path).at("state") == "failed");
+  CHECK_THAT(service.get(path).at("result").at("error").get<std::string>(),
+             Contains("the service ended while it worked on this"));
 }
 
 TEST_CASE("a request that came before a restart is carried out after it") {
@@ -146,10 +177,12 @@ TEST_CASE("a channel that cannot be read makes the daemon unhealthy, not dead") 
   std::filesystem::remove(service.config.channel.path);
   service.start();
   service.work();
-  const auto problem =
-      service.wait_until("/healthz", [](const json& body) { return body.contains("detail"); });
-  CHECK(problem.at("status") == 503);
-  CHECK_THAT(problem.at("detail").get<std::string>(), Contains("nightlies"));
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("status") == "failing");
+  CHECK(health.at("problems").at(0).at("source") == "channel");
+  CHECK(health.at("problems").at(0).at("since").is_string());
+  CHECK(health.dump().find(service.folder.path().string()) == std::string::npos);
   CHECK(service.get("/api/v1/incidents").at("incidents").empty());
   service.worker = {};
   CHECK(service.status);

@@ -29,6 +29,16 @@ struct FaultyOutbox : Outbox {
     CHECK(message("open-1").state == OutboxState::pending);
     return message("open-1").not_before - clock.wall_now();
   }
+  /// Rejects the message until it is given up.
+  void reject_three_times(const Fault& fault) {
+    for (int i = 0; i < 3; ++i) {
+      CHECK(message("open-1").state == OutboxState::pending);
+      github.fail_next(fault);
+      deliver();
+      clock.advance(std::chrono::hours(1));
+    }
+    CHECK(message("open-1").state == OutboxState::dead);
+  }
   void require_one_issue_in_the_end() {
     deliver_all();
     CHECK(message("open-1").state == OutboxState::sent);
@@ -72,10 +82,10 @@ TEST_CASE_METHOD(FaultyOutbox, "a failed look-up posts nothing") {
   require_one_issue_in_the_end();
 }
 
-TEST_CASE_METHOD(FaultyOutbox, "the wait after a failure doubles and ends at six hours") {
+TEST_CASE_METHOD(FaultyOutbox, "the wait after a failure doubles and ends at half an hour") {
   WallMillis expected = kMinute;
   for (int i = 0; i < 12; ++i) {
-    CHECK(postponed_by(status(500)) == std::min(expected, 360 * kMinute));
+    CHECK(postponed_by(status(500)) == std::min(expected, 30 * kMinute));
     expected *= 2;
     clock.advance(std::chrono::hours(7));
   }
@@ -110,8 +120,7 @@ TEST_CASE_METHOD(FaultyOutbox, "a rate limit keeps one sender quiet about every 
 }
 
 TEST_CASE_METHOD(FaultyOutbox, "switched-off issues end the message and say so") {
-  github.fail_next(status(410));
-  CHECK(deliver().dead == 1);
+  reject_three_times(status(410));
   CHECK(message("open-1").state == OutboxState::dead);
   CHECK(message("open-1").last_error.find("issues are disabled in owner/name") !=
         std::string::npos);
@@ -120,8 +129,7 @@ TEST_CASE_METHOD(FaultyOutbox, "switched-off issues end the message and say so")
 TEST_CASE_METHOD(FaultyOutbox, "a refused message ends with GitHub's own words") {
   Fault fault = status(422);
   fault.message = "body is too long (maximum is 65536 characters)";
-  github.fail_next(fault);
-  CHECK(deliver().dead == 1);
+  reject_three_times(fault);
   CHECK(message("open-1").last_error.find("maximum is 65536") != std::string::npos);
 }
 
@@ -138,14 +146,32 @@ TEST_CASE_METHOD(FaultyOutbox, "a token that is not accepted is said to be repla
   CHECK(message("open-1").last_error.find("token_file") != std::string::npos);
 }
 
-TEST_CASE_METHOD(FaultyOutbox, "a message that fails without end is given up") {
-  for (int i = 0; i < 25; ++i) {
-    github.fail_next(status(500));
-    deliver();
+TEST_CASE_METHOD(FaultyOutbox, "a token that is not accepted for a month loses no issue") {
+  for (int i = 0; i < 100; ++i) {
+    github.fail_next(status(401));
+    CHECK(deliver().problem.find("token was rejected") != std::string::npos);
     clock.advance(std::chrono::hours(7));
   }
-  CHECK(message("open-1").state == OutboxState::dead);
+  CHECK(message("open-1").tries == 0);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "another token is tried at once") {
+  IncidentStore incidents(*database);
+  github::OutboxSender sender(incidents, *http, clock, settings());
+  github.fail_next(status(401));
+  CHECK(sender.deliver_due({}).value().postponed == 1);
+  CHECK(sender.deliver_due({}).value().sent == 0);
+  REQUIRE(sender.set_token(kToken));
+  CHECK(sender.deliver_due({}).value().sent == 1);
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "a message that was given up is sent when somebody retries it") {
+  reject_three_times(status(422));
   CHECK(deliver().sent == 0);
+  IncidentStore incidents(*database);
+  REQUIRE(incidents.retry("open-1"));
+  require_one_issue_in_the_end();
 }
 
 TEST_CASE_METHOD(FaultyOutbox, "a tracker that is not there postpones") {

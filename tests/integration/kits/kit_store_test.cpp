@@ -176,7 +176,7 @@ TEST_CASE("a compiler that is stopped, hangs or is not there gives an error of t
     return KitStore(settings_of(sources), runner).kit_for(*tree, {"alpha"}, {}).error();
   };
   CHECK(error_when(process::Cancelled{}).code == ErrorCode::cancelled);
-  CHECK(error_when(process::TimedOut{}).code == ErrorCode::timed_out);
+  CHECK(error_when(process::TimedOut{}).code == ErrorCode::failed);
   const auto missing = error_when(process::SpawnFailed{"g++: ENOENT"});
   CHECK(missing.code == ErrorCode::unavailable);
   CHECK(missing.message.find("install") != std::string::npos);

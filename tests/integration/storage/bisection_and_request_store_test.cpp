@@ -80,14 +80,18 @@ TEST_CASE_METHOD(FreshStores,
   auto& requests = stores.requests;
   const auto first = requests.receive("d1", RequestKind::nightly, "{}", 1).value().first;
   const auto second = requests.receive("d2", RequestKind::bisection, "{}", 1).value().first;
-  REQUIRE(requests.claim_next().value()->id == first.id);
-  REQUIRE(requests.claim_next().value()->delivery == "d2");
-  REQUIRE_FALSE(requests.claim_next().value());
+  REQUIRE(requests.with_state(RequestState::pending).value().at(0).id == first.id);
+  REQUIRE(requests.claim(first.id).value().state == RequestState::running);
+  REQUIRE(requests.claim(first.id).error().code == ErrorCode::conflict);
+  REQUIRE(requests.with_state(RequestState::pending).value().at(0).delivery == "d2");
+  REQUIRE(requests.note(first.id, "{\"comparison\":4}"));
+  REQUIRE(requests.reopen(first.id));
+  REQUIRE(requests.with_state(RequestState::pending).value().size() == 2);
+  REQUIRE(requests.get(first.id).value().result_json == "{\"comparison\":4}");
   REQUIRE(requests.answer(first.id, RequestState::done, "{\"ok\":1}"));
   REQUIRE(requests.answer(first.id, RequestState::failed, "").error().code == ErrorCode::conflict);
-  REQUIRE(requests.answer(first.id, RequestState::running, "").error().code == ErrorCode::invalid);
-  REQUIRE(requests.reopen());
-  REQUIRE(requests.claim_next().value()->delivery == "d2");
+  REQUIRE(requests.answer(second.id, RequestState::running, "").error().code == ErrorCode::invalid);
+  REQUIRE(requests.answer(second.id, RequestState::cancelled, "{}"));
+  REQUIRE(requests.list(10).value().at(0).state == RequestState::cancelled);
   REQUIRE(requests.get(first.id).value().result_json == "{\"ok\":1}");
-  REQUIRE(requests.get(second.id).value().state == RequestState::running);
 }

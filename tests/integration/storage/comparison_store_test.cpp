@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -207,4 +208,55 @@ TEST_CASE_METHOD(OneComparison,
   const auto all = sum_of(tallies);
   REQUIRE(all.series == 10);
   REQUIRE(all.inconclusive + all.regressed + all.improved == 3);
+}
+
+TEST_CASE_METHOD(OneComparison, "a comparison can be cancelled once, and retried from its beginning") {
+  SetbackStore setbacks(*stores.database);
+  const ItemKey key{ItemKind::comparison, std::to_string(comparison.id)};
+  REQUIRE(setbacks.record({.key = key, .tries = 2, .since = 1, .not_before = 9, .error = "e"}));
+  REQUIRE(stores.builds.set_unusable(comparison.candidate, "does not compile"));
+
+  const auto cancelled = comparisons.cancel(comparison.id, "by ada", 7).value();
+  REQUIRE(cancelled.state == ComparisonState::cancelled);
+  REQUIRE(cancelled.ended_at == 7);
+  REQUIRE(cancelled.reason == "by ada");
+  REQUIRE(comparisons.cancel(comparison.id, "again", 8).error().code == ErrorCode::conflict);
+  REQUIRE(comparisons.unfinished().value().empty());
+  REQUIRE_FALSE(setbacks.find(key).value());
+
+  const auto again = comparisons.retry(comparison.id).value();
+  REQUIRE(again.state == ComparisonState::discovered);
+  REQUIRE(again.ended_at == 0);
+  REQUIRE(again.reason.empty());
+  REQUIRE(comparisons.unfinished().value().size() == 1);
+  REQUIRE(stores.builds.get(comparison.candidate).value().unusable.empty());
+  REQUIRE(comparisons.cancel(99, "x", 8).error().code == ErrorCode::not_found);
+  REQUIRE(comparisons.retry(99).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(OneComparison, "what waits is due at once when it is retried; a result is final") {
+  SetbackStore setbacks(*stores.database);
+  const ItemKey key{ItemKind::comparison, std::to_string(comparison.id)};
+  REQUIRE(setbacks.record({.key = key, .since = 1, .not_before = 9, .error = "e"}));
+  const auto waiting = comparisons.retry(comparison.id).value();
+  REQUIRE(waiting.state == comparison.state);
+  REQUIRE(setbacks.list().value().empty());
+  REQUIRE(comparisons.advance(waiting, ComparisonState::reported, 5));
+  REQUIRE(comparisons.retry(comparison.id).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(OneComparison, "a setback takes the place of the one before it") {
+  SetbackStore setbacks(*stores.database);
+  const ItemKey build{ItemKind::build, "2026-08-18"};
+  REQUIRE(setbacks.record({.key = build, .since = 2, .not_before = 3, .error = "first"}));
+  REQUIRE(setbacks.record(
+      {.key = build, .tries = 1, .setbacks = 2, .since = 2, .not_before = 5, .error = "second"}));
+  REQUIRE(setbacks.record({.key = {ItemKind::channel, "list"}, .since = 1, .error = "other"}));
+  const auto listed = setbacks.list().value();
+  REQUIRE(listed.size() == 2);
+  REQUIRE(listed[0].error == "other");
+  REQUIRE(listed[1].setbacks == 2);
+  REQUIRE(listed[1].not_before == 5);
+  REQUIRE(setbacks.clear(build));
+  REQUIRE_FALSE(setbacks.find(build).value());
 }

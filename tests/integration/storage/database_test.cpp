@@ -33,7 +33,7 @@ std::string content_of(const std::filesystem::path& path) {
 TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
   {
     Stores stores(path);
-    REQUIRE(stores.database->schema_version() == 4);
+    REQUIRE(stores.database->schema_version() == 5);
     ready_build(stores.builds, "n1", "h1");
   }
   Stores again(path);
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
     const auto error = Database::open({path, "", read_only}).error();
     REQUIRE(error.code == ErrorCode::conflict);
     REQUIRE_THAT(error.message, Catch::Contains("version 7"));
-    REQUIRE_THAT(error.message, Catch::Contains("up to 4"));
+    REQUIRE_THAT(error.message, Catch::Contains("up to 5"));
     REQUIRE_THAT(error.message, Catch::Contains("run the newer torchwatch"));
   }
   REQUIRE(content_of(path) == before);
@@ -159,17 +159,17 @@ TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it 
   REQUIRE(content_of(path) == before);
 }
 
-TEST_CASE_METHOD(OneFile, "a file that is not a database is called corrupt and left as it is") {
+TEST_CASE_METHOD(OneFile, "a file that is not a database is called damaged and left as it is") {
   folder.write("state/torchwatch.sqlite", std::string(5000, 'x'));
   for (const bool read_only : {false, true}) {
     const auto error = Database::open({path, "", read_only}).error();
-    REQUIRE(error.code == ErrorCode::corrupt);
+    REQUIRE(error.code == ErrorCode::damaged);
     REQUIRE_THAT(error.message, Catch::Contains(path.string()));
   }
   REQUIRE(content_of(path) == std::string(5000, 'x'));
 }
 
-TEST_CASE_METHOD(OneFile, "a damaged page is called corrupt, by reading and by the check") {
+TEST_CASE_METHOD(OneFile, "a damaged page is called damaged, by reading and by the check") {
   {
     Stores stores(path);
     const auto comparison = comparison_of_two(stores);
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(OneFile, "a damaged page is called corrupt, by reading and by t
   }
   const auto database = open();
   const auto error = database ? ComparisonStore(**database).list(10).error() : database.error();
-  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE(error.code == ErrorCode::damaged);
   REQUIRE_THAT(error.message, Catch::Contains(path.string()));
   REQUIRE_THAT(error.message, Catch::Contains("restore a backup"));
 }

@@ -113,11 +113,10 @@ TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once"
   REQUIRE(incidents.mark_sent("m1", 5).error().code == ErrorCode::conflict);
   const auto sending = incidents.mark_sending("m1").value();
   REQUIRE(sending.state == OutboxState::sending);
-  REQUIRE(sending.tries == 1);
   REQUIRE(incidents.mark_sending("m1").error().code == ErrorCode::conflict);
   REQUIRE(incidents.mark_sent("m1", 42));
   REQUIRE(incidents.mark_sent("m1", 43).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.record_failure("m1", "e", 1, true).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.record_failure("m1", {.error = "e", .give_up = true}).error().code == ErrorCode::conflict);
   REQUIRE(incidents.get(incident.id).value().issue_number == 42);
   REQUIRE(incidents.outbox_of(incident.id).value().at(0).issue_number == 42);
   REQUIRE(next_key() == "none");
@@ -127,11 +126,45 @@ TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once"
 TEST_CASE_METHOD(OneIncident, "a failed message waits for its date and is tried again") {
   queue("m1", OutboxKind::open);
   REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", "502", 500, false));
+  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 500}));
   REQUIRE(next_key(499) == "none");
   REQUIRE(next_key(500) == "m1");
   REQUIRE(incidents.next_due(500).value()->last_error == "502");
-  REQUIRE(incidents.mark_sending("m1").value().tries == 2);
+  REQUIRE(incidents.mark_sending("m1"));
+}
+
+TEST_CASE_METHOD(OneIncident, "a message that was given up can be retried, one that was sent not") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.record_failure(
+      "m1", {.error = "422", .tries = 3, .failures = 3, .not_before = 9, .give_up = true}));
+  REQUIRE(incidents.unsent().value().size() == 1);
+  const auto again = incidents.retry("m1").value();
+  REQUIRE(again.state == OutboxState::pending);
+  REQUIRE(again.tries == 0);
+  REQUIRE(next_key(0) == "m1");
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.mark_sent("m1", 42));
+  REQUIRE(incidents.retry("m1").error().code == ErrorCode::conflict);
+  REQUIRE(incidents.retry("m9").error().code == ErrorCode::not_found);
+  REQUIRE(incidents.unsent().value().empty());
+}
+
+TEST_CASE_METHOD(OneIncident, "waiting messages can be made due") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.record_failure("m1", {.error = "401", .failures = 7, .not_before = 500}));
+  REQUIRE(next_key(0) == "none");
+  REQUIRE(incidents.make_due());
+  REQUIRE(next_key(0) == "m1");
+}
+
+TEST_CASE_METHOD(OneIncident, "an incident found again is known to the comparison that did") {
+  REQUIRE(incidents.found_again_by(comparison.id).value().empty());
+  REQUIRE(incidents.add_recurrence(incident.id, comparison.id));
+  REQUIRE(incidents.found_again_by(comparison.id).value().at(0).id == incident.id);
+  REQUIRE(incidents.set_title(incident.id, "another"));
+  REQUIRE(incidents.get(incident.id).value().title == "another");
 }
 
 TEST_CASE_METHOD(OneIncident, "messages of one incident keep their order") {
@@ -141,7 +174,7 @@ TEST_CASE_METHOD(OneIncident, "messages of one incident keep their order") {
   REQUIRE(incidents.queue(message_of(other, "n1", OutboxKind::open)));
   REQUIRE(next_key() == "m1");
   REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", "502", 500, false));
+  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 500}));
   REQUIRE(next_key(10) == "n1");
   REQUIRE(next_key(500) == "m1");
   REQUIRE(incidents.mark_sending("m1"));
@@ -165,13 +198,13 @@ TEST_CASE_METHOD(OneIncident,
   queue("m3", OutboxKind::close);
   REQUIRE(incidents.mark_sending("m1"));
   SECTION("the opening is dead") {
-    REQUIRE(incidents.record_failure("m1", "410", 0, true));
+    REQUIRE(incidents.record_failure("m1", {.error = "410", .give_up = true}));
     REQUIRE(next_key() == "none");
   }
   SECTION("the comment is dead") {
     REQUIRE(incidents.mark_sent("m1", 42));
     REQUIRE(incidents.mark_sending("m2"));
-    REQUIRE(incidents.record_failure("m2", "422", 0, true));
+    REQUIRE(incidents.record_failure("m2", {.error = "422", .give_up = true}));
     REQUIRE(next_key() == "m3");
   }
 }

@@ -122,6 +122,6 @@ TEST_CASE_METHOD(DamagedFile, "a stored word that is not in the vocabulary is na
   raw_sql(path, "UPDATE comparison SET state = 'measvred'");
   Stores stores(path);
   const auto error = stores.comparisons.get(1).error();
-  REQUIRE(error.code == ErrorCode::corrupt);
+  REQUIRE(error.code == ErrorCode::damaged);
   REQUIRE_THAT(error.message, Catch::Contains("measvred"));
 }

@@ -5,6 +5,7 @@
 
 #include "connection.hpp"
 #include "stores.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -120,17 +121,31 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.nightlies_until(comparison.id));
     REQUIRE(comparison_store.nightly_of(comparison.candidate));
     REQUIRE(comparison_store.self_tests());
-    REQUIRE(comparison_store.advance(comparison_store.set_plan(comparison, "{}").value(),
+    REQUIRE(comparison_store.cancel(comparison.id, "by hand", 1));
+    REQUIRE(comparison_store.retry(comparison.id));
+    const auto again = comparison_store.get(comparison.id).value();
+    REQUIRE(comparison_store.advance(comparison_store.set_plan(again, "{}").value(),
                                      ComparisonState::ready, 1));
+    REQUIRE(builds.set_unusable(comparison.candidate, "gone"));
+    SetbackStore setbacks(*database);
+    const ItemKey key{ItemKind::comparison, "7"};
+    REQUIRE(setbacks.record({.key = key, .error = "e"}));
+    REQUIRE(setbacks.find(key).value());
+    REQUIRE(setbacks.list());
+    REQUIRE(setbacks.clear(key));
     call_run_queries(runs, comparison);
     call_incident_queries(incidents, comparison);
     REQUIRE(bisections.events_of(1));
     REQUIRE(bisections.list(10));
     REQUIRE(bisections.unfinished());
     REQUIRE(bisections.end(bisections.get(1).value(), "{}", 1));
-    REQUIRE(requests.claim_next());
-    REQUIRE(requests.reopen());
-    REQUIRE(requests.answer(requests.claim_next().value()->id, RequestState::done, "{}"));
+    const auto request = requests.with_state(RequestState::pending).value().at(0).id;
+    REQUIRE(requests.claim(request));
+    REQUIRE(requests.note(request, "{}"));
+    REQUIRE(requests.with_state(RequestState::running));
+    REQUIRE(requests.reopen(request));
+    REQUIRE(requests.answer(request, RequestState::done, "{}"));
+    REQUIRE(requests.list(10));
     REQUIRE(requests.get(1));
   }
 
@@ -156,9 +171,14 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.outbox_of(3));
     REQUIRE(incidents.next_due(1).value());
     REQUIRE(incidents.mark_sending("m0"));
-    REQUIRE(incidents.record_failure("m0", "e", 1, false));
+    REQUIRE(incidents.record_failure("m0", {.error = "e", .not_before = 1}));
     REQUIRE(incidents.mark_sending("m0"));
     REQUIRE(incidents.mark_sent("m0", 1));
+    REQUIRE(incidents.unsent());
+    REQUIRE(incidents.make_due());
+    REQUIRE(incidents.set_title(3, "t"));
+    REQUIRE(incidents.add_recurrence(3, comparison.id));
+    REQUIRE(incidents.found_again_by(comparison.id));
     REQUIRE(incidents.acknowledge(3));
     REQUIRE(incidents.close(3, 1));
     REQUIRE(incidents.accept(4, {"ada", "wanted", 1}));

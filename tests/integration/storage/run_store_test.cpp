@@ -118,6 +118,20 @@ TEST_CASE_METHOD(ComparisonWithRuns, "an abandoned attempt frees its slot, not i
   issue("A1", "t2");
 }
 
+TEST_CASE_METHOD(ComparisonWithRuns, "a run that takes the service down again and again fails") {
+  issue("A1", "t1");
+  REQUIRE(runs.abandon_leftovers(15).value() == 1);
+  REQUIRE(runs.runs_of(owner).value().empty());
+  issue("A1", "t2");
+  issue("A2", "t3");
+  REQUIRE(runs.abandon_leftovers(16).value() == 2);
+  const auto failed = runs.runs_of(owner).value();
+  REQUIRE(failed.size() == 1);
+  REQUIRE(failed[0].slot == "A1");
+  REQUIRE(failed[0].status == RunStatus::failed);
+  REQUIRE(failed[0].reason == "its process ended with the service");
+}
+
 TEST_CASE_METHOD(ComparisonWithRuns, "a token is issued once and a slot filled once") {
   issue("A1", "t1");
   REQUIRE(runs.issue(order_of(comparison, "A2"), "t1", 1).error().code == ErrorCode::conflict);

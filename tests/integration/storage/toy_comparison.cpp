@@ -101,7 +101,7 @@ Result<int> ToyComparison::steps_done() {
 
 Status ToyComparison::play(const std::function<void(int)>& acknowledge) {
   TW_TRY_VOID(stores_.runs.abandon_leftovers(kNow));
-  TW_TRY_VOID(stores_.requests.reopen());
+  TW_TRY_VOID(stores_.requests.reopen(1));
   TW_TRY(int done, steps_done());
   for (; done < steps(); ++done) {
     TW_TRY_VOID(plan()[static_cast<std::size_t>(done)].perform(*this));
@@ -285,10 +285,8 @@ Result<bool> ToyComparison::request_is_answered() {
 
 Status ToyComparison::answer_request() {
   TW_TRY_VOID(stores_.requests.receive("delivery", RequestKind::nightly, "{}", kNow));
-  TW_TRY_VOID(stores_.requests.reopen());
-  TW_TRY(const auto request, stores_.requests.claim_next());
-  if (!request) return fail(ErrorCode::internal, "the toy request is lost");
-  return stores_.requests.answer(request->id, RequestState::done, "{}");
+  TW_TRY(const auto request, stores_.requests.claim(1));
+  return stores_.requests.answer(request.id, RequestState::done, "{}");
 }
 
 std::string ToyComparison::dump_runs(const Owner& owner) {

@@ -17,6 +17,8 @@ class BuildStore {
   Result<BuildRow> mark_ready(const BuildRow& row);
   /// Marks a build whose tree is damaged. Errors: conflict, when it is ready.
   Result<BuildRow> reject(Id, const std::string& reason);
+  /// Notes why a build cannot be measured although its tree is there; empty: it can again.
+  Status set_unusable(Id, const std::string& reason);
 
   Result<BuildRow> get(Id);
   Result<std::vector<BuildRow>> list();

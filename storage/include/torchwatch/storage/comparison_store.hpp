@@ -17,6 +17,11 @@ class ComparisonStore {
   /// ended_at. Errors: conflict when its state or version is no longer that of `comparison`.
   Result<ComparisonRow> advance(const ComparisonRow& comparison, ComparisonState to, WallMillis now,
                                 const std::string& reason = "");
+  /// Ends a comparison that has not ended, because a person wants it. Errors: conflict.
+  Result<ComparisonRow> cancel(Id, const std::string& reason, WallMillis now);
+  /// Makes a comparison that was refused, cancelled or given up, or that waits, due at once; what
+  /// its builds were found unusable for is forgotten. Errors: conflict, when it has a result.
+  Result<ComparisonRow> retry(Id);
   Result<ComparisonRow> set_plan(const ComparisonRow& comparison, const std::string& plan_json);
 
   /// Keeps the summary of a comparison, which the store does not read.

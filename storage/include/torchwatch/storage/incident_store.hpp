@@ -41,10 +41,16 @@ class IncidentStore {
   Result<OutboxRow> mark_sending(const std::string& key);
   /// sending -> sent; an `open` also gives its incident the issue's number.
   Status mark_sent(const std::string& key, std::int64_t issue_number);
-  /// sending -> pending with a later date, or dead when `give_up`.
-  Status record_failure(const std::string& key, const std::string& error, WallMillis not_before,
-                        bool give_up);
+  /// sending -> pending with a later date, or dead. `tries` says how many count by now: what the
+  /// network, the tracker or the token are to blame for counts for nothing.
+  Status record_failure(const std::string& key, const OutboxFailure&);
   Result<std::vector<OutboxRow>> outbox_of(Id incident);
+  Result<std::vector<OutboxRow>> unsent();  ///< pending, sending and dead messages, oldest first
+  /// Makes all waiting messages due at once: what they waited for was mended.
+  Status make_due();
+  /// Makes a message that was given up, or that waits, due at once. Errors: not_found; conflict,
+  /// when it was sent already.
+  Result<OutboxRow> retry(const std::string& key);
 
  private:
   Database& database_;

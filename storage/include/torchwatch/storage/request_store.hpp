@@ -13,14 +13,17 @@ class RequestStore {
   /// Returns the request and whether it is new; a repeated delivery returns the earlier request.
   Result<std::pair<RequestRow, bool>> receive(const std::string& delivery, RequestKind,
                                               const std::string& body_json, WallMillis now);
-  /// Marks the oldest pending request as running and returns it.
-  Result<std::optional<RequestRow>> claim_next();
-  /// Makes the requests pending again that an earlier process left running. Call at start.
-  Status reopen();
-  /// Ends a running request as done or failed. Errors: invalid (another state), conflict (it is not
-  /// running).
+  Result<std::vector<RequestRow>> with_state(RequestState);  ///< oldest first
+  /// pending -> running. Errors: conflict, when it is not pending any more.
+  Result<RequestRow> claim(Id);
+  /// running -> pending, when it was interrupted or put off.
+  Status reopen(Id);
+  /// Keeps what a request has opened so far, for when it is put off or interrupted.
+  Status note(Id, const std::string& result_json);
+  /// Ends a request that has not ended. Errors: invalid (not an end), conflict (it has ended).
   Status answer(Id, RequestState, const std::string& result_json);
   Result<RequestRow> get(Id);
+  Result<std::vector<RequestRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
 
  private:
   Database& database_;

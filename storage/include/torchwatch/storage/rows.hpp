@@ -33,7 +33,8 @@ struct BuildRow {
   std::string content_hash;     ///< SHA-256 over the libraries; empty until ready
   std::string folder;           ///< where it lies; empty until ready
   BuildState state = BuildState::discovered;
-  std::string reason;  ///< why it was rejected
+  std::string reason;    ///< why it was rejected
+  std::string unusable;  ///< why it cannot be measured although it is ready; empty: it can
 };
 
 /// What a comparison is for.
@@ -46,9 +47,9 @@ enum class Purpose {
   measurement,  ///< one build measured alone; it ends without verdicts
 };
 
-/// discovered -> ready -> measured -> judged -> bisected -> reported. Two other ends have no
-/// verdicts: `accepted` for the oldest nightly and for a measurement, which have nothing to be
-/// compared with; `refused` where a build cannot be measured.
+/// discovered -> ready -> measured -> judged -> bisected -> reported. The other ends: `accepted`
+/// for the oldest nightly and for a measurement, which have nothing to be compared with; `refused`
+/// where it can never be carried out as asked; `failed` after three tries; `cancelled` by a person.
 enum class ComparisonState {
   discovered,
   ready,
@@ -57,7 +58,9 @@ enum class ComparisonState {
   bisected,
   reported,
   accepted,
-  refused
+  refused,
+  failed,
+  cancelled
 };
 
 /// Returns whether no state follows that one.
@@ -223,14 +226,24 @@ struct OutboxRow {
   std::string body;
   std::string digest;  ///< SHA-256 of title and body, checked on read
   OutboxState state = OutboxState::pending;
-  int tries = 0;
+  int tries = 0;     ///< failures of the message itself
+  int failures = 0;  ///< in a row, for whatever reason
   WallMillis not_before = 0;
   std::optional<std::int64_t> issue_number;
   std::string last_error;
 };
 
+/// What became of a delivery that failed.
+struct OutboxFailure {
+  std::string error = {};
+  int tries = 0;
+  int failures = 0;
+  WallMillis not_before = 0;
+  bool give_up = false;
+};
+
 enum class RequestKind { nightly, bisection };
-enum class RequestState { pending, running, done, failed };
+enum class RequestState { pending, running, done, refused, failed, cancelled };
 
 /// Work requested over HTTP. `delivery` is unique: repeating one changes nothing.
 struct RequestRow {
@@ -241,6 +254,26 @@ struct RequestRow {
   std::string body_json;
   std::string result_json;
   WallMillis created_at = 0;
+};
+
+/// The kinds of items of work: the channel's list, the fetch of a build, and what is carried out.
+enum class ItemKind { channel, build, comparison, bisection, request };
+
+/// An item of work: `item` is its id, or its name where it has none.
+struct ItemKey {
+  ItemKind kind = ItemKind::comparison;
+  std::string item;
+  auto operator<=>(const ItemKey&) const = default;
+};
+
+/// What an item that has not ended waits for.
+struct SetbackRow {
+  ItemKey key;
+  int tries = 0;     ///< how often the item's own work failed
+  int setbacks = 1;  ///< how often it was put off since it last went on
+  WallMillis since = 0;
+  WallMillis not_before = 0;
+  std::string error = {};
 };
 
 // Every word has one spelling, the same in SQL, JSON and pages.
@@ -255,5 +288,6 @@ std::string_view to_string(OutboxKind);
 std::string_view to_string(OutboxState);
 std::string_view to_string(RequestKind);
 std::string_view to_string(RequestState);
+std::string_view to_string(ItemKind);
 
 }  // namespace torchwatch::storage

@@ -42,8 +42,11 @@ class RunStore {
   /// values as done, a failure as failed. Errors: conflict, when one of them is not issued any
   /// more (a late twin); not_found. Nothing is stored then.
   Status record(const std::vector<AttemptEnd>&, WallMillis now);
-  /// Abandons the attempts that an earlier process left issued, which frees their slots. Returns
-  /// their number. Call at start.
+  /// Abandons the attempts of an owner whose runs were broken off, which frees their slots.
+  Status abandon(Owner, WallMillis now);
+  /// Abandons the attempts that an earlier process left issued, which frees their slots. From the
+  /// second time on, that counts as a failed attempt of the slot: its run takes the service down.
+  /// Returns their number. Call at start.
   Result<int> abandon_leftovers(WallMillis now);
 
   /// Returns the ended runs of an owner in the order of their attempts; a failed attempt is a run

@@ -11,13 +11,21 @@
 
 namespace torchwatch::api {
 
+/// What does not work at present.
+struct Problem {
+  std::string source;  ///< "storage", "channel", "outbox", or the kind of an item: "comparison"
+  std::string item;    ///< the item's id or name; empty for what concerns the whole service
+  platform::WallMillis since = 0;
+  std::string sentence;  ///< for strangers: without paths and without output of children
+};
+
 /// What the API needs from the daemon. What it refers to must outlive the routes.
 struct Backend {
   storage::Database& database;
   const platform::Clock& clock;
   platform::Random& random;
-  std::function<void()> request_arrived;        ///< wakes the daemon; must not block
-  std::function<std::string()> health_problem;  ///< for /healthz: a sentence, empty when healthy
+  std::function<void()> request_arrived;           ///< wakes the daemon; must not block
+  std::function<std::vector<Problem>()> problems;  ///< for /healthz; must not block
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

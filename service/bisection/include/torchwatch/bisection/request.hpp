@@ -26,9 +26,6 @@ struct BisectionRequest {
 Result<BisectionRequest> parse_bisection_request(const std::string& json);
 std::string to_json(const BisectionRequest&);
 
-/// Errors: invalid, when the request names a workload that the suite lacks.
-Status check_workloads(comparison::Services&, const BisectionRequest&);
-
 /// Returns the series of the workloads that the request names.
 std::vector<Series> named_series(const BisectionRequest&);
 

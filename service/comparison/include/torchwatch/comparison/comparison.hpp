@@ -28,6 +28,9 @@ struct ComparedBuilds {
   static Result<ComparedBuilds> prepare(Services&, const Comparison&, std::stop_token stop);
 };
 
+/// Checks a build and makes its runner for that comparison. Errors: as ComparedBuilds::prepare.
+Status try_build(Services&, const Comparison&, storage::Id build, std::stop_token stop);
+
 /// Returns the schedule of the comparison after its stored runs. Errors: of storage.
 Result<Schedule> replay(Services&, const Comparison&);
 

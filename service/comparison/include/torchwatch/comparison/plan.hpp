@@ -51,6 +51,9 @@ int series_count(const Plan&);
 /// Returns the names of the plan's workloads, each once, in order.
 std::vector<std::string> workloads_of(const Plan&);
 
+/// Errors: invalid, when a name is not that of a workload of the suite.
+Status check_workloads(Services&, const std::vector<std::string>& names);
+
 std::string to_json(const Plan&);
 /// Reads a stored plan. Errors: corrupt.
 Result<Plan> parse_plan(std::string_view json);

@@ -57,6 +57,10 @@ class RunRecorder {
   RunRecorder(Services& services, storage::Owner owner)
       : services_(services), store_(services.database), owner_(owner) {}
 
+  /// Frees the slots whose runs were broken off, as by a full disk. Call while none of the owner's
+  /// runs is under way. Errors: of storage.
+  Status free_slots();
+
   /// Returns all runs of the owner that have ended, in order. Errors: of storage.
   Result<std::vector<MachineRun>> past_runs();
 

@@ -33,8 +33,11 @@ class Outbox {
   std::unique_ptr<Parts, Remove> parts_;  ///< null without [github]
 };
 
-/// Does what `torchwatch serve` does: serves the HTTP API and the pages, carries out requests, and
-/// compares every nightly without a verdict, oldest first.
+class Health;
+
+/// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
+/// without a verdict, oldest first, and carries out requests. An item that cannot go on waits or
+/// ends by itself; the others go on.
 class Daemon {
  public:
   /// Takes the machine's lock and begins to serve; requests are carried out by `run`. The
@@ -45,31 +48,33 @@ class Daemon {
 
   int port() const { return server_->port(); }
 
-  /// Works until `stop`. After an error of the environment it tries again; /healthz shows the error
-  /// meanwhile. Errors: only those that cannot pass (a corrupt database).
+  /// Works until `stop`; /healthz shows meanwhile what does not work. Errors: damaged (the
+  /// database).
   Status run(std::stop_token stop);
 
  private:
-  Daemon(Application& application, Outbox outbox)
-      : application_(application),
-        outbox_(std::move(outbox)),
-        logger_(application.log().logger("daemon")) {}
+  Daemon(Application& application, Outbox outbox);
   Status start_server();
-  /// One look at everything; true if something was done and another look is worth it at once.
+  /// Delivers what is due, then works on one item: a nightly before a request, a request before
+  /// what somebody began on a command line. True if there was one, and another look is worth it at
+  /// once.
   Result<bool> work_once(std::stop_token stop);
-  Result<bool> work_off_request(std::stop_token stop);
-  Status work_off_comparisons(std::stop_token stop);
-  void set_problem(const std::string& problem);
+  Status deliver(std::stop_token stop);
+  Status look_for_nightlies(std::stop_token stop);
+  Result<bool> attend_next_bisection(std::stop_token stop);
+  void note(const std::string& source, const std::string& problem);
+  /// Waits until then, or until a request has come.
   void wait(std::chrono::seconds, std::stop_token);
 
   Application& application_;
   Outbox outbox_;
   const log::Logger logger_;
+  std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   bool woken_ = false;
-  std::string problem_;
+  std::chrono::nanoseconds next_look_{0};  ///< at the channel; monotonic
 };
 
 }  // namespace torchwatch::daemon

@@ -27,6 +27,7 @@ struct Delivery {
   int sent = 0;
   int postponed = 0;
   int dead = 0;
+  std::string problem;  ///< why the last message was not sent; empty where none failed
 };
 
 struct DeliveryFailure;
@@ -34,10 +35,10 @@ class IssueTracker;
 
 /// Sends due messages of the outbox to GitHub, in order, each exactly once as far as GitHub shows:
 /// `sending` is committed first, the marker is looked up before every POST, and a message found in
-/// `sending` at start counts as unknown. A failure postpones the message, twice as long each time;
-/// after 25 failures (about five days) it is dead. A failure that any message would meet (rate
-/// limit, no network, token rejected) pauses the whole outbox. Use one sender per database. Not
-/// thread-safe.
+/// `sending` at start counts as unknown. A message that the tracker rejects is postponed, twice as
+/// long each time up to half an hour, and given up after three times. A failure that any message would meet (rate
+/// limit, no network, token rejected) pauses the whole outbox for as long as it lasts, and uses up
+/// no try. Use one sender per database. Not thread-safe.
 class OutboxSender {
  public:
   OutboxSender(storage::IncidentStore&, platform::HttpClient&, const platform::Clock&,
@@ -45,6 +46,9 @@ class OutboxSender {
   /// Sends until nothing is due or `stop` is requested. A failed message is postponed and is no
   /// error. Errors: those of storage; invalid (repository or api cannot work).
   Result<Delivery> deliver_due(std::stop_token stop);
+
+  /// Uses another token from now on; nothing waits any longer. Errors: of storage.
+  Status set_token(std::string token);
 
  private:
   Status deliver(storage::OutboxRow, const IssueTracker&, Delivery&);

@@ -15,7 +15,9 @@ enum class ErrorCode {
   unavailable,  ///< the environment failed (network, disk, child); may work later
   timed_out,    ///< a limit in time was reached
   cancelled,    ///< asked to stop
+  failed,       ///< a child did its work and failed (a compiler error); may be tried again
   corrupt,      ///< stored or received data is damaged
+  damaged,      ///< the database itself is damaged: nothing more may be written to it
   internal,     ///< a bug of ours
 };
 

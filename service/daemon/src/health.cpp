@@ -1,0 +1,58 @@
+#include "health.hpp"
+
+#include <algorithm>
+
+namespace torchwatch::daemon {
+namespace {
+
+/// What strangers are told: details may hold paths and the output of compilers.
+std::string sentence_on(const std::string& source) {
+  if (source == "storage") return "the database cannot be written; the log says why";
+  if (source == "channel") return "the channel cannot be listed; the log says why";
+  if (source == "outbox") return "messages cannot be delivered; `torchwatch status` says why";
+  return "put off, and tried again later; `torchwatch status` says why";
+}
+
+api::Problem problem_of(const storage::SetbackRow& row) {
+  const std::string source(to_string(row.key.kind));
+  const bool is_service = row.key.kind == storage::ItemKind::channel;
+  return {source, is_service ? "" : row.key.item, row.since, sentence_on(source)};
+}
+
+}  // namespace
+
+void Health::set_items(const std::vector<storage::SetbackRow>& rows) {
+  std::vector<api::Problem> items;
+  for (const auto& row : rows) items.push_back(problem_of(row));
+  const std::scoped_lock lock(mutex_);
+  items_ = std::move(items);
+}
+
+bool Health::set_source(const std::string& source, const std::string& problem,
+                        storage::WallMillis now) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = std::ranges::find(
+      sources_, source, [](const Source& each) { return each.shown.source; });
+  if (problem.empty()) {
+    if (known == sources_.end()) return false;
+    sources_.erase(known);
+    return true;
+  }
+  if (known == sources_.end()) {
+    sources_.push_back({{source, "", now, sentence_on(source)}, problem});
+    return true;
+  }
+  const bool is_other = known->detail != problem;
+  known->detail = problem;
+  return is_other;
+}
+
+std::vector<api::Problem> Health::problems() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<api::Problem> all;
+  for (const auto& source : sources_) all.push_back(source.shown);
+  all.insert(all.end(), items_.begin(), items_.end());
+  return all;
+}
+
+}  // namespace torchwatch::daemon

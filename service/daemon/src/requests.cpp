@@ -1,0 +1,130 @@
+#include "requests.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/daemon/on_demand.hpp"
+#include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::daemon {
+namespace {
+
+using nlohmann::json;
+using storage::RequestRow;
+using storage::RequestState;
+
+json body_of(const RequestRow& request) {
+  return json::parse(request.body_json, nullptr, false);
+}
+
+bool is_trigger(const RequestRow& request) {
+  if (request.kind != storage::RequestKind::nightly) return false;
+  const auto body = body_of(request);
+  return !body.is_object() || !body.contains("candidate") || !body.contains("baseline");
+}
+
+/// Returns the comparison of a request: the one that it opened before it was put off, else a new
+/// one.
+Result<storage::ComparisonRow> comparison_of(Application& application, const RequestRow& request,
+                                             std::stop_token stop) {
+  storage::ComparisonStore comparisons(application.services().database);
+  const auto noted = json::parse(request.result_json, nullptr, false);
+  if (noted.is_object() && noted.contains("comparison")) {
+    return comparisons.get(noted["comparison"].get<storage::Id>());
+  }
+  const auto body = body_of(request);
+  TW_TRY(const auto candidate,
+         resolve_build(application, body.at("candidate").get<std::string>(), stop));
+  TW_TRY(const auto baseline,
+         resolve_build(application, body.at("baseline").get<std::string>(), stop));
+  TW_TRY(auto opened, nightly::open_requested_comparison(application.services(), candidate.id,
+                                                         baseline.id, true));
+  TW_TRY_VOID(storage::RequestStore(application.services().database)
+                  .note(request.id, json{{"comparison", opened.id}}.dump()));
+  return opened;
+}
+
+Result<std::string> carry_out_nightly(Application& application, const RequestRow& request,
+                                      std::stop_token stop) {
+  TW_TRY(const auto comparison, comparison_of(application, request, stop));
+  TW_TRY(const auto ended, nightly::carry_out_comparison(application.services(), comparison, stop));
+  return json{{"comparison", ended.id}}.dump();
+}
+
+Result<std::string> carry_out_bisection(Application& application, const RequestRow& request,
+                                        std::stop_token stop) {
+  TW_TRY(const auto wanted, bisection::parse_bisection_request(request.body_json));
+  TW_TRY(const auto row, bisect_on_demand(application, wanted, stop));
+  return json{{"bisection", row.id}}.dump();
+}
+
+Status carry_out(Application& application, const RequestRow& request, std::stop_token stop) {
+  storage::RequestStore requests(application.services().database);
+  TW_TRY(const auto claimed, requests.claim(request.id));
+  auto done = claimed.kind == storage::RequestKind::nightly
+                  ? carry_out_nightly(application, claimed, stop)
+                  : carry_out_bisection(application, claimed, stop);
+  if (done) return requests.answer(claimed.id, RequestState::done, *done);
+  TW_TRY_VOID(requests.reopen(claimed.id));
+  return fail(std::move(done).error());
+}
+
+nightly::WorkItem item_of(Application& application, const RequestRow& request,
+                          std::function<Status()> work) {
+  return {.key = {storage::ItemKind::request, std::to_string(request.id)},
+          .work = std::move(work),
+          .end = [&application, id = request.id](nightly::Failure failure,
+                                                 const std::string& reason) -> Status {
+            storage::RequestStore requests(application.services().database);
+            TW_TRY(const auto now, requests.get(id));
+            if (now.state != RequestState::pending && now.state != RequestState::running) return {};
+            const auto state = failure == nightly::Failure::refused ? RequestState::refused
+                                                                    : RequestState::failed;
+            return requests.answer(id, state, json{{"error", reason}}.dump());
+          }};
+}
+
+}  // namespace
+
+Status answer_triggers(Application& application) {
+  storage::RequestStore requests(application.services().database);
+  TW_TRY(const auto pending, requests.with_state(RequestState::pending));
+  for (const auto& request : pending) {
+    if (!is_trigger(request)) continue;
+    TW_TRY_VOID(
+        requests.answer(request.id, RequestState::done,
+                        json{{"note", "every nightly without a verdict is due"}}.dump()));
+  }
+  return {};
+}
+
+Result<bool> attend_next_request(Application& application, std::stop_token stop) {
+  auto& services = application.services();
+  TW_TRY(const auto pending,
+         storage::RequestStore(services.database).with_state(RequestState::pending));
+  for (const auto& request : pending) {
+    const auto item = item_of(application, request,
+                              [&] { return carry_out(application, request, stop); });
+    TW_TRY(const bool due, nightly::is_due(services, item.key));
+    if (!due) continue;
+    TW_TRY_VOID(nightly::attend(services, item));
+    return true;
+  }
+  return false;
+}
+
+Status reopen_requests(Application& application) {
+  storage::RequestStore requests(application.services().database);
+  TW_TRY(const auto left, requests.with_state(RequestState::running));
+  for (const auto& request : left) {
+    const auto item = item_of(application, request, [] { return Status{}; });
+    TW_TRY_VOID(requests.reopen(request.id));
+    TW_TRY_VOID(nightly::note_downfall(application.services(), item));
+  }
+  return {};
+}
+
+}  // namespace torchwatch::daemon

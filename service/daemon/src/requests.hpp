@@ -1,0 +1,22 @@
+#pragma once
+
+#include <stop_token>
+
+#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/nightly/attend.hpp"
+#include "torchwatch/storage/request_store.hpp"
+
+namespace torchwatch::daemon {
+
+/// Answers the requests that only wake the service: the due nightlies are looked for anyway.
+Status answer_triggers(Application&);
+
+/// Works on the oldest request that is due until it ends or is put off; false when there is none.
+/// Errors: as nightly::attend.
+Result<bool> attend_next_request(Application&, std::stop_token stop);
+
+/// Opens the requests again that an earlier process left running. One that took the service down
+/// three times has failed.
+Status reopen_requests(Application&);
+
+}  // namespace torchwatch::daemon

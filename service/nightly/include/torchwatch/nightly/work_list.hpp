@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <stop_token>
+
+#include "torchwatch/nightly/attend.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::nightly {
+
+/// When an item with a setback is tried again.
+enum class Retry {
+  when_due,  ///< by the service: after its pause
+  now,       ///< by a person who runs a command: at once, but once for each list
+};
+
+/// Which comparisons to work on.
+enum class Scope {
+  nightlies,  ///< those of nightlies first, then what follows from them
+  requested,  ///< those that a person asked for
+};
+
+/// The comparisons that have not ended, each kind in the order in which it was opened. One that
+/// cannot go on never keeps another from it.
+class WorkList {
+ public:
+  WorkList(comparison::Services& services, Retry retry) : services_(services), retry_(retry) {}
+
+  /// Works on the next comparison until it ends or is put off, and returns it as it is then;
+  /// nothing when none is left. Errors: as attend.
+  Result<std::optional<storage::ComparisonRow>> carry_out_next(Scope, std::stop_token stop);
+
+ private:
+  Result<bool> may_try(const storage::ComparisonRow&) const;
+
+  comparison::Services& services_;
+  const Retry retry_;
+  std::set<storage::Id> tried_;
+};
+
+storage::ItemKey key_of(const storage::ComparisonRow&);
+storage::ItemKey key_of(const storage::BisectionRow&);
+
+/// Works on one comparison until it ends or is put off. Errors: as attend.
+Result<Attended> attend_comparison(comparison::Services&, const storage::ComparisonRow&,
+                                   std::stop_token stop);
+
+/// Works on one bisection that belongs to no incident until it ends or is put off. Errors: as
+/// attend.
+Result<Attended> attend_bisection(comparison::Services&, const storage::BisectionRow&,
+                                  std::stop_token stop);
+
+}  // namespace torchwatch::nightly

@@ -1,0 +1,113 @@
+#include "torchwatch/nightly/attend.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace torchwatch::nightly {
+namespace {
+
+constexpr storage::WallMillis kPauseMin = 60'000;
+constexpr storage::WallMillis kPauseMax = 30 * kPauseMin;
+
+storage::WallMillis pause_after(int setbacks) {
+  return std::min(kPauseMin << std::clamp(setbacks - 1, 0, 10), kPauseMax);
+}
+
+storage::SetbackRow next_setback(const std::optional<storage::SetbackRow>& before,
+                                 const WorkItem& item, const Error& error,
+                                 storage::WallMillis now) {
+  auto row = before.value_or(storage::SetbackRow{.key = item.key, .setbacks = 0, .since = now});
+  if (consequence_of(error.code) == Consequence::counts) ++row.tries;
+  ++row.setbacks;
+  row.not_before = now + pause_after(row.setbacks);
+  row.error = error.message.empty() ? std::string(to_string(error.code)) : error.message;
+  return row;
+}
+
+Result<Attended> end(comparison::Services& services, const WorkItem& item, Failure failure,
+                     const std::string& reason) {
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    TW_TRY_VOID(item.end(failure, reason));
+    return storage::SetbackStore(services.database).clear(item.key);
+  }));
+  return Attended::ended;
+}
+
+/// An exception is a fault of ours, and ends one item, not the service.
+Status guarded(const std::function<Status()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& exception) {
+    return fail(ErrorCode::internal, std::string("internal error: ") + exception.what());
+  }
+}
+
+Result<Attended> put_off(comparison::Services& services, const WorkItem& item, const Error& error) {
+  storage::SetbackStore store(services.database);
+  TW_TRY(const auto before, store.find(item.key));
+  const auto row = next_setback(before, item, error, services.clock.wall_now());
+  if (row.tries >= kTriesMax) {
+    return end(services, item, Failure::failed,
+               "given up after " + std::to_string(row.tries) + " tries: " + row.error);
+  }
+  TW_TRY_VOID(store.record(row));
+  services.progress.log(std::string(to_string(item.key.kind)) + " " + item.key.item +
+                        " is put off: " + row.error);
+  return Attended::put_off;
+}
+
+}  // namespace
+
+Consequence consequence_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid:
+    case ErrorCode::not_found:
+    case ErrorCode::conflict:
+    case ErrorCode::corrupt:
+    case ErrorCode::internal:
+      return Consequence::ends;
+    case ErrorCode::failed:
+      return Consequence::counts;
+    case ErrorCode::unavailable:
+    case ErrorCode::timed_out:
+      return Consequence::waits;
+    case ErrorCode::cancelled:
+    case ErrorCode::damaged:
+      return Consequence::stops;
+  }
+  return Consequence::stops;
+}
+
+Result<Attended> attend(comparison::Services& services, const WorkItem& item) {
+  const auto worked = guarded(item.work);
+  if (worked) {
+    TW_TRY_VOID(storage::SetbackStore(services.database).clear(item.key));
+    return Attended::done;
+  }
+  switch (consequence_of(worked.error().code)) {
+    case Consequence::stops:
+      return fail(worked.error());
+    case Consequence::ends:
+      return end(services, item, Failure::refused, worked.error().message);
+    case Consequence::counts:
+    case Consequence::waits:
+      break;
+  }
+  return put_off(services, item, worked.error());
+}
+
+Result<bool> is_due(comparison::Services& services, const storage::ItemKey& key) {
+  TW_TRY(const auto setback, storage::SetbackStore(services.database).find(key));
+  if (!setback) return true;
+  const auto now = services.clock.wall_now();
+  // A clock that was ahead when the setback was stored must not hold the item for years.
+  return setback->not_before <= now || setback->not_before > now + kPauseMax;
+}
+
+Status note_downfall(comparison::Services& services, const WorkItem& item) {
+  const Error error{ErrorCode::failed, "the service ended while it worked on this"};
+  const auto noted = put_off(services, item, error);
+  return noted ? Status{} : Status{fail(noted.error())};
+}
+
+}  // namespace torchwatch::nightly

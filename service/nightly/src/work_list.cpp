@@ -1,0 +1,118 @@
+#include "torchwatch/nightly/work_list.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/run.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+using storage::ComparisonRow;
+using storage::ComparisonState;
+using storage::Purpose;
+
+Scope scope_of(Purpose purpose) {
+  const bool is_requested = purpose == Purpose::requested || purpose == Purpose::measurement;
+  return is_requested ? Scope::requested : Scope::nightlies;
+}
+
+Status end_bisection(comparison::Services& services, const storage::BisectionRow& row,
+                     const std::string& reason) {
+  storage::BisectionStore store(services.database);
+  TW_TRY(const auto now, store.get(row.id));
+  if (now.state == storage::BisectionState::ended) return {};
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::faulted;
+  result.reason = reason;
+  return store.end(now, to_json(result), services.clock.wall_now());
+}
+
+/// Ends what keeps a comparison from its report: an incident is reported also where its culprit
+/// could not be searched for.
+Status end_bisections(comparison::Services& services, const ComparisonRow& row,
+                      const std::string& reason) {
+  storage::BisectionStore bisections(services.database);
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
+  for (const auto& incident : incidents) {
+    if (!incident.bisection) continue;
+    TW_TRY(const auto bisection, bisections.get(*incident.bisection));
+    TW_TRY_VOID(end_bisection(services, bisection, reason));
+  }
+  return {};
+}
+
+Status end_comparison(comparison::Services& services, storage::Id id, Failure failure,
+                      const std::string& reason) {
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(const auto row, comparisons.get(id));
+  if (is_end(row.state)) return {};
+  if (row.state == ComparisonState::judged) return end_bisections(services, row, reason);
+  const auto to =
+      failure == Failure::refused ? ComparisonState::refused : ComparisonState::failed;
+  const auto ended = comparisons.advance(row, to, services.clock.wall_now(), reason);
+  return ended ? Status{} : Status{fail(ended.error())};
+}
+
+}  // namespace
+
+storage::ItemKey key_of(const ComparisonRow& row) {
+  return {storage::ItemKind::comparison, std::to_string(row.id)};
+}
+
+storage::ItemKey key_of(const storage::BisectionRow& row) {
+  return {storage::ItemKind::bisection, std::to_string(row.id)};
+}
+
+Result<Attended> attend_comparison(comparison::Services& services, const ComparisonRow& row,
+                                   std::stop_token stop) {
+  return attend(services, {.key = key_of(row),
+                           .work = [&]() -> Status {
+                             const auto ended = carry_out_comparison(services, row, stop);
+                             return ended ? Status{} : Status{fail(ended.error())};
+                           },
+                           .end = [&](Failure failure, const std::string& reason) {
+                             return end_comparison(services, row.id, failure, reason);
+                           }});
+}
+
+Result<Attended> attend_bisection(comparison::Services& services, const storage::BisectionRow& row,
+                                  std::stop_token stop) {
+  return attend(services, {.key = key_of(row),
+                           .work = [&]() -> Status {
+                             const auto ended = bisection::carry_out_bisection(services, row, stop);
+                             return ended ? Status{} : Status{fail(ended.error())};
+                           },
+                           .end = [&](Failure, const std::string& reason) {
+                             return end_bisection(services, row, reason);
+                           }});
+}
+
+Result<bool> WorkList::may_try(const ComparisonRow& row) const {
+  if (tried_.contains(row.id)) return false;
+  return retry_ == Retry::now ? true : is_due(services_, key_of(row));
+}
+
+Result<std::optional<ComparisonRow>> WorkList::carry_out_next(Scope scope, std::stop_token stop) {
+  storage::ComparisonStore comparisons(services_.database);
+  TW_TRY(auto unfinished, comparisons.unfinished());
+  std::ranges::stable_partition(
+      unfinished, [](const ComparisonRow& row) { return row.purpose == Purpose::nightly; });
+  for (const auto& row : unfinished) {
+    if (scope_of(row.purpose) != scope) continue;
+    TW_TRY(const bool may, may_try(row));
+    if (!may) continue;
+    TW_TRY(const auto attended, attend_comparison(services_, row, stop));
+    TW_TRY(auto now, comparisons.get(row.id));
+    // One whose bisection was ended goes on at once, with its report.
+    if (attended != Attended::ended || is_end(now.state)) tried_.insert(row.id);
+    return now;
+  }
+  return std::nullopt;
+}
+
+}  // namespace torchwatch::nightly

@@ -1,0 +1,57 @@
+#include "torchwatch/storage/setback_store.hpp"
+
+#include "query.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+const std::string kSelect =
+    "SELECT kind, item, tries, setbacks, since, not_before, error FROM setback ";
+
+SetbackRow row_of(Query& row) {
+  const auto kind = row.take<ItemKind>();
+  return SetbackRow{.key = {kind, row.take<std::string>()},
+                    .tries = row.take<int>(),
+                    .setbacks = row.take<int>(),
+                    .since = row.take<WallMillis>(),
+                    .not_before = row.take<WallMillis>(),
+                    .error = row.take<std::string>()};
+}
+
+}  // namespace
+
+Result<std::optional<SetbackRow>> SetbackStore::find(const ItemKey& key) {
+  return read(database_, [&](Connection& connection) {
+    return first_row(
+        Query(connection, kSelect + "WHERE kind = ? AND item = ?", key.kind, key.item), row_of);
+  });
+}
+
+Status SetbackStore::record(const SetbackRow& row) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection,
+            "INSERT INTO setback (kind, item, tries, setbacks, since, not_before, error) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, item) DO UPDATE SET "
+            "tries = excluded.tries, setbacks = excluded.setbacks, since = excluded.since, "
+            "not_before = excluded.not_before, error = excluded.error",
+            row.key.kind, row.key.item, row.tries, row.setbacks, row.since, row.not_before,
+            row.error);
+    return {};
+  });
+}
+
+Status SetbackStore::clear(const ItemKey& key) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "DELETE FROM setback WHERE kind = ? AND item = ?", key.kind, key.item);
+    return {};
+  });
+}
+
+Result<std::vector<SetbackRow>> SetbackStore::list() {
+  return read(database_, [](Connection& connection) {
+    return all_rows(Query(connection, kSelect + "ORDER BY since, kind, item"), row_of);
+  });
+}
+
+}  // namespace torchwatch::storage

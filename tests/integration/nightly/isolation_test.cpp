@@ -1,0 +1,229 @@
+// One item of work that fails never keeps another from being done: every error, at every step of a
+// nightly, with a good nightly behind it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "fake_clock.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using storage::ComparisonState;
+
+namespace {
+
+constexpr std::string_view kFaulty = "2026-08-18";
+
+constexpr std::array kCodes{ErrorCode::invalid,   ErrorCode::not_found, ErrorCode::conflict,
+                            ErrorCode::corrupt,   ErrorCode::internal,  ErrorCode::failed,
+                            ErrorCode::timed_out, ErrorCode::unavailable};
+
+enum class Step { list, fetch, kit, run, throws };
+constexpr std::array kSteps{Step::list, Step::fetch, Step::kit, Step::run, Step::throws};
+
+/// Fails at one step that concerns the faulty nightly, so often; the list concerns all.
+struct Fault {
+  Step step = Step::fetch;
+  ErrorCode code = ErrorCode::invalid;
+  int times = 0;
+
+  Status meet(Step at) {
+    if (at != step || times == 0) return {};
+    --times;
+    if (step == Step::throws) throw std::runtime_error("a bug");
+    return fail(code, "planted");
+  }
+};
+
+class FaultyChannel final : public channel::Channel {
+ public:
+  FaultyChannel(channel::Channel& real, Fault& fault) : real_(real), fault_(fault) {}
+  Result<std::vector<std::string>> list(std::stop_token stop) override {
+    TW_TRY_VOID(fault_.meet(Step::list));
+    return real_.list(stop);
+  }
+  Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) override {
+    if (name == kFaulty) TW_TRY_VOID(fault_.meet(Step::fetch));
+    return real_.fetch(name, stop);
+  }
+
+ private:
+  channel::Channel& real_;
+  Fault& fault_;
+};
+
+class FaultyRunners final : public comparison::RunnerSource {
+ public:
+  FaultyRunners(comparison::RunnerSource& real, Fault& fault) : real_(real), fault_(fault) {}
+  Result<kits::Kit> kit_for(const builds::Tree& tree, const std::vector<std::string>& workloads,
+                            std::stop_token stop) override {
+    if (tree.folder.filename() == kFaulty) {
+      TW_TRY_VOID(fault_.meet(Step::kit));
+      TW_TRY_VOID(fault_.meet(Step::throws));
+    }
+    return real_.kit_for(tree, workloads, stop);
+  }
+  Result<std::vector<std::string>> workloads() const override { return real_.workloads(); }
+
+ private:
+  comparison::RunnerSource& real_;
+  Fault& fault_;
+};
+
+class FaultyExecutor final : public executor::Executor {
+ public:
+  FaultyExecutor(executor::Executor& real, Fault& fault) : real_(real), fault_(fault) {}
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
+    TW_TRY_VOID(meet(spec));
+    return real_.run(spec, stop);
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
+                                                       std::stop_token stop) override {
+    for (const auto& spec : specs) TW_TRY_VOID(meet(spec));
+    return real_.run_pair(specs, stop);
+  }
+
+ private:
+  Status meet(const executor::RunSpec& spec) {
+    const bool is_faulty = spec.libraries.parent_path().filename() == kFaulty;
+    return is_faulty ? fault_.meet(Step::run) : Status{};
+  }
+
+  executor::Executor& real_;
+  Fault& fault_;
+};
+
+/// Four nightlies without any change; the third is the faulty one.
+struct FourNightlies {
+  FourNightlies()
+      : day(folder.path(), {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}, {"Three", "# 3"}, {"Four", "# 4"}}) {
+    const std::array names{"2026-08-16", "2026-08-17", "2026-08-18", "2026-08-19"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      day.publish(names.at(i), day.commits()[i], "noise 0.01 fixed\n# " + std::to_string(i));
+    }
+    auto config = day.config();
+    config.suite.workloads = {"dlrm"};
+    config.suite.configurations = {{Device::cpu, Mode::infer}};
+    auto opened = test::ScriptedService::open(config);
+    if (!opened) FAIL(opened.error().message);
+    service = std::move(*opened);
+  }
+
+  /// Does what the daemon does, an hour after the other, until nothing is left to do.
+  void work(Fault& fault) {
+    auto& own = service->services();
+    FaultyChannel channel(own.channel, fault);
+    FaultyRunners runners(own.runners, fault);
+    FaultyExecutor executor(own.executor, fault);
+    comparison::Services services{own.config,  own.database, executor,  runners,    channel,
+                                  own.history, own.commits,  clock,     own.random, own.progress};
+    for (int hour = 0; hour < 12; ++hour) {
+      const auto due = nightly::discover_comparisons(services, {});
+      if (!due) REQUIRE(fault.step == Step::list);
+      nightly::WorkList list(services, nightly::Retry::when_due);
+      while (true) {
+        const auto done = list.carry_out_next(nightly::Scope::nightlies, {});
+        if (!done) FAIL(done.error().message);
+        if (!*done) break;
+      }
+      clock.advance(std::chrono::hours(1));
+    }
+  }
+
+  std::string baseline_of(const storage::ComparisonRow& row) {
+    storage::BuildStore builds(service->services().database);
+    return builds.get(row.baseline.value_or(0)).value().name;
+  }
+
+  /// Returns the nightly comparisons with that candidate that have a verdict.
+  std::vector<storage::ComparisonRow> judged(std::string_view candidate) {
+    auto& database = service->services().database;
+    auto rows = storage::ComparisonStore(database).list(100).value();
+    std::erase_if(rows, [&](const storage::ComparisonRow& row) {
+      return row.purpose != storage::Purpose::nightly || row.state != ComparisonState::reported ||
+             storage::BuildStore(database).get(row.candidate).value().name != candidate;
+    });
+    return rows;
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day;
+  test::FakeClock clock;
+  std::unique_ptr<test::ScriptedService> service;
+};
+
+}  // namespace
+
+TEST_CASE("whatever fails at any step of a nightly, the nightlies around it have verdicts") {
+  for (const auto step : kSteps) {
+    for (const auto code : kCodes) {
+      if (step == Step::throws && code != ErrorCode::internal) continue;
+      INFO("step " << static_cast<int>(step) << ", " << to_string(code));
+      FourNightlies nightlies;
+      Fault fault{step, code, 100};
+      nightlies.work(fault);
+      if (step == Step::list) {
+        CHECK(nightlies.judged("2026-08-17").empty());
+        continue;
+      }
+      CHECK(nightlies.judged("2026-08-17").size() == 1);
+      const auto last = nightlies.judged("2026-08-19");
+      const bool may_wait = nightly::consequence_of(code) == nightly::Consequence::waits;
+      if (step != Step::run && !(step == Step::kit && may_wait)) {
+        REQUIRE_FALSE(last.empty());
+        CHECK(nightlies.baseline_of(last.front()) == "2026-08-17");
+      }
+      CHECK(nightlies.service->services().database.check_invariants().value().empty());
+    }
+  }
+}
+
+TEST_CASE("what the machine, the network or a token is to blame for loses nothing") {
+  for (const auto step : {Step::list, Step::fetch, Step::kit, Step::run}) {
+    for (const auto code : {ErrorCode::unavailable, ErrorCode::timed_out}) {
+      INFO("step " << static_cast<int>(step) << ", " << to_string(code));
+      FourNightlies nightlies;
+      Fault fault{step, code, 4};
+      nightlies.work(fault);
+      CHECK(fault.times == 0);
+      for (const auto* name : {"2026-08-17", "2026-08-18", "2026-08-19"}) {
+        CHECK_FALSE(nightlies.judged(name).empty());
+      }
+      auto& database = nightlies.service->services().database;
+      CHECK(storage::SetbackStore(database).list().value().empty());
+    }
+  }
+}
+
+TEST_CASE("a kit that does not compile has three tries, and its build says why it is left out") {
+  FourNightlies nightlies;
+  Fault fault{Step::kit, ErrorCode::failed, 100};
+  nightlies.work(fault);
+  CHECK(fault.times == 97);
+  storage::BuildStore builds(nightlies.service->services().database);
+  const auto rows = builds.list().value();
+  const auto faulty = std::ranges::find(rows, kFaulty, &storage::BuildRow::name);
+  REQUIRE(faulty != rows.end());
+  CHECK(faulty->unusable == "given up after 3 tries: planted");
+}
+
+TEST_CASE("what waits is kept with its reason, its time and its count") {
+  FourNightlies nightlies;
+  Fault fault{Step::kit, ErrorCode::unavailable, 1000};
+  const auto begun = nightlies.clock.wall_now();
+  nightlies.work(fault);
+  storage::SetbackStore store(nightlies.service->services().database);
+  const auto waiting = store.find({storage::ItemKind::build, std::string(kFaulty)}).value();
+  REQUIRE(waiting);
+  CHECK(waiting->error == "planted");
+  CHECK(waiting->tries == 0);
+  CHECK(waiting->setbacks > 3);
+  CHECK(waiting->since >= begun);
+  CHECK(waiting->not_before > waiting->since);
+}
