@@ -1,5 +1,4 @@
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/problem.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/comparison_store.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -33,12 +34,7 @@ Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_t
     services.progress.log("nightly " + row.name + " rejected: " + tree.error().message);
     return store.reject(row.id, tree.error().message);
   }
-  row.version = tree->version;
-  row.embedded_commit = tree->embedded_commit;
-  row.trunk_commit = trunk_commit_of(services, *tree);
-  row.content_hash = tree->content_hash;
-  row.folder = tree->folder.string();
-  return store.mark_ready(row);
+  return comparison::mark_ready(services, std::move(row), *tree, trunk_commit_of(services, *tree));
 }
 
 Result<std::vector<BuildRow>> ready_builds(comparison::Services& services, std::stop_token stop) {
