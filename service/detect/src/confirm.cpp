@@ -45,8 +45,8 @@ Estimate estimate_at(const InterimLook& look, const Settings& settings) {
 }
 
 /// Checks all three conditions for a change upwards. The signed-rank bound holds for any symmetric
-/// noise but cannot reach chances below 2^-pairs; the t statistic closes the gap to alpha. `strict`:
-/// the interval that must lie above half the threshold.
+/// noise but cannot reach chances below 2^-pairs; the t statistic closes the gap to alpha.
+/// `strict`: the interval that must lie above half the threshold.
 bool is_increase(const InterimLook& look, double centre, const RankInterval& strict,
                  const Settings& settings) {
   if (centre < std::log1p(settings.gate)) return false;

@@ -117,7 +117,7 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
 }
 
 DeliveryFailure failure_of(const Error& error) {
-  return {error.message, false, true, seconds(0)};
+  return {.sentence = error.message, .is_final = false, .is_for_all = true, .wait = seconds(0)};
 }
 
 seconds wait_after(const DeliveryFailure& failure, int tries) {
