@@ -110,7 +110,7 @@ TEST_CASE("coverage runs are the executor's, under the configured limits and att
   CHECK(attempts.size() == 4);
 }
 
-TEST_CASE("coverage states why an answer did not count and goes on") {
+TEST_CASE("coverage states why an answer did not count and continues") {
   OneBuild one("stale dlrm cpu-infer\ncut soft_actor_critic cpu-train");
   const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
   REQUIRE(covered.size() == 2);
