@@ -200,7 +200,7 @@ torch::Tensor turned(const torch::Tensor& image, std::int64_t by) {
 
 /// The distances by which an image may move before its person, found on the host, comes within ten
 /// columns of the border: the first and, excluded, the last.
-std::pair<std::int64_t, std::int64_t> room(const torch::Tensor& segmentation) {
+std::pair<std::int64_t, std::int64_t> shift_range(const torch::Tensor& segmentation) {
   const auto shown = ((segmentation.to(torch::kCPU) + 1) / 2).clamp(0, 1);
   const auto columns = (shown > 0.1).nonzero().select(1, 2);
   const auto first = columns.min().item<std::int64_t>();
@@ -300,7 +300,7 @@ class BackgroundMattingWorkload final : public NetworkWorkload {
     placement.background = scene_.background.index({order});
     if (torch::rand({1}).item<float>() > 0.5F) placement.background = other_background_;
     for (std::int64_t i = 0; i < batch_; ++i) {
-      const auto [first, end] = room(scene_.segmentation[i]);
+      const auto [first, end] = shift_range(scene_.segmentation[i]);
       placement.shifts.push_back(torch::randint(first, end, {1}).item<std::int64_t>());
     }
     return placement;

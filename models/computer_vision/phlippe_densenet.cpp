@@ -54,7 +54,7 @@ struct TransitionLayerImpl : nn::Module {
 };
 TORCH_MODULE(TransitionLayer);
 
-/// The densely connected network of a course's notebooks, for images of 32x32.
+/// The densely connected network of a tutorial's notebooks, for images of 32x32.
 struct DenseNetImpl : nn::Module {
   DenseNetImpl() {
     int channels = kBottleneck * kGrowth;

@@ -34,7 +34,7 @@ struct ResNetBlockImpl : nn::Module {
 };
 TORCH_MODULE(ResNetBlock);
 
-/// The residual network of a course's notebooks, for images of 32x32.
+/// The residual network of a tutorial's notebooks, for images of 32x32.
 struct ResNetImpl : nn::Module {
   ResNetImpl()
       : input_net(

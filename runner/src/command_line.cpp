@@ -17,9 +17,6 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
                                      --registered: only the facts known without building them
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
                                      print what the network computes when filled by the formula
-  flops REQUEST.json                 count the floating-point operations of one iteration
-  peak REQUEST.json                  measure the operations per second of the fastest matrix product
-                                     on the request's device, in its precision and with its threads
   environment [--json]               print the facts of the environment
 
 A request needs schema (1), attempt, workload, device (cpu, cuda) and mode (train, infer).
@@ -34,8 +31,7 @@ struct Command {
 
 constexpr std::array kCommands{
     Command{"measure", measure_command}, Command{"list", list_command},
-    Command{"values", values_command},   Command{"environment", environment_command},
-    Command{"flops", flops_command},     Command{"peak", peak_command}};
+    Command{"values", values_command},   Command{"environment", environment_command}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "torchwatch/runner/measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -86,6 +87,20 @@ void run_coverage(const models::Definition& definition, const Request& request, 
   synchronise(setup.device);
 }
 
+/// Counts an iteration after the first, which may do more: an optimiser makes its state.
+void run_flops(const models::Definition& definition, const Request& request, RunResult& result) {
+  const auto workload = models::build(definition, setup_of(request));
+  workload->step();
+  result.flops_per_iteration = count_flops([&] { workload->step(); });
+}
+
+void run_peak(const Request& request, RunResult& result) {
+  const auto setup = setup_of(request);
+  const auto peak = measure_gemm_peak(setup.device, setup.precision);
+  result.flops_per_second = std::llround(peak.flops_per_second);
+  result.environment.volatile_facts["peak_product_rows"] = peak.size;
+}
+
 void run_pass(const models::Definition& definition, const Request& request,
               const Recorder& recorder, Interleave interleave, RunResult& result) {
   const int threads = request.benchmark.variant.threads;
@@ -97,6 +112,8 @@ void run_pass(const models::Definition& definition, const Request& request,
   if (request.pass == Pass::memory) run_memory(definition, request, result);
   if (request.pass == Pass::profile) run_profile(definition, request, recorder, result);
   if (request.pass == Pass::coverage) run_coverage(definition, request, result);
+  if (request.pass == Pass::flops) run_flops(definition, request, result);
+  if (request.pass == Pass::peak) run_peak(request, result);
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
@@ -193,11 +210,6 @@ std::string unsupported_reason(const models::Definition& definition, const Reque
     return "this LibTorch finds no CUDA device here";
   }
   return models::unsupported_reason(definition, setup_of(request));
-}
-
-std::string refusal(const models::Entry& entry, const Request& request) {
-  auto reason = unsupported_reason(entry.definition, request);
-  return reason.empty() ? memory_refusal(entry, request) : reason;
 }
 
 RunResult measure(const Request& request) {

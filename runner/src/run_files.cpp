@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "torchwatch/records/unique_fd.hpp"
-#include "torchwatch/runner/measure.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -67,17 +66,6 @@ Result<protocol::Request> read_request(const std::string& path) {
   auto request = protocol::parse_request(text);
   if (!request) return fail(request.error().within(path));
   return request;
-}
-
-Result<Runnable> read_runnable(const std::string& path) {
-  Runnable runnable;
-  TW_TRY(runnable.request, read_request(path));
-  const auto& workload = runnable.request.benchmark.workload;
-  runnable.entry = models::find(workload);
-  if (runnable.entry == nullptr) return fail(ErrorCode::invalid, unknown_workload(workload));
-  auto reason = refusal(*runnable.entry, runnable.request);
-  if (!reason.empty()) return fail(ErrorCode::invalid, std::move(reason));
-  return runnable;
 }
 
 }  // namespace torchwatch::runner

@@ -35,6 +35,7 @@ CREATE INDEX request_running ON request (id) WHERE state = 'running';
 -- How often a message's delivery failed in a row, for whatever reason: the pauses grow with it.
 -- `tries` counts what was the message's own fault.
 ALTER TABLE outbox ADD COLUMN failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0);
+CREATE INDEX outbox_not_sent ON outbox (id) WHERE state <> 'sent';
 UPDATE outbox SET tries = 0 WHERE state IN ('pending', 'sending');
 
 -- Why a build that is at hand cannot be measured: no runner compiles with it, or its files are gone.

@@ -151,7 +151,7 @@ Status IncidentStore::make_due() {
 Result<std::vector<OutboxRow>> IncidentStore::unsent() {
   return read(database_, [](Connection& connection) {
     return checked_rows(
-        Query(connection, kSelect + "WHERE state IN ('pending', 'sending', 'dead') ORDER BY id"));
+        Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
   });
 }
 

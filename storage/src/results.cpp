@@ -56,7 +56,10 @@ std::optional<LeakFigures> take_leak(Query& row) {
   const auto growth = row.take<std::optional<std::int64_t>>();
   const auto retained = row.take<std::optional<std::int64_t>>();
   if (!growth || !retained) return std::nullopt;
-  return LeakFigures{*growth, *retained, {}, {}};
+  return LeakFigures{.growth_bytes_per_iteration = *growth,
+                     .retained_bytes = *retained,
+                     .live_bytes = {},
+                     .heap_bytes = {}};
 }
 
 std::optional<Breakdown> take_breakdown(Query& row) {

@@ -118,7 +118,10 @@ Status add_values(Connection& connection, Owner owner, std::vector<RunRow>& runs
 }
 
 RunValue history_of(Query& row) {
-  return RunValue{row.take<Id>(), row.take<Id>(), row.take<WallMillis>(), row.take<std::int64_t>()};
+  return RunValue{.attempt = row.take<Id>(),
+                  .build = row.take<Id>(),
+                  .measured_at = row.take<WallMillis>(),
+                  .value = row.take<std::int64_t>()};
 }
 
 }  // namespace

@@ -55,6 +55,12 @@ Status check_answers(const Request& request, const RunResult& result) {
     case Pass::coverage:
       if (result.operators.empty()) return lacks(Pass::coverage, "must have operators");
       return {};
+    case Pass::flops:
+      if (!result.flops_per_iteration) return lacks(Pass::flops, "must have flops_per_iteration");
+      return {};
+    case Pass::peak:
+      if (!result.flops_per_second) return lacks(Pass::peak, "must have flops_per_second");
+      return {};
   }
   return {};
 }

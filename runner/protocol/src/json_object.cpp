@@ -83,6 +83,13 @@ Result<std::int64_t> ObjectReader::integer(std::string_view name, Range range,
   return *number;
 }
 
+Result<std::optional<std::int64_t>> ObjectReader::integer_if_there(std::string_view name,
+                                                                  Range range) {
+  const json* value = find(name);
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  return integer(name, range);
+}
+
 Result<std::uint64_t> ObjectReader::natural(std::string_view name, std::uint64_t fallback) {
   const json* value = find(name);
   if (value == nullptr) return fallback;

@@ -39,6 +39,8 @@ class ObjectReader {
 
   Result<std::int64_t> integer(std::string_view name, Range,
                                std::optional<std::int64_t> fallback = {});
+  /// Empty if the member is absent or null.
+  Result<std::optional<std::int64_t>> integer_if_there(std::string_view name, Range);
   Result<std::uint64_t> natural(std::string_view name, std::uint64_t fallback);
   Result<bool> boolean(std::string_view name, bool fallback);
   Result<std::string> text(std::string_view name, std::size_t bytes_max,

@@ -10,12 +10,17 @@ constexpr std::size_t kSamplesMax = 1'000'000;
 constexpr std::size_t kReasonBytesMax = 64U << 10U;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
+constexpr Range kFlops{0, std::int64_t{1} << 62};
 constexpr Range kDuration{1, kNanosecondsMax};
 
 /// Retention can be negative: a one-off buffer of the constructor may be gone at the end.
 Range range_of(Metric metric) {
   if (pass_of(metric) == Pass::timing) return kDuration;
   return {metric == Metric::leak_retained ? -kBytesMax : 0, kBytesMax};
+}
+
+json or_null(std::optional<std::int64_t> number) {
+  return number ? json(*number) : json();
 }
 
 json leak_json(const LeakFigures& leak) {
@@ -99,7 +104,7 @@ Status check_whole(ObjectReader& in, const RunResult& result) {
     return {};
   }
   if (result.values.empty() && !result.breakdown && result.operators.empty() &&
-      result.breakdown_reason.empty()) {
+      result.breakdown_reason.empty() && !result.flops_per_iteration && !result.flops_per_second) {
     return in.wrong("values", "must hold something in a result that is ok");
   }
   TW_TRY_VOID(check_median(in, result, Metric::time, result.samples_ns));
@@ -123,6 +128,8 @@ std::string to_json(const RunResult& result) {
                {"breakdown", result.breakdown ? breakdown_json(*result.breakdown) : json()},
                {"breakdown_reason", result.breakdown_reason},
                {"operators", result.operators},
+               {"flops_per_iteration", or_null(result.flops_per_iteration)},
+               {"flops_per_second", or_null(result.flops_per_second)},
                {"environment",
                 {{"facts", result.environment.facts},
                  {"volatile_facts", result.environment.volatile_facts}}}});
@@ -149,6 +156,8 @@ Result<RunResult> parse_result(std::string_view json_text, std::string_view expe
   TW_TRY_VOID(read_leak(in, result));
   TW_TRY_VOID(read_breakdown(in, result));
   TW_TRY(result.operators, in.integer_map("operators", {1, kBytesMax}));
+  TW_TRY(result.flops_per_iteration, in.integer_if_there("flops_per_iteration", kFlops));
+  TW_TRY(result.flops_per_second, in.integer_if_there("flops_per_second", kFlops));
   TW_TRY_VOID(read_environment(in, result.environment));
   TW_TRY_VOID(check_whole(in, result));
   return result;

@@ -1,5 +1,4 @@
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -30,12 +29,9 @@ Status check_spec(const json& body) {
 }  // namespace
 
 Result<Reply> list_bisections(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request));
-  TW_TRY(const auto bisections,
-         storage::BisectionStore(backend.database).list(page.limit, page.before));
-  json entries = json::array();
-  for (const auto& bisection : bisections) entries.push_back(report::json_of(bisection));
-  return http::list_reply("bisections", std::move(entries), page);
+  return list_page<storage::BisectionStore>(
+      "bisections", request, backend,
+      [](const auto& bisection) -> Result<json> { return report::json_of(bisection); });
 }
 
 Result<Reply> get_bisection(const Request& request, const Backend& backend) {

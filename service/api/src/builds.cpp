@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 

@@ -1,5 +1,4 @@
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -50,15 +49,10 @@ json summary_json(const storage::ComparisonRow& comparison) {
 }  // namespace
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request));
-  TW_TRY(const auto comparisons,
-         storage::ComparisonStore(backend.database).list(page.limit, page.before));
   storage::BuildStore builds(backend.database);
-  json entries = json::array();
-  for (const auto& comparison : comparisons) {
-    TW_TRY(entries.emplace_back(), comparison_json(builds, comparison));
-  }
-  return http::list_reply("comparisons", std::move(entries), page);
+  return list_page<storage::ComparisonStore>(
+      "comparisons", request, backend,
+      [&builds](const auto& comparison) { return comparison_json(builds, comparison); });
 }
 
 Result<Reply> get_comparison(const Request& request, const Backend& backend) {

@@ -5,6 +5,7 @@
 
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/http/exchange.hpp"
+#include "torchwatch/http/paging.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
@@ -31,6 +32,19 @@ Result<Reply> get_request(const Request&, const Backend&);
 
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+
+/// Answers one page of what a store lists, newest first. `entry_of` makes a Result<json> of a row.
+template <typename Store, typename EntryOf>
+Result<Reply> list_page(const char* name, const Request& request, const Backend& backend,
+                        const EntryOf& entry_of) {
+  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(const auto rows, Store(backend.database).list(page.limit, page.before));
+  auto entries = nlohmann::json::array();
+  for (const auto& row : rows) {
+    TW_TRY(entries.emplace_back(), entry_of(row));
+  }
+  return http::list_reply(name, std::move(entries), page);
+}
 
 /// Stores requested work, wakes the daemon and answers 202 with the request's id. Repeating an
 /// Idempotency-Key repeats the same request. Errors: conflict (the key was used for another

@@ -1,5 +1,4 @@
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -19,12 +18,9 @@ json message_json(const storage::OutboxRow& message) {
 }  // namespace
 
 Result<Reply> list_incidents(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request));
-  TW_TRY(const auto incidents,
-         storage::IncidentStore(backend.database).list(page.limit, page.before));
-  json entries = json::array();
-  for (const auto& incident : incidents) entries.push_back(report::json_of(incident));
-  return http::list_reply("incidents", std::move(entries), page);
+  return list_page<storage::IncidentStore>(
+      "incidents", request, backend,
+      [](const auto& incident) -> Result<json> { return report::json_of(incident); });
 }
 
 Result<Reply> get_incident(const Request& request, const Backend& backend) {

@@ -7,15 +7,14 @@ std::vector<http::Route> routes(const Backend& backend) {
     std::string_view method;
     std::string_view path;
     Result<Reply> (*handler)(const Request&, const Backend&);
-    bool needs_token = false;
   };
   constexpr std::array kEndpoints{Endpoint{"GET", "/api/v1/comparisons", list_comparisons},
                                   Endpoint{"GET", "/api/v1/comparisons/{id}", get_comparison},
-                                  Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, true},
+                                  Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly},
                                   Endpoint{"GET", "/api/v1/incidents", list_incidents},
                                   Endpoint{"GET", "/api/v1/incidents/{id}", get_incident},
                                   Endpoint{"GET", "/api/v1/bisections", list_bisections},
-                                  Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, true},
+                                  Endpoint{"POST", "/api/v1/bisections", ask_for_bisection},
                                   Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
                                   Endpoint{"GET", "/api/v1/builds", list_builds},
                                   Endpoint{"GET", "/api/v1/requests/{id}", get_request},
@@ -26,7 +25,10 @@ std::vector<http::Route> routes(const Backend& backend) {
     const auto handle = [backend, handler = endpoint.handler](const Request& request) {
       return handler(request, backend);
     };
-    routes.push_back({endpoint.method, endpoint.path, handle, endpoint.needs_token});
+    routes.push_back({.method = endpoint.method,
+                      .path = endpoint.path,
+                      .handler = handle,
+                      .needs_token = endpoint.method != "GET"});
   }
   return routes;
 }

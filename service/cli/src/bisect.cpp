@@ -10,7 +10,7 @@ namespace torchwatch::cli {
 namespace {
 
 struct Options {
-  daemon::BisectionRequest request;
+  bisection::BisectionRequest request;
   std::string configuration;
   std::string device;
   std::string mode;
@@ -18,7 +18,7 @@ struct Options {
   std::string metric;
 };
 
-Result<daemon::BisectionRequest> request_of(const Options& options) {
+Result<bisection::BisectionRequest> request_of(const Options& options) {
   auto request = options.request;
   if (!options.configuration.empty()) {
     TW_TRY(const auto configuration, parse_configuration(options.configuration));

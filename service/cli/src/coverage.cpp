@@ -9,42 +9,16 @@
 
 #include "runner_call.hpp"
 #include "table.hpp"
-#include "torchwatch/platform/publish.hpp"
-#include "torchwatch/protocol/request.hpp"
-#include "torchwatch/protocol/result.hpp"
+#include "torchwatch/comparison/plan.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// The paper compares with MLPerf's ResNet-50, Mask R-CNN, BERT, DLRM and a recurrent translator;
 /// for the last, which the suite lacks, stands its recurrent encoder and decoder with attention.
 const std::array kMlperfNetworks{"resnet50", "vision_maskrcnn", "hf_Bert", "dlrm", "tacotron2"};
-
-Result<RunResult> run_coverage(daemon::Application& application, const Runner& runner,
-                               const fs::path& scratch, const protocol::Request& request,
-                               std::stop_token stop) {
-  const auto question = scratch / "coverage-request.json";
-  const auto answer = scratch / "coverage-result.json";
-  std::error_code ignored;
-  fs::remove(answer, ignored);
-  TW_TRY_VOID(platform::publish_file(question, protocol::to_json(request)));
-  auto spec = process_of(runner, {"measure", question.string(), answer.string()}, scratch,
-                         std::chrono::milliseconds(request.limits.time_ms));
-  spec.output_limit_bytes = 1U << 20U;
-  const auto outcome = application.processes().run(spec, stop);
-  if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
-  if (!process::succeeded(outcome)) {
-    RunResult failed;
-    failed.status = RunStatus::failed;
-    failed.reason = process::describe(outcome.end);
-    return failed;
-  }
-  TW_TRY(const auto text, platform::read_file(answer, protocol::kResultBytesMax));
-  return protocol::parse_result(text, request.attempt);
-}
 
 std::set<std::string> united(const std::vector<const WorkloadCoverage*>& of) {
   std::set<std::string> all;
@@ -96,27 +70,27 @@ double ratio_to_mlperf(const std::vector<WorkloadCoverage>& all) {
 
 }  // namespace
 
-Result<std::vector<WorkloadCoverage>> cover(daemon::Application& application,
+Result<std::vector<WorkloadCoverage>> cover(comparison::Services& services,
                                             const storage::BuildRow& build, const json& listed,
                                             std::stop_token stop) {
-  auto& services = application.services();
-  TW_TRY(const auto runner, prepare_runner(application, build, stop));
+  TW_TRY(const auto runner, prepare_runner(services, build, stop));
   std::vector<WorkloadCoverage> all;
   for (const auto& item : listed.at("workloads")) {
-    all.push_back({item.at("name").get<std::string>(), item.value("domain", ""), {}, {}});
+    all.push_back({.workload = item.at("name").get<std::string>(),
+                   .domain = item.value("domain", ""),
+                   .operators = {},
+                   .reasons = {}});
   }
-  TW_TRY(const auto scratch,
-         platform::PartialFolder::create(application.config().executor.scratch / "coverage"));
+  auto plan = comparison::make_plan(services.config, {}, {});
+  plan.preset = Preset::small;
   services.progress.phase_started("watching one iteration of each workload");
   int done = 0;
   for (auto& each : all) {
     services.progress.progress(done++, static_cast<int>(all.size()), each.workload);
     for (const auto mode : {Mode::train, Mode::infer}) {
-      protocol::Request request;
-      request.attempt = "coverage-" + each.workload + "-" + std::string(to_string(mode));
-      request.benchmark = {each.workload, {Device::cpu, mode}, {}};
-      request.pass = Pass::coverage;
-      TW_TRY(const auto result, run_coverage(application, runner, scratch.path(), request, stop));
+      const Benchmark benchmark{each.workload, {Device::cpu, mode}, {}};
+      const auto request = comparison::request_for(plan, benchmark, Pass::coverage);
+      TW_TRY(const auto result, run_unstored(services, runner, request, stop));
       for (const auto& [name, calls] : result.operators) each.operators.insert(name);
       if (result.status != RunStatus::ok) each.reasons.push_back(result.reason);
     }

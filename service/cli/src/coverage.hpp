@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::cli {
@@ -21,9 +21,9 @@ struct WorkloadCoverage {
 };
 
 /// Runs the coverage pass of every listed workload, each in a process of its own. `listed` is what
-/// `registered_workloads` gave. Errors: as for a process that cannot be started; a workload that
+/// `registered_workloads` gave. Errors: those of the kits and of Executor::run; a workload that
 /// fails is a reason in its entry.
-Result<std::vector<WorkloadCoverage>> cover(daemon::Application&, const storage::BuildRow&,
+Result<std::vector<WorkloadCoverage>> cover(comparison::Services&, const storage::BuildRow&,
                                             const nlohmann::json& listed, std::stop_token stop);
 
 /// How many operators are reached in all, by domain, and by the networks of MLPerf that the paper

@@ -9,59 +9,50 @@
 #include "table.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/nightly/stages.hpp"
-#include "torchwatch/platform/publish.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::chrono::minutes kTimeMax{10};
 constexpr double kNanosecondsPerSecond = 1e9;
 
-/// Asks a runner about requests.
-class Questions {
+/// The runs that an efficiency is made of.
+class EfficiencyRuns {
  public:
-  Questions(daemon::Application& application, Runner runner, comparison::Plan plan, fs::path folder,
-            std::stop_token stop)
-      : application_(application),
+  EfficiencyRuns(comparison::Services& services, Runner runner, comparison::Plan plan,
+                 std::stop_token stop)
+      : services_(services),
         runner_(std::move(runner)),
         plan_(std::move(plan)),
-        file_(std::move(folder) / "efficiency-request.json"),
         stop_(std::move(stop)) {}
 
   Result<double> flops_per_iteration(const Benchmark& benchmark) {
-    return ask("flops", benchmark, "flops_per_iteration");
+    TW_TRY(const auto result, run(benchmark, Pass::flops));
+    return static_cast<double>(result.flops_per_iteration.value());
   }
 
-  /// Asked once for benchmarks that are alike in what it depends on.
+  /// Measured once for benchmarks that are alike in what it depends on.
   Result<double> peak(const Benchmark& benchmark) {
     const auto key = std::tuple(benchmark.configuration.device, benchmark.variant.precision,
                                 benchmark.variant.threads);
     if (const auto known = peaks_.find(key); known != peaks_.end()) return known->second;
-    TW_TRY(const double peak, ask("peak", benchmark, "flops_per_second"));
-    peaks_[key] = peak;
-    return peak;
+    TW_TRY(const auto result, run(benchmark, Pass::peak));
+    return peaks_[key] = static_cast<double>(result.flops_per_second.value());
   }
 
  private:
-  Result<double> ask(const std::string& command, const Benchmark& benchmark, const char* figure) {
-    auto request = comparison::request_for(plan_, benchmark, Pass::timing);
-    request.attempt = "efficiency";
-    TW_TRY_VOID(platform::publish_file(file_, protocol::to_json(request)));
-    TW_TRY(const auto answer,
-           ask_runner(application_, runner_, {command, file_.string()}, kTimeMax, stop_));
-    if (answer.contains(figure) && answer[figure].is_number()) return answer[figure].get<double>();
-    return fail(ErrorCode::corrupt,
-                "runner " + command + " answered without " + figure + ": " + answer.dump());
+  /// An ok result has the figure of its pass: the executor has checked it.
+  Result<RunResult> run(const Benchmark& benchmark, Pass pass) {
+    const auto request = comparison::request_for(plan_, benchmark, pass);
+    TW_TRY(auto result, run_unstored(services_, runner_, request, stop_));
+    if (result.status == RunStatus::ok) return result;
+    return fail(ErrorCode::unavailable, to_string(benchmark) + ", " + std::string(to_string(pass)) +
+                                            " pass: " + result.reason);
   }
 
-  daemon::Application& application_;
+  comparison::Services& services_;
   Runner runner_;
   comparison::Plan plan_;
-  fs::path file_;
   std::stop_token stop_;
   std::map<std::tuple<Device, Precision, int>, double> peaks_;
 };
@@ -69,21 +60,19 @@ class Questions {
 }  // namespace
 
 Result<std::vector<Efficiency>> efficiency_of(
-    daemon::Application& application, const storage::BuildRow& build,
+    comparison::Services& services, const storage::BuildRow& build,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop) {
-  TW_TRY(auto plan, comparison::plan_of_config(application.services()));
-  TW_TRY(auto runner, prepare_runner(application, build, stop));
-  TW_TRY(const auto scratch,
-         platform::PartialFolder::create(application.config().executor.scratch / "efficiency"));
-  Questions questions(application, std::move(runner), std::move(plan), scratch.path(), stop);
-  application.services().progress.phase_started("counting the operations of each workload");
+  TW_TRY(auto plan, comparison::plan_of_config(services));
+  TW_TRY(auto runner, prepare_runner(services, build, stop));
+  EfficiencyRuns runs(services, std::move(runner), std::move(plan), stop);
+  services.progress.phase_started("counting the operations of each workload");
   std::vector<Efficiency> all;
   for (const auto& figure : figures) {
     if (figure.series.metric != Metric::time || figure.status != RunStatus::ok) continue;
     Efficiency one;
     one.benchmark = figure.series.benchmark;
-    TW_TRY(one.flops_per_iteration, questions.flops_per_iteration(one.benchmark));
-    TW_TRY(one.peak_flops_per_second, questions.peak(one.benchmark));
+    TW_TRY(one.flops_per_iteration, runs.flops_per_iteration(one.benchmark));
+    TW_TRY(one.peak_flops_per_second, runs.peak(one.benchmark));
     one.flops_per_second = one.flops_per_iteration / (figure.value / kNanosecondsPerSecond);
     one.spread = figure.spread;
     all.push_back(one);

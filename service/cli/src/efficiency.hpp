@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "torchwatch/comparison/measurement.hpp"
-#include "torchwatch/daemon/application.hpp"
 
 namespace torchwatch::cli {
 
@@ -22,9 +21,10 @@ struct Efficiency {
   double share_of_peak() const { return flops_per_second / peak_flops_per_second; }
 };
 
-/// For the benchmarks of `figures` that have a time. Errors: as for a runner that does not answer.
+/// For the benchmarks of `figures` that have a time. Errors: those of the kits and of
+/// Executor::run; unavailable where a run gives no figure, with its reason.
 Result<std::vector<Efficiency>> efficiency_of(
-    daemon::Application&, const storage::BuildRow&,
+    comparison::Services&, const storage::BuildRow&,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop);
 
 void print_efficiency(std::ostream&, const std::vector<Efficiency>&);

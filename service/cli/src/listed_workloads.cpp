@@ -28,13 +28,13 @@ Result<json> list(daemon::Application& application, const Runner& runner,
 
 Result<json> registered_workloads(daemon::Application& application, const storage::BuildRow& build,
                                   std::stop_token stop) {
-  TW_TRY(const auto runner, prepare_runner(application, build, stop));
+  TW_TRY(const auto runner, prepare_runner(application.services(), build, stop));
   return list(application, runner, {"list", "--json", "--registered"}, stop);
 }
 
 Result<json> counted_workloads(daemon::Application& application, const storage::BuildRow& build,
                                std::stop_token stop) {
-  TW_TRY(const auto runner, prepare_runner(application, build, stop));
+  TW_TRY(const auto runner, prepare_runner(application.services(), build, stop));
   const auto kept = runner.kit.runner.parent_path() / "workloads.json";
   if (const auto text = platform::read_file(kept, kListBytesMax)) {
     auto listed = json::parse(*text, nullptr, false);

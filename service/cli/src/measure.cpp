@@ -72,7 +72,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   if (!invocation.json) print(invocation.out, figures);
   if (options.efficiency) {
     TW_TRY(const auto efficiency,
-           efficiency_of(*opened.application, build, figures, invocation.stop));
+           efficiency_of(opened.services(), build, figures, invocation.stop));
     json["efficiency"] = efficiency_json(efficiency);
     if (!invocation.json) print_efficiency(invocation.out << '\n', efficiency);
   }

@@ -16,11 +16,10 @@ Result<nlohmann::json> parse(const std::string& command, const std::string& outp
 
 }  // namespace
 
-Result<Runner> prepare_runner(daemon::Application& application, const storage::BuildRow& build,
+Result<Runner> prepare_runner(comparison::Services& services, const storage::BuildRow& build,
                               std::stop_token stop) {
-  auto& services = application.services();
   TW_TRY(const auto tree, builds::inspect(build.folder));
-  auto workloads = application.config().suite.workloads;
+  auto workloads = services.config.suite.workloads;
   if (workloads.empty()) {
     TW_TRY(workloads, services.runners.workloads());
   }
@@ -29,24 +28,32 @@ Result<Runner> prepare_runner(daemon::Application& application, const storage::B
   return Runner{tree, kit};
 }
 
-process::ProcessSpec process_of(const Runner& runner, std::vector<std::string> arguments,
-                                std::filesystem::path folder,
-                                std::chrono::milliseconds time_limit) {
-  process::ProcessSpec spec;
-  spec.program = runner.kit.runner;
-  spec.arguments = std::move(arguments);
-  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
-  spec.working_folder = std::move(folder);
-  spec.time_limit = time_limit;
-  spec.output_limit_bytes = kAnswerBytesMax;
-  return spec;
+Result<RunResult> run_unstored(comparison::Services& services, const Runner& runner,
+                               protocol::Request request, std::stop_token stop) {
+  executor::RunSpec spec;
+  spec.request = std::move(request);
+  spec.request.attempt = services.random.token();
+  spec.runner = runner.kit.runner;
+  spec.libraries = runner.tree.folder / "lib";
+  TW_TRY(auto outcome, services.executor.run(spec, stop));
+  if (auto* result = std::get_if<RunResult>(&outcome)) return std::move(*result);
+  RunResult failed;
+  failed.attempt = spec.request.attempt;
+  failed.status = RunStatus::failed;
+  failed.reason = std::get<executor::RunFailure>(outcome).reason;
+  return failed;
 }
 
 Result<nlohmann::json> ask_runner(daemon::Application& application, const Runner& runner,
                                   const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds time_limit, std::stop_token stop) {
-  const auto spec =
-      process_of(runner, arguments, application.config().executor.scratch, time_limit);
+  process::ProcessSpec spec;
+  spec.program = runner.kit.runner;
+  spec.arguments = arguments;
+  spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
+  spec.working_folder = application.config().executor.scratch;
+  spec.time_limit = time_limit;
+  spec.output_limit_bytes = kAnswerBytesMax;
   const auto outcome = application.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
   if (process::succeeded(outcome)) return parse(arguments.front(), outcome.output);

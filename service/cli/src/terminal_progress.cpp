@@ -1,6 +1,7 @@
 #include "terminal_progress.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <ostream>
 
 namespace torchwatch::cli {
@@ -21,10 +22,7 @@ TerminalProgress::~TerminalProgress() {
 std::string TerminalProgress::elapsed() const {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(clock_.monotonic_now() - started_).count();
-  char text[32];
-  std::snprintf(text, sizeof text, "%3lld:%02lld", static_cast<long long>(seconds / 60),
-                static_cast<long long>(seconds % 60));
-  return text;
+  return fmt::format("{:3}:{:02}", seconds / 60, seconds % 60);
 }
 
 void TerminalProgress::clear_bar() {

@@ -84,7 +84,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
                       const storage::BuildRow& build) {
   TW_TRY_VOID(application.lock_machine());
   TW_TRY(const auto listed, registered_workloads(application, build, invocation.stop));
-  TW_TRY(const auto covered, cover(application, build, listed, invocation.stop));
+  TW_TRY(const auto covered, cover(application.services(), build, listed, invocation.stop));
   if (invocation.json) {
     invocation.out << coverage_json(covered).dump(2) << '\n';
   } else {

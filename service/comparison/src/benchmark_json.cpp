@@ -1,35 +1,41 @@
 #include "torchwatch/comparison/benchmark_json.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch {
 
 using nlohmann::json;
 
-json benchmark_to_json(const Benchmark& benchmark) {
-  return json{{"workload", benchmark.workload},
-              {"configuration", to_string(benchmark.configuration)},
-              {"variant", to_string(benchmark.variant)}};
+void to_json(json& to, const Configuration& configuration) {
+  to = to_string(configuration);
+}
+void from_json(const json& from, Configuration& configuration) {
+  configuration = parsed_or_throw(parse_configuration(from.get<std::string>()));
 }
 
-Result<Benchmark> benchmark_from_json(const json& object) {
-  Benchmark benchmark;
-  benchmark.workload = object.at("workload").get<std::string>();
-  TW_TRY(benchmark.configuration,
-         parse_configuration(object.at("configuration").get<std::string>()));
-  TW_TRY(benchmark.variant, parse_variant(object.at("variant").get<std::string>()));
+void to_json(json& to, const Variant& variant) {
+  to = to_string(variant);
+}
+void from_json(const json& from, Variant& variant) {
+  variant = parsed_or_throw(parse_variant(from.get<std::string>()));
+}
+
+void to_json(json& to, const Series& series) {
+  to = series.benchmark;
+  to["metric"] = series.metric;
+}
+void from_json(const json& from, Series& series) {
+  from.get_to(series.benchmark);
+  from.at("metric").get_to(series.metric);
+}
+
+}  // namespace torchwatch
+
+namespace torchwatch::comparison {
+
+nlohmann::json benchmark_to_json(const Benchmark& benchmark) {
   return benchmark;
 }
-
-json series_to_json(const Series& series) {
-  json object = benchmark_to_json(series.benchmark);
-  object["metric"] = to_string(series.metric);
-  return object;
-}
-
-Result<Series> series_from_json(const json& object) {
-  Series series;
-  TW_TRY(series.benchmark, benchmark_from_json(object));
-  TW_TRY(series.metric, parse_metric(object.at("metric").get<std::string>()));
-  return series;
+Result<Benchmark> benchmark_from_json(const nlohmann::json& object) {
+  return object.get<Benchmark>();
 }
 
 }  // namespace torchwatch::comparison

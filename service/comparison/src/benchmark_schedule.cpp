@@ -82,12 +82,12 @@ BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate() const {
   const auto screen = runs_of(Stage::screen);
   if (screen.blocks == 0) return Step{block(Stage::screen, 0), {}};
-  if (auto end = refused(screen)) return *end;
+  if (auto end = ended_early(screen)) return *end;
   return pass_ == Pass::timing ? evaluate_timing(screen) : evaluate_memory(screen);
 }
 
 /// Ends the benchmark whatever its values are: runs failed, or the machine changed.
-std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::refused(const Runs& screen) const {
+std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::ended_early(const Runs& screen) const {
   if (auto end = failed(screen)) return end;
   const auto confirm = runs_of(Stage::confirm);
   if (auto end = failed(confirm)) return end;

@@ -32,9 +32,11 @@ class BenchmarkSchedule {
   };
 
   Runs runs_of(Stage stage) const;
-  Block block(Stage stage, int index) const { return Block{benchmark_, pass_, stage, index}; }
+  Block block(Stage stage, int index) const {
+    return {.benchmark = benchmark_, .pass = pass_, .stage = stage, .index = index};
+  }
   Step evaluate() const;
-  std::optional<Step> refused(const Runs& screen) const;
+  std::optional<Step> ended_early(const Runs& screen) const;
   Step evaluate_timing(const Runs& screen) const;
   Step evaluate_memory(const Runs& screen) const;
   std::optional<Step> failed(const Runs& runs) const;

@@ -4,18 +4,22 @@
 
 namespace torchwatch::comparison {
 
-Result<MeasurableBuild> BuildPreparer::of_tree(storage::BuildOrigin origin, const std::string& name,
-                                               const builds::Tree& tree,
-                                               const std::string& trunk_commit,
-                                               std::stop_token stop) {
-  storage::BuildStore store(services_.database);
-  TW_TRY(auto row, store.discover(origin, name));
+Result<storage::BuildRow> mark_ready(Services& services, storage::BuildRow row,
+                                     const builds::Tree& tree, const std::string& trunk_commit) {
   row.version = tree.version;
   row.embedded_commit = tree.embedded_commit;
   row.trunk_commit = trunk_commit;
   row.content_hash = tree.content_hash;
   row.folder = tree.folder.string();
-  TW_TRY(row, store.mark_ready(row));
+  return storage::BuildStore(services.database).mark_ready(row);
+}
+
+Result<MeasurableBuild> BuildPreparer::of_tree(storage::BuildOrigin origin, const std::string& name,
+                                               const builds::Tree& tree,
+                                               const std::string& trunk_commit,
+                                               std::stop_token stop) {
+  TW_TRY(auto row, storage::BuildStore(services_.database).discover(origin, name));
+  TW_TRY(row, mark_ready(services_, std::move(row), tree, trunk_commit));
   TW_TRY(auto kit, services_.runners.kit_for(tree, workloads_, stop));
   return MeasurableBuild{row.id, tree, std::move(kit)};
 }

@@ -116,45 +116,12 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
 }
 
 std::string to_json(const Plan& plan) {
-  json passes = json::array();
-  for (const auto pass : plan.passes) passes.push_back(to_string(pass));
-  json benchmarks = json::array();
-  for (const auto& benchmark : plan.benchmarks) benchmarks.push_back(benchmark_to_json(benchmark));
-  return json{{"preset", to_string(plan.preset)},
-              {"benchmarks", benchmarks},
-              {"passes", passes},
-              {"threads", plan.threads},
-              {"warmup", plan.warmup},
-              {"iterations", plan.iterations},
-              {"enough_ns", plan.enough_ns},
-              {"time_limit_ms", plan.time_limit_ms},
-              {"memory_limit_bytes", plan.memory_limit_bytes},
-              {"interleave", plan.interleave}}
-      .dump();
+  return json(plan).dump();
 }
 
 Result<Plan> parse_plan(std::string_view text) {
   try {
-    const auto object = json::parse(text);
-    Plan plan;
-    TW_TRY(plan.preset, parse_preset(object.at("preset").get<std::string>()));
-    for (const auto& item : object.at("benchmarks")) {
-      TW_TRY(Benchmark benchmark, benchmark_from_json(item));
-      plan.benchmarks.push_back(std::move(benchmark));
-    }
-    plan.passes.clear();
-    for (const auto& item : object.at("passes")) {
-      TW_TRY(const Pass pass, parse_pass(item.get<std::string>()));
-      plan.passes.push_back(pass);
-    }
-    object.at("threads").get_to(plan.threads);
-    object.at("warmup").get_to(plan.warmup);
-    object.at("iterations").get_to(plan.iterations);
-    object.at("enough_ns").get_to(plan.enough_ns);
-    object.at("time_limit_ms").get_to(plan.time_limit_ms);
-    object.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
-    object.at("interleave").get_to(plan.interleave);
-    return plan;
+    return json::parse(text).get<Plan>();
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt, std::string("stored plan: ") + exception.what());
   }

@@ -7,8 +7,12 @@ std::vector<KeyDescription> keys() {
   const Config defaults;
   std::vector<KeyDescription> descriptions;
   for (const auto& key : key_table()) {
-    descriptions.push_back(
-        {key.table, key.name, key.type, key.write(defaults), key.allowed, key.meaning});
+    descriptions.push_back({.table = key.table,
+                            .name = key.name,
+                            .type = key.type,
+                            .default_value = key.write(defaults),
+                            .allowed = key.allowed,
+                            .meaning = key.meaning});
   }
   return descriptions;
 }

@@ -159,10 +159,16 @@ Result<std::unique_ptr<Application>> Application::open(config::Config config,
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_channels();
   parts->services.emplace(comparison::Services{
-      parts->config, *parts->database, *parts->executor,
-      runners != nullptr ? *runners : *parts->runners, *parts->channel,
-      parts->history ? &*parts->history : nullptr, parts->commits ? &*parts->commits : nullptr,
-      parts->clock, parts->random, parts->progress});
+      .config = parts->config,
+      .database = *parts->database,
+      .executor = *parts->executor,
+      .runners = runners != nullptr ? *runners : *parts->runners,
+      .channel = *parts->channel,
+      .history = parts->history ? &*parts->history : nullptr,
+      .commits = parts->commits ? &*parts->commits : nullptr,
+      .clock = parts->clock,
+      .random = parts->random,
+      .progress = parts->progress});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

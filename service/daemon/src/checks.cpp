@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/process/process.hpp"
 #include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::daemon {
@@ -28,17 +28,11 @@ CheckResult bad(Severity severity, std::string what, std::string found, std::str
           .remedy = std::move(remedy)};
 }
 
-bool is_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 CheckResult check_program(const std::string& program, const std::string& why) {
-  if (is_on_path(program)) return good(program, "found");
+  const char* const path = std::getenv("PATH");
+  if (!process::find_program(program, path == nullptr ? "" : path).empty()) {
+    return good(program, "found");
+  }
   return bad(Severity::error, program, "not on PATH", "install it: " + why);
 }
 

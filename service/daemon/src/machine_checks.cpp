@@ -1,5 +1,6 @@
+#include <fmt/format.h>
+
 #include <array>
-#include <cstdio>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -60,9 +61,8 @@ CheckResult check_steal(const fs::path& root) {
   for (double& each : ticks) line >> each;
   const double all = std::accumulate(ticks.begin(), ticks.end(), 0.0);
   const double share = all > 0 ? ticks[kSteal] / all : 0;
-  std::array<char, 64> found{};
-  std::snprintf(found.data(), found.size(), "%.1f %% of the time since the start", 100 * share);
-  return judged(share < kMost, "time taken by other guests", found.data(),
+  return judged(share < kMost, "time taken by other guests",
+                fmt::format("{:.1f} % of the time since the start", 100 * share),
                 "measure on a host of your own, or on one that is not overbooked");
 }
 

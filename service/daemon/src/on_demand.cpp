@@ -46,7 +46,7 @@ Result<std::vector<Series>> screened_series(comparison::Services& services,
 }
 
 Result<storage::BisectionRow> bisect_between(comparison::Services& services,
-                                             const BisectionRequest& request,
+                                             const bisection::BisectionRequest& request,
                                              const std::string& good, const std::string& bad,
                                              std::stop_token stop) {
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
@@ -61,7 +61,7 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
 }  // namespace
 
 Result<storage::BisectionRow> bisect_on_demand(Application& application,
-                                               const BisectionRequest& request,
+                                               const bisection::BisectionRequest& request,
                                                std::stop_token stop) {
   const bool has_ends = !request.good.empty() && !request.bad.empty();
   if (request.suspect.empty() && !has_ends) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -15,14 +16,9 @@ using storage::BuildRow;
 Result<BuildRow> known(Application& application, BuildOrigin origin, const std::string& name,
                        const builds::Tree& tree) {
   auto& services = application.services();
-  storage::BuildStore store(services.database);
-  TW_TRY(auto row, store.discover(origin, name));
-  row.version = tree.version;
-  row.embedded_commit = tree.embedded_commit;
-  row.trunk_commit = nightly::trunk_commit_of(services, tree);
-  row.content_hash = tree.content_hash;
-  row.folder = tree.folder.string();
-  return store.mark_ready(row);
+  TW_TRY(auto row, storage::BuildStore(services.database).discover(origin, name));
+  return comparison::mark_ready(services, std::move(row), tree,
+                                nightly::trunk_commit_of(services, tree));
 }
 
 /// Looks like a version of the wheel index: "2.12.1".

@@ -31,7 +31,7 @@ std::vector<int> interim_looks(const Settings& settings) {
 /// The pairs of one look, and its share of every allowed error.
 struct InterimLook {
   std::span<const double> log_ratios;
-  double share;
+  double error_share;
   bool is_last;
 
   [[nodiscard]] int pairs() const { return static_cast<int>(log_ratios.size()); }
@@ -39,19 +39,20 @@ struct InterimLook {
 
 /// Returns an interval that holds at the stated confidence although there are several looks.
 Estimate estimate_at(const InterimLook& look, const Settings& settings) {
-  Estimate result = estimate(look.log_ratios, 1 - (1 - settings.confidence) * look.share);
+  Estimate result = estimate(look.log_ratios, 1 - (1 - settings.confidence) * look.error_share);
   result.confidence = settings.confidence;
   return result;
 }
 
 /// Checks all three conditions for a change upwards. The signed-rank bound holds for any symmetric
 /// noise but cannot reach chances below 2^-pairs; the t statistic closes the gap to alpha.
-bool is_increase(const InterimLook& look, double centre, const RankInterval& surely_over_half,
+/// `strict`: the interval that must lie above half the threshold.
+bool is_increase(const InterimLook& look, double centre, const RankInterval& strict,
                  const Settings& settings) {
   if (centre < std::log1p(settings.gate)) return false;
-  if (surely_over_half.low <= std::log1p(settings.threshold / 2)) return false;
+  if (strict.low <= std::log1p(settings.threshold / 2)) return false;
   const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
-  return trimmed.mean > 0 && one_sided_p(trimmed) <= settings.alpha * look.share;
+  return trimmed.mean > 0 && one_sided_p(trimmed) <= settings.alpha * look.error_share;
 }
 
 bool excludes(const RankInterval& interval, double log_change) {
@@ -63,10 +64,10 @@ double detectable(const InterimLook& look, const Settings& settings) {
   constexpr double kMissed = 0.1;
   const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
   const double over_none =
-      t_beyond(trimmed.degrees_of_freedom, settings.alpha * look.share) * trimmed.error;
+      t_beyond(trimmed.degrees_of_freedom, settings.alpha * look.error_share) * trimmed.error;
   const double over_half =
       std::log1p(settings.threshold / 2) +
-      t_beyond(trimmed.degrees_of_freedom, kHalfThresholdTail * look.share) * trimmed.error;
+      t_beyond(trimmed.degrees_of_freedom, kHalfThresholdTail * look.error_share) * trimmed.error;
   const double needed = std::max({over_none, over_half, std::log1p(settings.gate)});
   return std::expm1(needed + normal_beyond(kMissed) * trimmed.error);
 }
@@ -99,17 +100,17 @@ ConfirmDecision last_word(const InterimLook& look, const Estimate& estimate, dou
 ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
   const auto averages = walsh_averages(look.log_ratios);
   const double centre = middle_of_sorted(averages);
-  const auto surely = rank_interval(averages, look.pairs(), kHalfThresholdTail * look.share);
+  const auto strict = rank_interval(averages, look.pairs(), kHalfThresholdTail * look.error_share);
   const auto plausible = rank_interval(averages, look.pairs(), kOverlookTail);
   const Estimate estimate = estimate_at(look, settings);
 
-  if (is_increase(look, centre, surely, settings)) {
+  if (is_increase(look, centre, strict, settings)) {
     return decided(Verdict::regressed, estimate, "");
   }
   std::vector<double> mirrored(look.log_ratios.begin(), look.log_ratios.end());
   for (double& value : mirrored) value = -value;
-  const InterimLook mirror{mirrored, look.share, look.is_last};
-  if (is_increase(mirror, -centre, {-surely.high, -surely.low}, settings)) {
+  const InterimLook mirror{mirrored, look.error_share, look.is_last};
+  if (is_increase(mirror, -centre, {-strict.high, -strict.low}, settings)) {
     return decided(Verdict::improved, estimate, "");
   }
   if (excludes(plausible, std::log1p(settings.gate))) {
@@ -127,7 +128,7 @@ ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
 
 ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& settings) {
   const auto looks = interim_looks(settings);
-  const double share = 1.0 / static_cast<double>(looks.size());
+  const double error_share = 1.0 / static_cast<double>(looks.size());
   ConfirmDecision decision;
   if (!are_usable(log_ratios)) {
     decision.measure_more = false;
@@ -141,7 +142,7 @@ ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& sett
     const auto needed = static_cast<std::size_t>(pairs);
     if (log_ratios.size() < needed) return decision;
     decision =
-        decide(InterimLook{log_ratios.first(needed), share, pairs == looks.back()}, settings);
+        decide(InterimLook{log_ratios.first(needed), error_share, pairs == looks.back()}, settings);
     if (!decision.measure_more) return decision;
   }
   return decision;  // not reached: the last look decides

@@ -31,11 +31,11 @@ double ratio_of(std::int64_t candidate, std::int64_t baseline) {
 struct Margin {
   double share;
   std::int64_t floor_bytes;
-  bool floor_counts;  ///< the floor itself already counts
+  bool includes_floor;  ///< the floor itself already counts
 
   [[nodiscard]] bool exceeds(std::int64_t high, std::int64_t low) const {
     const std::int64_t growth = high - low;
-    const bool over_floor = floor_counts ? growth >= floor_bytes : growth > floor_bytes;
+    const bool over_floor = includes_floor ? growth >= floor_bytes : growth > floor_bytes;
     return over_floor && static_cast<double>(growth) > share * static_cast<double>(low);
   }
 };
@@ -46,7 +46,7 @@ constexpr double kHeapScatter = 0.25;
 Margin leak_margin(Metric metric, const Settings& settings) {
   return {.share = metric == Metric::heap_growth ? kHeapScatter : 0,
           .floor_bytes = floor_bytes(metric, settings),
-          .floor_counts = true};
+          .includes_floor = true};
 }
 
 std::string runs_in_words(Values baseline, Values candidate) {
@@ -119,7 +119,7 @@ MemoryDecision judge_peak(Metric metric, Values baseline, Values candidate,
   }
   const Margin margin{.share = settings.threshold,
                       .floor_bytes = floor_bytes(metric, settings),
-                      .floor_counts = false};
+                      .includes_floor = false};
   judge(baseline, candidate, margin, settings, decision);
   return decision;
 }

@@ -39,10 +39,6 @@ Status read_parameter(const std::string& name, const std::string& text, Page& pa
               "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: limit, before");
 }
 
-std::string text_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
 Result<Page> page_of(const Request& request) {
@@ -71,15 +67,18 @@ Result<std::int64_t> id_of(const Request& request) {
               "invalid id \"" + text.substr(0, 100) + "\": must be a positive number");
 }
 
+Reply object_reply(const json& object) {
+  return {.status = 200,
+          .content_type = "application/json",
+          .body = object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",
+          .headers = {}};
+}
+
 Reply list_reply(const char* name, json entries, const Page& page) {
   const bool is_full = static_cast<int>(entries.size()) == page.limit;
   json body{{"next", is_full ? entries.back().at("id") : json(nullptr)}};
   body[name] = std::move(entries);
-  return {200, "application/json", text_of(body), {}};
-}
-
-Reply object_reply(const json& object) {
-  return {200, "application/json", text_of(object), {}};
+  return object_reply(body);
 }
 
 }  // namespace torchwatch::http

@@ -72,10 +72,10 @@ Reply problem(int status, const std::string& detail) {
   const nlohmann::json body{
       {"type", "about:blank"}, {"title", title_of(status)}, {"status", status}, {"detail", detail}};
   // A detail may quote what a client sent: invalid UTF-8 is replaced.
-  return {status,
-          "application/problem+json",
-          body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-          {}};
+  return {.status = status,
+          .content_type = "application/problem+json",
+          .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+          .headers = {}};
 }
 
 Reply problem(const Error& error) {

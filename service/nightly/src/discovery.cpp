@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -16,15 +17,6 @@ struct PositionedBuild {
   BuildRow build;
   std::int64_t position = 0;
 };
-
-Result<BuildRow> ready(comparison::Services& services, BuildRow row, const builds::Tree& tree) {
-  row.version = tree.version;
-  row.embedded_commit = tree.embedded_commit;
-  row.trunk_commit = trunk_commit_of(services, tree);
-  row.content_hash = tree.content_hash;
-  row.folder = tree.folder.string();
-  return storage::BuildStore(services.database).mark_ready(row);
-}
 
 Status reject(comparison::Services& services, const BuildRow& row, const std::string& reason) {
   if (row.state == storage::BuildState::rejected && row.reason == reason) return {};
@@ -41,7 +33,8 @@ Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_t
   const WorkItem item{.key = key,
                       .work = [&]() -> Status {
                         TW_TRY(const auto tree, services.channel.fetch(row.name, stop));
-                        TW_TRY(row, ready(services, row, tree));
+                        TW_TRY(row, comparison::mark_ready(services, row, tree,
+                                                           trunk_commit_of(services, tree)));
                         return {};
                       },
                       .end = [&](Failure, const std::string& reason) {

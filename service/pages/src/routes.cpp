@@ -23,9 +23,14 @@ Result<http::Reply> get_style_sheet(const http::Request& request) {
 }  // namespace
 
 std::vector<http::Route> routes(storage::Database& database) {
-  return {{"GET", "/",
-           [&](const http::Request& request) { return get_overview(request, database); }, false},
-          {"GET", "/style.css", get_style_sheet, false}};
+  const auto overview = [&](const http::Request& request) {
+    return get_overview(request, database);
+  };
+  return {{.method = "GET", .path = "/", .handler = overview, .needs_token = false},
+          {.method = "GET",
+           .path = "/style.css",
+           .handler = get_style_sheet,
+           .needs_token = false}};
 }
 
 }  // namespace torchwatch::pages

@@ -1,8 +1,10 @@
 #include "torchwatch/process/process.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include "orphans_posix.hpp"
@@ -61,6 +63,15 @@ std::unique_ptr<ProcessRunner> make_process_runner(std::string owner) {
 }
 
 // Linux gives each thread a priority of its own: one that tries and ends leaves ours as it is.
+std::string find_program(const std::string& name, const std::string& folders) {
+  std::istringstream list(folders);
+  for (std::string folder; std::getline(list, folder, ':');) {
+    auto candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
 bool may_raise_priority() {
   constexpr int kHighest = -20;
   bool may = false;

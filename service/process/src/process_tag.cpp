@@ -1,17 +1,13 @@
 #include "process_tag.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
 #include <charconv>
-#include <cstdio>
 
 namespace torchwatch::process {
 
 std::string to_string(const ProcessTag& tag) {
-  std::array<char, 64> text{};
-  const int length =
-      std::snprintf(text.data(), text.size(), "%010d-%020llu-%010u", tag.daemon,
-                    static_cast<unsigned long long>(tag.daemon_start_ticks), tag.serial);
-  return {text.data(), static_cast<std::size_t>(length)};
+  return fmt::format("{:010}-{:020}-{:010}", tag.daemon, tag.daemon_start_ticks, tag.serial);
 }
 
 std::optional<ProcessTag> parse_process_tag(std::string_view text) {

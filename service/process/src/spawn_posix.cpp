@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <sstream>
 
 #include "process_table_posix.hpp"
 
@@ -52,17 +51,13 @@ struct Execution {
   int report = -1;
 };
 
-std::string find_program(const ProcessSpec& spec) {
+std::string program_of(const ProcessSpec& spec) {
   const std::string name = spec.program.string();
   if (name.find('/') != std::string::npos) return name;
   const auto path = spec.environment.find("PATH");
-  std::istringstream folders(path == spec.environment.end() ? std::string(kDefaultPath)
-                                                            : path->second);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return name;  // execve then reports that it does not exist
+  auto found = find_program(
+      name, path == spec.environment.end() ? std::string(kDefaultPath) : path->second);
+  return found.empty() ? name : found;  // execve then reports that it does not exist
 }
 
 std::map<std::string, std::string> full_environment(const ProcessSpec& spec,
@@ -85,7 +80,7 @@ void point_at(std::vector<std::string>& words, Execution& plan, std::size_t argu
 
 Execution make_plan(const ProcessSpec& spec, const std::string& owner, const ProcessTag& tag) {
   Execution plan;
-  plan.program = find_program(spec);
+  plan.program = program_of(spec);
   plan.folder = spec.working_folder.string();
   plan.words.push_back(spec.program.string());
   plan.words.insert(plan.words.end(), spec.arguments.begin(), spec.arguments.end());

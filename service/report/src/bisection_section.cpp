@@ -171,7 +171,10 @@ std::string bisection_sentence(const BisectionFacts& bisection) {
   }
   if (!bisection.suspects.empty()) {
     causes += (causes.empty() ? "" : ", and with ") +
-              culprit_words({bisection.suspects, bisection.suspects_confidence, {}, {}});
+              culprit_words({.commits = bisection.suspects,
+                             .confidence = bisection.suspects_confidence,
+                             .effects = {},
+                             .verified = {}});
   }
   if (causes.empty()) {
     return "No commit is blamed: " +

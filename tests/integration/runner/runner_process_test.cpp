@@ -299,39 +299,25 @@ TEST_CASE("a precision changes what is computed, and a missing one is reported")
 }
 
 TEST_CASE("training costs three times the forward, but for the gradient of the images") {
-  const Folder folder;
-  const auto flops = [&folder](const char* mode) {
+  const auto flops = [](const char* mode) {
     auto wanted = request("alexnet");
+    wanted["pass"] = "flops";
     wanted["mode"] = mode;
     wanted["batch"] = 4;
-    std::ofstream(folder / "request.json") << wanted;
-    const auto ended = run_runner(folder, {"flops", folder / "request.json"});
-    REQUIRE(ended.status == 0);
-    return json::parse(ended.output).at("flops_per_iteration").get<std::int64_t>();
+    return measure(wanted).flops_per_iteration.value();
   };
   // 64 kernels of 3 x 11 x 11 at 15 x 15 places of each of four images.
   const std::int64_t first_convolution = 2LL * 4 * 15 * 15 * 64 * 3 * 11 * 11;
   REQUIRE(flops("train") == 3 * flops("infer") - first_convolution);
 }
 
-TEST_CASE("a request that cannot be run here is refused with its reason, not counted") {
-  const Folder folder;
-  auto wanted = request("alexnet");
-  wanted["precision"] = "tf32";
-  std::ofstream(folder / "request.json") << wanted;
-  const auto ended = run_runner(folder, {"flops", folder / "request.json"});
-  CHECK(ended.status == 2);
-  CHECK(ended.output.find("tf32 is a format of GPUs") != std::string::npos);
-}
-
 TEST_CASE("the peak of this machine is that of a product of known size") {
-  const Folder folder;
-  std::ofstream(folder / "request.json") << request("alexnet");
-  const auto ended = run_runner(folder, {"peak", folder / "request.json"});
-  REQUIRE(ended.status == 0);
-  const auto peak = json::parse(ended.output);
-  CHECK(peak.at("flops_per_second") > 1e8);
-  CHECK(peak.at("size") >= 256);
+  auto wanted = request("alexnet");
+  wanted["pass"] = "peak";
+  const auto peak = measure(wanted);
+  REQUIRE(peak.status == RunStatus::ok);
+  CHECK(peak.flops_per_second.value() > 100'000'000);
+  CHECK(peak.environment.volatile_facts.at("peak_product_rows") >= 256);
 }
 
 TEST_CASE("the list of what is registered builds no network") {

@@ -61,6 +61,8 @@ const std::set<std::string> kAllowedScans{
     "SCAN attempt USING INDEX attempt_issued",
     "SCAN attempt USING COVERING INDEX attempt_issued",
     "SCAN o USING INDEX outbox_unsent",
+    "SCAN outbox USING INDEX outbox_not_sent",
+    "SCAN setback",
 };
 
 /// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.

@@ -31,6 +31,14 @@ RunResult memory_result() {
   return result;
 }
 
+RunResult counted_result() {
+  RunResult result;
+  result.attempt = "a1";
+  result.flops_per_iteration = 0;  // a workload without products
+  result.flops_per_second = 1'979'000'000'000'000;
+  return result;
+}
+
 ErrorCode code_of(const json& result) {
   const auto parsed = parse_result(result.dump(), "a1");
   REQUIRE_FALSE(parsed.has_value());
@@ -49,7 +57,7 @@ std::string refusal(const char* pointer, const json& value) {
 }  // namespace
 
 TEST_CASE("a result is read back as it was written") {
-  for (const auto& result : {timing_result(), memory_result()}) {
+  for (const auto& result : {timing_result(), memory_result(), counted_result()}) {
     const auto text = to_json(result);
     REQUIRE(to_json(parse_result(text, "a1").value()) == text);
   }
@@ -152,6 +160,16 @@ TEST_CASE("an ok result must answer what its pass was asked") {
   REQUIRE_FALSE(check_answers(request, lying).has_value());
   request.attempt = "a2";
   REQUIRE(check_answers(request, memory_result()).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("an ok result of the flops or the peak pass must have its figure") {
+  Request request;
+  request.attempt = "a1";
+  for (const auto pass : {Pass::flops, Pass::peak}) {
+    request.pass = pass;
+    CHECK(check_answers(request, counted_result()).has_value());
+    CHECK_FALSE(check_answers(request, timing_result()).has_value());
+  }
 }
 
 TEST_CASE("the median lies in the middle of any samples") {

@@ -28,8 +28,4 @@ models::Setup setup_of(const protocol::Request& request);
 std::string unsupported_reason(const models::Definition& definition,
                                const protocol::Request& request);
 
-/// The reason why `request` is refused here, now: that of `unsupported_reason`, or too little
-/// memory (memory_refusal.hpp). Empty if it is not refused.
-std::string refusal(const models::Entry& entry, const protocol::Request& request);
-
 }  // namespace torchwatch::runner

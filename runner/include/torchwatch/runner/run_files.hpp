@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "torchwatch/models/registry.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/records/error.hpp"
 
@@ -22,14 +21,5 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
 
 /// Reads a request. Errors name the file and what is wrong in it.
 Result<protocol::Request> read_request(const std::string& path);
-
-struct Runnable {
-  protocol::Request request;
-  const models::Entry* entry = nullptr;
-};
-
-/// Reads a request whose workload is compiled in and can be built here. Errors: as `read_request`;
-/// also invalid, with similar names of workloads or the reason of the refusal.
-Result<Runnable> read_runnable(const std::string& path);
 
 }  // namespace torchwatch::runner

@@ -8,8 +8,14 @@
 
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::comparison {
+
+/// Marks the build as ready with what its tree says of itself and the commit of [source] that it
+/// was built from. Errors: of storage.
+Result<storage::BuildRow> mark_ready(Services&, storage::BuildRow, const builds::Tree&,
+                                     const std::string& trunk_commit);
 
 /// Makes builds measurable: stores them as ready and gets runners that fit. Not thread-safe.
 class BuildPreparer {

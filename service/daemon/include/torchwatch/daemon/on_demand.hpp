@@ -8,12 +8,10 @@
 
 namespace torchwatch::daemon {
 
-using bisection::BisectionRequest;
-
 /// Carries the request out to the end of its bisection. With a suspect: first that commit against
 /// its parent; only if that does not reproduce and ends are given, the range.
 /// Errors: invalid and not_found (the commits, the series), unavailable, cancelled.
-Result<storage::BisectionRow> bisect_on_demand(Application&, const BisectionRequest&,
+Result<storage::BisectionRow> bisect_on_demand(Application&, const bisection::BisectionRequest&,
                                                std::stop_token stop);
 
 }  // namespace torchwatch::daemon

@@ -13,7 +13,7 @@ namespace torchwatch::http {
 /// An endpoint. Its handler is called from several threads; an error becomes a problem reply.
 struct Route {
   std::string_view method;  ///< a GET route also answers HEAD
-  std::string_view path;    ///< "/api/v1/nightlies/{id}"
+  std::string_view path;    ///< "/a/folder/{id}": {id} is a parameter
   std::function<Result<Reply>(const Request&)> handler;
   bool needs_token = false;
 };

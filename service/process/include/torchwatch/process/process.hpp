@@ -79,6 +79,10 @@ class ProcessRunner {
 /// ended. Makes this process the subreaper of its descendants.
 std::unique_ptr<ProcessRunner> make_process_runner(std::string owner);
 
+/// Returns the first executable of that name in `folders`, separated by colons as in PATH; an empty
+/// one is the working folder. Empty if there is none.
+std::string find_program(const std::string& name, const std::string& folders);
+
 /// Whether this process, and so its children, may take the highest priority. Thread-safe.
 bool may_raise_priority();
 

@@ -48,6 +48,8 @@ struct RunResult {
   std::optional<Breakdown> breakdown;     ///< profile pass
   std::string breakdown_reason;           ///< why there is no breakdown
   std::map<std::string, std::int64_t> operators;  ///< coverage pass: calls of each operator
+  std::optional<std::int64_t> flops_per_iteration;  ///< flops pass: operations counted
+  std::optional<std::int64_t> flops_per_second;     ///< peak pass: of the fastest matrix product
   Environment environment;
 };
 

@@ -20,7 +20,7 @@ enum class Precision { fp32, tf32, fp16, bf16, amp };
 enum class Backend { eager, torchscript, aot_inductor };
 
 /// What one process measures. The kinds are never mixed in one process.
-enum class Pass { timing, memory, profile, coverage };
+enum class Pass { timing, memory, profile, coverage, flops, peak };
 
 enum class Metric {
   time,               ///< wall clock, ns per iteration
@@ -108,7 +108,7 @@ const std::vector<Metric>& metrics_of(Device);
 Pass pass_of(Metric);
 /// Whether the metric is of memory that is not given back: it has a size and no ratio.
 bool is_leak(Metric);
-/// Whether it is told per iteration.
+/// Whether it is a growth per iteration.
 bool is_growth(Metric);
 /// "ns", "bytes", "bytes/iteration".
 std::string_view unit_of(Metric);

@@ -1,0 +1,142 @@
+// Coverage and efficiency on a fake build: runs that are not stored are still the executor's.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "coverage.hpp"
+#include "efficiency.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+
+namespace {
+
+/// Passes every run on and keeps what was asked for.
+class Watched final : public executor::Executor {
+ public:
+  explicit Watched(executor::Executor& real) : real_(real) {}
+
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
+    specs.push_back(spec);
+    return real_.run(spec, stop);
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs_of,
+                                                       std::stop_token stop) override {
+    return real_.run_pair(std::move(specs_of), stop);
+  }
+
+  std::vector<executor::RunSpec> specs;
+
+ private:
+  executor::Executor& real_;
+};
+
+/// A service that knows one build with that behaviour, and whose runs are watched.
+class OneBuild {
+ public:
+  explicit OneBuild(const std::string& behaviour)
+      : day_(folder_.path(), {{"One", behaviour}, {"Two", ""}}),
+        service_(test::ScriptedService::open(config()).value()),
+        executor(service_->services().executor),
+        services{.config = plain().config,
+                 .database = plain().database,
+                 .executor = executor,
+                 .runners = plain().runners,
+                 .channel = plain().channel,
+                 .history = plain().history,
+                 .commits = plain().commits,
+                 .clock = plain().clock,
+                 .random = plain().random,
+                 .progress = plain().progress} {
+    service_->carry_out_due_comparisons().value();
+  }
+
+  storage::BuildRow build() {
+    return storage::BuildStore(services.database).list().value().front();
+  }
+
+ private:
+  config::Config config() const {
+    auto config = day_.config();
+    config.measure.time_limit = std::chrono::seconds(77);
+    config.measure.memory_limit_bytes = 1 << 30;
+    return config;
+  }
+  comparison::Services& plain() { return service_->services(); }
+
+  test::TemporaryFolder folder_;
+  test::ScriptedDay day_;
+  std::unique_ptr<test::ScriptedService> service_;
+
+ public:
+  Watched executor;
+  comparison::Services services;
+};
+
+const nlohmann::json kListed = {
+    {"workloads", {{{"name", "dlrm"}, {"domain", "scripted"}}, {{"name", "soft_actor_critic"}}}}};
+
+/// A time of each of the two workloads in training.
+std::vector<comparison::MeasuredFigure> two_times() {
+  std::vector<comparison::MeasuredFigure> figures(2);
+  figures[0].series.benchmark.workload = "dlrm";
+  figures[1].series.benchmark.workload = "soft_actor_critic";
+  for (auto& figure : figures) figure.value = 1e6;
+  return figures;
+}
+
+}  // namespace
+
+TEST_CASE("coverage runs are the executor's, under the configured limits and attempts of their own") {
+  OneBuild one("noise 0");
+  const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
+  REQUIRE(covered.size() == 2);
+  for (const auto& workload : covered) {
+    CHECK(workload.operators == std::set<std::string>{"aten::addmm"});
+    CHECK(workload.reasons.empty());
+  }
+  std::set<std::string> attempts;
+  for (const auto& spec : one.executor.specs) {
+    attempts.insert(spec.request.attempt);
+    CHECK(spec.request.pass == Pass::coverage);
+    CHECK(spec.request.preset == Preset::small);
+    CHECK(spec.request.limits.time_ms == 77'000);
+    CHECK(spec.request.limits.memory_bytes == 1 << 30);
+  }
+  CHECK(attempts.size() == 4);
+}
+
+TEST_CASE("coverage states why an answer did not count and continues") {
+  OneBuild one("stale dlrm cpu-infer\ncut soft_actor_critic cpu-train");
+  const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
+  REQUIRE(covered.size() == 2);
+  REQUIRE(covered[0].reasons.size() == 1);
+  CHECK_THAT(covered[0].reasons[0], Contains("another attempt"));
+  REQUIRE(covered[1].reasons.size() == 1);
+  CHECK_THAT(covered[1].reasons[0], Contains("damaged"));
+  CHECK(covered[1].operators.size() == 1);
+}
+
+TEST_CASE("efficiency counts each workload and measures the machine's peak once") {
+  OneBuild one("noise 0");
+  const auto all = cli::efficiency_of(one.services, one.build(), two_times(), {}).value();
+  REQUIRE(all.size() == 2);
+  // 2 MFLOP in 1 ms, of the 40 GFLOP/s that the scripted runner states.
+  CHECK(all[0].flops_per_second == Approx(2e9));
+  CHECK(all[0].share_of_peak() == Approx(0.05));
+  std::vector<Pass> passes;
+  for (const auto& spec : one.executor.specs) passes.push_back(spec.request.pass);
+  CHECK(passes == std::vector{Pass::flops, Pass::peak, Pass::flops});
+}
+
+TEST_CASE("efficiency of an answer for another attempt is an error with the benchmark") {
+  OneBuild one("stale dlrm cpu-train");
+  const auto all = cli::efficiency_of(one.services, one.build(), two_times(), {});
+  REQUIRE_FALSE(all);
+  CHECK_THAT(all.error().message,
+             Contains("dlrm cpu-train, flops pass") && Contains("another attempt"));
+}
