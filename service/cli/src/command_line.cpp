@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -22,6 +23,64 @@ constexpr const char* kFooter =
 int report(std::ostream& err, const Error& error) {
   err << "torchwatch: " << error.message << '\n';
   return static_cast<int>(exit_status_of(error.code));
+}
+
+/// What a word that is not known was probably meant to be; empty if nothing is near.
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const auto meant = did_you_mean(word, known);
+  return meant.empty() ? "" : "; " + meant.substr(0, meant.size() - 1);
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const auto* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const auto* option : app->get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+/// The innermost command that was named.
+const CLI::App& named_command(const CLI::App& app) {
+  const auto named = app.get_subcommands();
+  return named.empty() ? app : named_command(*named.front());
+}
+
+/// Says in one line what was wrong, and what was probably meant; empty where CLI11's own sentence
+/// is as good.
+std::string what_is_wrong(const CLI::App& app) {
+  const auto& command = named_command(app);
+  const auto left = app.remaining(true);
+  if (left.empty()) return "";
+  const auto& word = left.front();
+  const auto names = names_of(command.get_subcommands([](const CLI::App*) { return true; }));
+  if (word.starts_with("-")) {
+    return "there is no option " + word + suggestion(word, options_of(command));
+  }
+  if (names.empty()) return "\"" + word + "\" was not expected";
+  return "there is no command \"" + word + "\"" + suggestion(word, names);
+}
+
+int report_wrong_use(const CLI::App& app, bool has_arguments, std::ostream& err,
+                     const CLI::ParseError& error) {
+  if (!has_arguments) {
+    err << app.help();
+    return static_cast<int>(ExitStatus::wrong_use);
+  }
+  auto text = what_is_wrong(app);
+  const auto& command = named_command(app);
+  if (text.empty()) text = error.what();
+  std::string name = "torchwatch";
+  if (&command != &app) name += " " + command.get_name();
+  err << "torchwatch: " << text << "\n`" << name << " --help` shows what there is\n";
+  return static_cast<int>(ExitStatus::wrong_use);
 }
 
 }  // namespace
@@ -45,6 +104,7 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
   app.footer(kFooter);
   app.require_subcommand(1);
   app.fallthrough();
+  app.set_version_flag("--version,-V", "torchwatch " TORCHWATCH_VERSION);
   Invocation invocation{.out = out, .err = err, .stop = stop, .log_level = {}};
   auto* config = app.add_option("--config", invocation.config_file,
                                 "Configuration; absent: torchwatch.toml here, or the defaults");
@@ -56,14 +116,14 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
 
   Commands commands(app);
   for (const auto add : {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
-                         add_incidents, add_builds, add_workloads, add_check, add_batches}) {
+                         add_comparisons, add_incidents, add_requests, add_outbox, add_builds, add_workloads, add_check, add_batches}) {
     add(commands);
   }
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error, out, err);
-    return status == 0 ? 0 : static_cast<int>(ExitStatus::wrong_use);
+    if (error.get_exit_code() == 0) return app.exit(error, out, err);
+    return report_wrong_use(app, arguments.size() > 1, err, error);
   }
   invocation.config_given = config->count() > 0;
   if (level->count() > 0) {

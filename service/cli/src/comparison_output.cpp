@@ -72,9 +72,13 @@ void print_summary(std::ostream& out, const ComparisonOutput& output) {
 
 Result<ComparisonOutput> gather(comparison::Services& services,
                                 const storage::ComparisonRow& comparison) {
-  auto& database = services.database;
+  return gather(services.database, services.config.detect.confidence, comparison);
+}
+
+Result<ComparisonOutput> gather(storage::Database& database, double confidence,
+                                const storage::ComparisonRow& comparison) {
   ComparisonOutput output;
-  output.confidence = services.config.detect.confidence;
+  output.confidence = confidence;
   output.comparison = comparison;
   storage::BuildStore builds(database);
   TW_TRY(output.candidate, builds.get(comparison.candidate));
@@ -123,12 +127,17 @@ Status print(std::ostream& out, storage::Database& database, const ComparisonOut
           << message.body << "\n";
     }
   }
-  if (output.incidents.empty() && !output.verdicts.empty()) out << "\nNo incident.\n";
+  const bool is_quiet = output.incidents.empty() && !output.verdicts.empty();
+  if (is_quiet && output.comparison.opens_incidents) out << "\nNo incident.\n";
   return {};
 }
 
 ExitStatus exit_status_of(const ComparisonOutput& output) {
-  if (output.comparison.state == storage::ComparisonState::refused) return ExitStatus::environment;
+  const auto state = output.comparison.state;
+  const bool is_broken_off = state == storage::ComparisonState::refused ||
+                             state == storage::ComparisonState::failed ||
+                             state == storage::ComparisonState::cancelled;
+  if (is_broken_off || !is_end(state)) return ExitStatus::environment;
   const auto count = [&](Verdict verdict) {
     return std::ranges::count(output.verdicts, verdict, &storage::VerdictRow::verdict);
   };

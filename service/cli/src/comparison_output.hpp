@@ -21,6 +21,8 @@ struct ComparisonOutput {
 };
 
 /// Reads a comparison with its builds, verdicts and incidents.
+Result<ComparisonOutput> gather(storage::Database&, double confidence,
+                                const storage::ComparisonRow&);
 Result<ComparisonOutput> gather(comparison::Services&, const storage::ComparisonRow&);
 
 /// Makes what `nightly --json` and `compare --json` print.
@@ -28,8 +30,8 @@ nlohmann::json to_json(storage::Database&, const ComparisonOutput&);
 /// Prints the comparison's table, then for each incident the issue that is (or would be) filed.
 Status print(std::ostream&, storage::Database&, const ComparisonOutput&);
 
-/// Returns 1 with a regression, 4 with nothing but inconclusive or failed series, 3 for a refused
-/// comparison.
+/// Returns 1 with a regression, 4 with nothing but inconclusive or failed series, 3 for a
+/// comparison that was broken off or waits.
 ExitStatus exit_status_of(const ComparisonOutput&);
 
 }  // namespace torchwatch::cli

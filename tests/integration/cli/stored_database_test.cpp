@@ -9,6 +9,8 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -145,4 +147,67 @@ TEST_CASE("help and wrong use go where they belong") {
   CHECK(wrong.status == 2);
   CHECK(wrong.out.empty());
   CHECK_FALSE(wrong.err.empty());
+}
+
+TEST_CASE("a word that is no command or option is named, with what was probably meant") {
+  const CommandLine line;
+  const auto command = line.run({"statsu"});
+  CHECK(command.status == 2);
+  CHECK(command.out.empty());
+  CHECK_THAT(command.err, Contains("there is no command \"statsu\"; did you mean status?"));
+  CHECK_THAT(line.run({"status", "--jsn"}).err,
+             Contains("there is no option --jsn; did you mean --json?"));
+  CHECK_THAT(line.run({"incident", "shwo"}).err, Contains("did you mean show?"));
+  CHECK_THAT(line.run({"incident", "show"}).err, Contains("ID is required"));
+}
+
+TEST_CASE("the version is one line") {
+  const CommandLine line;
+  const auto printed = line.run({"--version"});
+  CHECK(printed.status == 0);
+  CHECK(printed.out == "torchwatch 0.1.0\n");
+}
+
+TEST_CASE("what waits is listed with its reason, and can be cancelled or retried") {
+  const CommandLine line;
+  line.store_incident();
+  {
+    const auto database = Database::open({line.folder.path() / "db.sqlite", "", false}).value();
+    REQUIRE(SetbackStore(*database).record({.key = {ItemKind::comparison, "1"},
+                                            .since = kNow,
+                                            .not_before = kNow,
+                                            .error = "no space left"}));
+  }
+  CHECK_THAT(line.run({"comparison", "list"}).out,
+             Contains("waits since 2026-08-17 03:04: no space left"));
+  const auto items = json::parse(line.run({"comparison", "list", "--json"}).out);
+  CHECK(items.at("schema") == 1);
+  CHECK(items.at("items").at(0).at("state") == "discovered");
+  CHECK(line.run({"comparison", "cancel", "1"}).out == "comparison 1 cancelled\n");
+  const auto again = line.run({"comparison", "cancel", "1"});
+  CHECK(again.status == 3);
+  CHECK_THAT(again.err, Contains("comparison 1 is cancelled and cannot be cancelled"));
+  CHECK_THAT(line.run({"comparison", "show", "1"}).out, Contains("comparison 1, nightly, cancelled"));
+  CHECK(line.run({"comparison", "retry", "1"}).out == "comparison 1 is due again\n");
+  CHECK(line.run({"comparison", "show", "9"}).status == 2);
+}
+
+TEST_CASE("messages and requests are listed, retried and cancelled") {
+  const CommandLine line;
+  line.store_incident();
+  {
+    const auto database = Database::open({line.folder.path() / "db.sqlite", "", false}).value();
+    IncidentStore incidents(*database);
+    REQUIRE(incidents.mark_sending("open:abc"));
+    REQUIRE(incidents.record_failure(
+        "open:abc", {.error = "422: too long", .tries = 3, .failures = 3, .give_up = true}));
+    REQUIRE(RequestStore(*database).receive("d1", RequestKind::nightly, "{}", kNow));
+  }
+  CHECK_THAT(line.run({"outbox", "list"}).out, Contains("dead") && Contains("422: too long"));
+  CHECK(line.run({"outbox", "retry", "open:abc"}).out == "message open:abc is due again\n");
+  const auto messages = json::parse(line.run({"outbox", "list", "--json"}).out).at("items");
+  CHECK(messages.at(0).at("state") == "pending");
+  CHECK_THAT(line.run({"request", "list"}).out, Contains("pending"));
+  CHECK(line.run({"request", "cancel", "1"}).out == "request 1 cancelled\n");
+  CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled on the command line"));
 }

@@ -1,0 +1,124 @@
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "application_command.hpp"
+#include "commands.hpp"
+#include "comparison_output.hpp"
+#include "reader_command.hpp"
+#include "table.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+using storage::ComparisonRow;
+
+constexpr int kComparisonsShown = 50;
+
+/// What is to be said of a comparison: what it waits for, else how it ended.
+Result<std::string> remark_on(storage::Database& database, const ComparisonRow& row) {
+  const storage::ItemKey key{storage::ItemKind::comparison, std::to_string(row.id)};
+  TW_TRY(const auto setback, storage::SetbackStore(database).find(key));
+  if (!setback) return report::remark_on(row);
+  return "waits since " + platform::date_and_minute(setback->since) + ": " + setback->error;
+}
+
+Outcome run_list(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  storage::BuildStore builds(*database);
+  TW_TRY(const auto rows, storage::ComparisonStore(*database).list(kComparisonsShown));
+  Table table({{"id", Table::Align::right},
+               {"started, UTC"},
+               {"purpose"},
+               {"candidate"},
+               {"baseline"},
+               {"state"},
+               {"remark"}});
+  auto items = nlohmann::json::array();
+  for (const auto& row : rows) {
+    TW_TRY(const auto candidate, builds.get(row.candidate));
+    std::string baseline;
+    if (row.baseline) {
+      TW_TRY(const auto build, builds.get(*row.baseline));
+      baseline = build.name;
+    }
+    TW_TRY(const auto remark, remark_on(*database, row));
+    table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+               std::string(to_string(row.purpose)), candidate.name, baseline,
+               std::string(to_string(row.state)), remark});
+    items.push_back({{"id", row.id},
+                     {"purpose", to_string(row.purpose)},
+                     {"candidate", candidate.name},
+                     {"baseline", baseline.empty() ? nlohmann::json(nullptr) : baseline},
+                     {"state", to_string(row.state)},
+                     {"remark", remark.empty() ? nlohmann::json(nullptr) : remark},
+                     {"created_at", platform::iso_utc(row.created_at)}});
+  }
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"schema", 1}, {"items", items}}.dump(2) << '\n';
+  } else if (table.empty()) {
+    invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
+  } else {
+    table.print(invocation.out);
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_show(const Invocation& invocation, storage::Id id) {
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
+  TW_TRY(const auto row, storage::ComparisonStore(*database).get(id));
+  TW_TRY(const auto output, gather(*database, config.detect.confidence, row));
+  if (invocation.json) {
+    invocation.out << to_json(*database, output).dump(2) << '\n';
+    return exit_status_of(output);
+  }
+  TW_TRY(const auto remark, remark_on(*database, row));
+  invocation.out << "comparison " << id << ", " << to_string(row.purpose) << ", "
+                 << to_string(row.state) << (remark.empty() ? "" : ": " + remark) << "\n\n";
+  TW_TRY_VOID(print(invocation.out, *database, output));
+  return exit_status_of(output);
+}
+
+Outcome run_cancel(const Invocation& invocation, storage::Id id) {
+  TW_TRY(auto opened, open_application(invocation));
+  auto& services = opened.services();
+  TW_TRY_VOID(storage::ComparisonStore(services.database)
+                  .cancel(id, "cancelled on the command line", services.clock.wall_now()));
+  invocation.out << "comparison " << id << " cancelled\n";
+  return ExitStatus::done;
+}
+
+Outcome run_retry(const Invocation& invocation, storage::Id id) {
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY_VOID(storage::ComparisonStore(opened.services().database).retry(id));
+  invocation.out << "comparison " << id << " is due again\n";
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_comparisons(Commands& commands) {
+  auto& comparison =
+      commands.add("comparison", "Comparisons: list, show, cancel, retry", nullptr);
+  comparison.require_subcommand(1);
+  commands.add(comparison, "list", "Recent comparisons, newest first, and what they wait for",
+               run_list);
+  auto id = std::make_shared<storage::Id>(0);
+  const auto with_id = [&](CLI::App& command) {
+    command.add_option("ID", *id, "As `torchwatch comparison list` lists it")->required();
+  };
+  with_id(commands.add(comparison, "show", "Print its verdicts and incidents",
+                       [id](const Invocation& invocation) { return run_show(invocation, *id); }));
+  with_id(commands.add(comparison, "cancel", "End one that has not ended",
+                       [id](const Invocation& invocation) { return run_cancel(invocation, *id); }));
+  with_id(commands.add(comparison, "retry",
+                       "Make one due at once that waits, or was refused, cancelled or given up",
+                       [id](const Invocation& invocation) { return run_retry(invocation, *id); }));
+}
+
+}  // namespace torchwatch::cli

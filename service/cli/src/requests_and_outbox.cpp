@@ -1,0 +1,136 @@
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "application_command.hpp"
+#include "commands.hpp"
+#include "reader_command.hpp"
+#include "table.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+// What the daemon has been asked for, and what it has to say: requests and the outbox.
+
+namespace torchwatch::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kRequestsShown = 50;
+
+std::string waiting_for(const std::vector<storage::SetbackRow>& setbacks, storage::Id request) {
+  for (const auto& setback : setbacks) {
+    if (setback.key.kind == storage::ItemKind::request &&
+        setback.key.item == std::to_string(request)) {
+      return "waits since " + platform::date_and_minute(setback.since) + ": " + setback.error;
+    }
+  }
+  return "";
+}
+
+void print_items(const Invocation& invocation, const Table& table, const json& items,
+                 const char* nothing) {
+  if (invocation.json) {
+    invocation.out << json{{"schema", 1}, {"items", items}}.dump(2) << '\n';
+  } else if (table.empty()) {
+    invocation.out << nothing << '\n';
+  } else {
+    table.print(invocation.out);
+  }
+}
+
+Outcome run_requests(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
+  TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
+  Table table({{"id", Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}});
+  auto items = json::array();
+  for (const auto& row : rows) {
+    const auto waits = waiting_for(setbacks, row.id);
+    table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+               std::string(to_string(row.kind)), std::string(to_string(row.state)),
+               waits.empty() ? row.result_json : waits});
+    items.push_back({{"id", row.id},
+                     {"kind", to_string(row.kind)},
+                     {"state", to_string(row.state)},
+                     {"body", report::embedded(row.body_json)},
+                     {"result", report::embedded(row.result_json)},
+                     {"waits_for", report::text_or_null(waits)},
+                     {"created_at", report::time_of(row.created_at)}});
+  }
+  print_items(invocation, table, items, "No request.");
+  return ExitStatus::done;
+}
+
+Outcome run_cancel(const Invocation& invocation, storage::Id id) {
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY_VOID(storage::RequestStore(opened.services().database)
+                  .answer(id, storage::RequestState::cancelled,
+                          json{{"error", "cancelled on the command line"}}.dump()));
+  invocation.out << "request " << id << " cancelled\n";
+  return ExitStatus::done;
+}
+
+Outcome run_outbox(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
+  Table table({{"key"},
+               {"incident", Table::Align::right},
+               {"kind"},
+               {"state"},
+               {"tries", Table::Align::right},
+               {"last error"}});
+  auto items = json::array();
+  for (const auto& row : rows) {
+    table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),
+               std::string(to_string(row.state)), std::to_string(row.tries), row.last_error});
+    items.push_back({{"key", row.key},
+                     {"incident", row.incident},
+                     {"kind", to_string(row.kind)},
+                     {"state", to_string(row.state)},
+                     {"title", report::text_or_null(row.title)},
+                     {"tries", row.tries},
+                     {"not_before", report::time_of(row.not_before)},
+                     {"last_error", report::text_or_null(row.last_error)}});
+  }
+  print_items(invocation, table, items, "Every message has been delivered.");
+  return ExitStatus::done;
+}
+
+Outcome run_retry(const Invocation& invocation, const std::string& key) {
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY_VOID(storage::IncidentStore(opened.services().database).retry(key));
+  invocation.out << "message " << key << " is due again\n";
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_requests(Commands& commands) {
+  auto& request = commands.add("request", "What was asked over HTTP: list, cancel", nullptr);
+  request.require_subcommand(1);
+  commands.add(request, "list", "Recent requests, newest first, and what they wait for",
+               run_requests);
+  auto id = std::make_shared<storage::Id>(0);
+  commands
+      .add(request, "cancel", "End one that has not ended",
+           [id](const Invocation& invocation) { return run_cancel(invocation, *id); })
+      .add_option("ID", *id, "As `torchwatch request list` lists it")
+      ->required();
+}
+
+void add_outbox(Commands& commands) {
+  auto& outbox = commands.add("outbox", "Messages to [github]: list, retry", nullptr);
+  outbox.require_subcommand(1);
+  commands.add(outbox, "list", "Messages that have not been delivered, and why", run_outbox);
+  auto key = std::make_shared<std::string>();
+  commands
+      .add(outbox, "retry", "Send one again that was given up or waits",
+           [key](const Invocation& invocation) { return run_retry(invocation, *key); })
+      .add_option("KEY", *key, "As `torchwatch outbox list` lists it")
+      ->required();
+}
+
+}  // namespace torchwatch::cli
