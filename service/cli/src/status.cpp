@@ -10,6 +10,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -46,6 +47,33 @@ void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTall
   table.print(out);
 }
 
+std::string name_of(const storage::ItemKey& key) {
+  return std::string(to_string(key.kind)) + " " + key.item;
+}
+
+nlohmann::json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
+  auto array = nlohmann::json::array();
+  for (const auto& setback : setbacks) {
+    array.push_back({{"kind", to_string(setback.key.kind)},
+                     {"item", setback.key.item},
+                     {"tries", setback.tries},
+                     {"since", platform::iso_utc(setback.since)},
+                     {"not_before", platform::iso_utc(setback.not_before)},
+                     {"error", setback.error}});
+  }
+  return array;
+}
+
+void print_waiting(std::ostream& out, const std::vector<storage::SetbackRow>& setbacks) {
+  out << '\n';
+  Table table({{"waiting"}, {"since, UTC"}, {"tries", Table::Align::right}, {"for"}});
+  for (const auto& setback : setbacks) {
+    table.add({name_of(setback.key), platform::date_and_minute(setback.since),
+               std::to_string(setback.tries), setback.error});
+  }
+  table.print(out);
+}
+
 Outcome run_status(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
@@ -53,6 +81,7 @@ Outcome run_status(const Invocation& invocation) {
   storage::ComparisonStore store(*database);
   TW_TRY(const auto comparisons, store.list(kComparisonsShown));
   TW_TRY(const auto self_tests, store.self_tests());
+  TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
   Table table({{"started, UTC"},
                {"purpose"},
                {"candidate"},
@@ -84,13 +113,16 @@ Outcome run_status(const Invocation& invocation) {
   }
   if (invocation.json) {
     invocation.out
-        << nlohmann::json{{"comparisons", array}, {"self_tests", self_tests_json(self_tests)}}.dump(
-               2)
+        << nlohmann::json{{"comparisons", array},
+                          {"waiting", waiting_json(setbacks)},
+                          {"self_tests", self_tests_json(self_tests)}}
+               .dump(2)
         << '\n';
   } else if (table.empty()) {
     invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
   } else {
     table.print(invocation.out);
+    if (!setbacks.empty()) print_waiting(invocation.out, setbacks);
     if (!self_tests.empty()) print_self_tests(invocation.out, self_tests);
   }
   return ExitStatus::done;
