@@ -21,29 +21,31 @@ Scope scope_of(Purpose purpose) {
   return is_requested ? Scope::requested : Scope::nightlies;
 }
 
-Status end_bisection(comparison::Services& services, const storage::BisectionRow& row,
-                     const std::string& reason) {
+/// Returns whether the bisection was still open.
+Result<bool> end_bisection(comparison::Services& services, storage::Id id,
+                           const std::string& reason) {
   storage::BisectionStore store(services.database);
-  TW_TRY(const auto now, store.get(row.id));
-  if (now.state == storage::BisectionState::ended) return {};
+  TW_TRY(const auto now, store.get(id));
+  if (now.state == storage::BisectionState::ended) return false;
   bisection::BisectionResult result;
   result.outcome = bisection::BisectionOutcome::faulted;
   result.reason = reason;
-  return store.end(now, to_json(result), services.clock.wall_now());
+  TW_TRY_VOID(store.end(now, to_json(result), services.clock.wall_now()));
+  return true;
 }
 
 /// Ends what keeps a comparison from its report: an incident is reported also where its culprit
-/// could not be searched for.
-Status end_bisections(comparison::Services& services, const ComparisonRow& row,
+/// could not be searched for. Returns whether there was anything to end.
+Result<bool> end_bisections(comparison::Services& services, const ComparisonRow& row,
                       const std::string& reason) {
-  storage::BisectionStore bisections(services.database);
   TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
+  bool any = false;
   for (const auto& incident : incidents) {
     if (!incident.bisection) continue;
-    TW_TRY(const auto bisection, bisections.get(*incident.bisection));
-    TW_TRY_VOID(end_bisection(services, bisection, reason));
+    TW_TRY(const bool was_open, end_bisection(services, *incident.bisection, reason));
+    any = any || was_open;
   }
-  return {};
+  return any;
 }
 
 Status end_comparison(comparison::Services& services, storage::Id id, Failure failure,
@@ -51,7 +53,10 @@ Status end_comparison(comparison::Services& services, storage::Id id, Failure fa
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(const auto row, comparisons.get(id));
   if (is_end(row.state)) return {};
-  if (row.state == ComparisonState::judged) return end_bisections(services, row, reason);
+  if (row.state == ComparisonState::judged) {
+    TW_TRY(const bool goes_on, end_bisections(services, row, reason));
+    if (goes_on) return {};
+  }
   const auto to =
       failure == Failure::refused ? ComparisonState::refused : ComparisonState::failed;
   const auto ended = comparisons.advance(row, to, services.clock.wall_now(), reason);
@@ -87,8 +92,9 @@ Result<Attended> attend_bisection(comparison::Services& services, const storage:
                              const auto ended = bisection::carry_out_bisection(services, row, stop);
                              return ended ? Status{} : Status{fail(ended.error())};
                            },
-                           .end = [&](Failure, const std::string& reason) {
-                             return end_bisection(services, row, reason);
+                           .end = [&](Failure, const std::string& reason) -> Status {
+                             TW_TRY_VOID(end_bisection(services, row.id, reason));
+                             return {};
                            }});
 }
 
