@@ -37,9 +37,9 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   }
   const auto body = body_of(request);
   TW_TRY(const auto candidate,
-         resolve_build(application, body.at("candidate").get<std::string>(), stop));
+         published_build(application, body.at("candidate").get<std::string>(), stop));
   TW_TRY(const auto baseline,
-         resolve_build(application, body.at("baseline").get<std::string>(), stop));
+         published_build(application, body.at("baseline").get<std::string>(), stop));
   TW_TRY(auto opened, nightly::open_requested_comparison(application.services(), candidate.id,
                                                          baseline.id, true));
   TW_TRY_VOID(storage::RequestStore(application.services().database)
@@ -56,7 +56,11 @@ Result<std::string> carry_out_nightly(Application& application, const RequestRow
 
 Result<std::string> carry_out_bisection(Application& application, const RequestRow& request,
                                         std::stop_token stop) {
-  TW_TRY(const auto wanted, bisection::parse_bisection_request(request.body_json));
+  TW_TRY(auto wanted, bisection::parse_bisection_request(request.body_json));
+  for (auto* commit : {&wanted.suspect, &wanted.good, &wanted.bad}) {
+    if (commit->empty()) continue;
+    TW_TRY(*commit, commit_on_branch(application, *commit));
+  }
   TW_TRY(const auto row, bisect_on_demand(application, wanted, stop));
   return json{{"bisection", row.id}}.dump();
 }

@@ -29,14 +29,9 @@ bool is_release(const std::string& text) {
 
 }  // namespace
 
-Result<BuildRow> resolve_build(Application& application, const std::string& text,
-                               std::stop_token stop) {
+Result<BuildRow> published_build(Application& application, const std::string& text,
+                                 std::stop_token stop) {
   auto& services = application.services();
-  if (std::filesystem::is_directory(text)) {
-    const auto folder = std::filesystem::canonical(text);
-    TW_TRY(const auto tree, builds::inspect(folder));
-    return known(application, BuildOrigin::folder, folder.string(), tree);
-  }
   const auto names = services.channel.list(stop);
   if (names && std::ranges::find(*names, text) != names->end()) {
     TW_TRY(const auto tree, services.channel.fetch(text, stop));
@@ -47,10 +42,24 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
     TW_TRY(const auto tree, application.releases().fetch(text, stop));
     return known(application, BuildOrigin::release, text, tree);
   }
+  // A channel that cannot be reached now may list it later.
+  if (!names) return fail(names.error().within("build \"" + text + "\""));
   return fail(ErrorCode::not_found,
-              "unknown build \"" + text + "\": must be a folder, a build of the channel" +
-                  (names ? "" : " (" + names.error().message + ")") +
-                  " or a release such as 2.13.0; `torchwatch builds` lists the known ones");
+              "unknown build \"" + text +
+                  "\": must be a build of the channel or a release such as 2.13.0; `torchwatch "
+                  "builds` lists the known ones");
+}
+
+Result<BuildRow> resolve_build(Application& application, const std::string& text,
+                               std::stop_token stop) {
+  if (!std::filesystem::is_directory(text)) {
+    auto published = published_build(application, text, stop);
+    if (published || published.error().code != ErrorCode::not_found) return published;
+    return fail(published.error().within("no folder " + text));
+  }
+  const auto folder = std::filesystem::canonical(text);
+  TW_TRY(const auto tree, builds::inspect(folder));
+  return known(application, BuildOrigin::folder, folder.string(), tree);
 }
 
 Result<std::string> resolve_commit(Application& application, const std::string& text) {
@@ -66,6 +75,16 @@ Result<std::string> resolve_commit(Application& application, const std::string& 
   });
   if (named != rows.end()) return named->trunk_commit;
   return services.history->trunk_commit(text);
+}
+
+Result<std::string> commit_on_branch(Application& application, const std::string& text) {
+  auto& services = application.services();
+  TW_TRY(auto sha, resolve_commit(application, text));
+  const auto& branch = services.config.source.branch;
+  const auto position = services.history->position(sha, branch);
+  if (position) return sha;
+  return fail(ErrorCode::invalid, "commit \"" + text + "\" is not on branch " + branch +
+                                      ": only its commits are built for a request");
 }
 
 }  // namespace torchwatch::daemon

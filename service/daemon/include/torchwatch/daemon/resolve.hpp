@@ -14,7 +14,16 @@ namespace torchwatch::daemon {
 Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
                                         std::stop_token stop);
 
+/// The same without folders: what may be named by somebody who is not on this machine, because a
+/// build's code is run.
+Result<storage::BuildRow> published_build(Application&, const std::string& text,
+                                          std::stop_token stop);
+
 /// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name.
 Result<std::string> resolve_commit(Application&, const std::string& text);
+
+/// The same, if it is on the first-parent line of [source] branch: a commit's code is run. Errors:
+/// invalid (it is not), not_found.
+Result<std::string> commit_on_branch(Application&, const std::string& text);
 
 }  // namespace torchwatch::daemon
