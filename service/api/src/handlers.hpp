@@ -20,6 +20,9 @@ Result<Reply> ask_for_nightly(const Request&, const Backend&);
 
 Result<Reply> list_incidents(const Request&, const Backend&);
 Result<Reply> get_incident(const Request&, const Backend&);
+Result<Reply> acknowledge_incident(const Request&, const Backend&);
+Result<Reply> accept_incident(const Request&, const Backend&);
+Result<Reply> close_incident(const Request&, const Backend&);
 
 Result<Reply> list_bisections(const Request&, const Backend&);
 Result<Reply> get_bisection(const Request&, const Backend&);
@@ -31,6 +34,9 @@ Result<Reply> get_request(const Request&, const Backend&);
 
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+
+/// Errors: invalid, for an Idempotency-Key that is no key.
+Status check_key(const Request&);
 
 /// Stores requested work, wakes the daemon and answers 202 with the request's id. Repeating an
 /// Idempotency-Key repeats the same request. Errors: conflict (the key was used for another

@@ -17,15 +17,21 @@ constexpr std::size_t kKeyBytesMax = 128;
 Result<std::string> delivery_of(const Request& request, const Backend& backend) {
   const std::string& key = request.idempotency_key;
   if (key.empty()) return backend.random.token();
+  TW_TRY_VOID(check_key(request));
+  return "http:" + key;
+}
+
+}  // namespace
+
+Status check_key(const Request& request) {
+  const std::string& key = request.idempotency_key;
   const bool is_visible =
       std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (is_visible && key.size() <= kKeyBytesMax) return "http:" + key;
+  if (is_visible && key.size() <= kKeyBytesMax) return {};
   return fail(ErrorCode::invalid, "invalid Idempotency-Key: must be 1 to " +
                                       std::to_string(kKeyBytesMax) +
                                       " printable characters without blanks");
 }
-
-}  // namespace
 
 Result<Reply> submit(const Request& request, const Backend& backend, storage::RequestKind kind,
                      const nlohmann::json& body) {

@@ -16,13 +16,18 @@ Result<BuildRow> known(Application& application, BuildOrigin origin, const std::
                        const builds::Tree& tree) {
   auto& services = application.services();
   storage::BuildStore store(services.database);
-  TW_TRY(auto row, store.discover(origin, name));
+  BuildRow row;
+  row.origin = origin;
+  row.name = name;
+  if (!application.is_reader()) {
+    TW_TRY(row, store.discover(origin, name));
+  }
   row.version = tree.version;
   row.embedded_commit = tree.embedded_commit;
   row.trunk_commit = nightly::trunk_commit_of(services, tree);
   row.content_hash = tree.content_hash;
   row.folder = tree.folder.string();
-  return store.mark_ready(row);
+  return application.is_reader() ? Result<BuildRow>(row) : store.mark_ready(row);
 }
 
 /// Looks like a version of the wheel index: "2.12.1".

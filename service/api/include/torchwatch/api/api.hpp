@@ -8,6 +8,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
 
@@ -18,6 +19,9 @@ struct Backend {
   platform::Random& random;
   std::function<void()> request_arrived;        ///< wakes the daemon; must not block
   std::function<std::string()> health_problem;  ///< for /healthz: a sentence, empty when healthy
+  /// Accepts an incident, as nightly::accept_incident does.
+  std::function<Status(storage::Id incident, const std::string& by, const std::string& reason)>
+      accept_incident;
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test
