@@ -23,10 +23,12 @@ CREATE TABLE request_with_all_ends (
                                              'cancelled')),
   body_json   TEXT NOT NULL,
   result_json TEXT NOT NULL DEFAULT '',
+  -- The user on this machine who asked over the control socket; none for one over TCP.
+  asked_by    INTEGER,
   created_at  INTEGER NOT NULL
 ) STRICT;
 INSERT INTO request_with_all_ends
-SELECT id, delivery, kind, state, body_json, result_json, created_at FROM request;
+SELECT id, delivery, kind, state, body_json, result_json, NULL, created_at FROM request;
 DROP TABLE request;
 ALTER TABLE request_with_all_ends RENAME TO request;
 CREATE INDEX request_pending ON request (id) WHERE state = 'pending';

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 /// A client that says on a connection what no HTTP library would, and waits at most ten seconds
@@ -7,6 +8,7 @@
 class RawClient {
  public:
   explicit RawClient(int port);
+  explicit RawClient(const std::filesystem::path& socket);  ///< at most 107 bytes
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   ~RawClient();

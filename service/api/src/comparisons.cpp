@@ -81,4 +81,22 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
   return submit(request, backend, storage::RequestKind::nightly, body);
 }
 
+Result<Reply> cancel_comparison(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto row, storage::ComparisonStore(backend.database)
+                             .cancel(id, "cancelled by a person", backend.clock.wall_now()));
+  return http::object_reply({{"id", row.id}, {"state", to_string(row.state)}});
+}
+
+Result<Reply> retry_comparison(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto row, storage::ComparisonStore(backend.database).retry(id));
+  if (backend.request_arrived) backend.request_arrived();
+  return http::object_reply({{"id", row.id}, {"state", to_string(row.state)}});
+}
+
 }  // namespace torchwatch::api

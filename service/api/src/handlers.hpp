@@ -18,9 +18,14 @@ using http::Request;
 Result<Reply> list_comparisons(const Request&, const Backend&);
 Result<Reply> get_comparison(const Request&, const Backend&);
 Result<Reply> ask_for_nightly(const Request&, const Backend&);
+Result<Reply> cancel_comparison(const Request&, const Backend&);
+Result<Reply> retry_comparison(const Request&, const Backend&);
 
 Result<Reply> list_incidents(const Request&, const Backend&);
 Result<Reply> get_incident(const Request&, const Backend&);
+Result<Reply> acknowledge_incident(const Request&, const Backend&);
+Result<Reply> accept_incident(const Request&, const Backend&);
+Result<Reply> close_incident(const Request&, const Backend&);
 
 Result<Reply> list_bisections(const Request&, const Backend&);
 Result<Reply> get_bisection(const Request&, const Backend&);
@@ -29,9 +34,14 @@ Result<Reply> ask_for_bisection(const Request&, const Backend&);
 Result<Reply> list_builds(const Request&, const Backend&);
 
 Result<Reply> get_request(const Request&, const Backend&);
+Result<Reply> cancel_request(const Request&, const Backend&);
+Result<Reply> retry_message(const Request&, const Backend&);
 
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+
+/// Errors: invalid, for an Idempotency-Key that is no key.
+Status check_key(const Request&);
 
 /// Answers one page of what a store lists, newest first. `entry_of` makes a Result<json> of a row.
 template <typename Store, typename EntryOf>

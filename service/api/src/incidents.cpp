@@ -1,4 +1,9 @@
+#include <functional>
+
 #include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/http/request_body.hpp"
+#include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -6,6 +11,11 @@ namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
+using storage::IncidentRow;
+using storage::IncidentState;
+
+constexpr std::size_t kNameBytesMax = 200;
+constexpr std::size_t kReasonBytesMax = 4'000;
 
 json message_json(const storage::OutboxRow& message) {
   return {{"kind", to_string(message.kind)},
@@ -13,6 +23,28 @@ json message_json(const storage::OutboxRow& message) {
           {"tries", message.tries},
           {"title", report::text_or_null(message.title)},
           {"body", message.body}};
+}
+
+/// What a request makes of an incident.
+struct Change {
+  std::function<Status(storage::IncidentStore&, storage::Id)> apply;
+  std::function<bool(const IncidentRow&)> is_done;  ///< whether the incident is like that already
+};
+
+/// Changes the incident and answers with it. A request with an Idempotency-Key may be a repetition
+/// whose first answer was lost: if the incident is as it asks, it gets that answer again.
+Result<Reply> carry_out(const Request& request, const Backend& backend, const Change& change) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(check_key(request));
+  TW_TRY(const auto id, http::id_of(request));
+  storage::IncidentStore incidents(backend.database);
+  const auto changed = change.apply(incidents, id);
+  const bool may_be_done =
+      !changed && changed.error().code == ErrorCode::conflict && !request.idempotency_key.empty();
+  if (!changed && !may_be_done) return fail(changed.error());
+  TW_TRY(const auto incident, incidents.get(id));
+  if (!changed && !change.is_done(incident)) return fail(changed.error());
+  return http::object_reply(report::json_of(incident));
 }
 
 }  // namespace
@@ -33,6 +65,45 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message));
   return http::object_reply(out);
+}
+
+Result<Reply> acknowledge_incident(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  return carry_out(
+      request, backend,
+      {.apply = [](auto& incidents, auto id) { return incidents.acknowledge(id); },
+       .is_done = [](const auto& row) { return row.state == IncidentState::acknowledged; }});
+}
+
+Result<Reply> close_incident(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  const auto now = backend.clock.wall_now();
+  return carry_out(
+      request, backend,
+      {.apply = [now](auto& incidents, auto id) { return incidents.close(id, now); },
+       .is_done =
+           [](const auto& row) { return row.state == IncidentState::closed && !row.acceptance; }});
+}
+
+Result<Reply> accept_incident(const Request& request, const Backend& backend) {
+  TW_TRY(const json body, http::parse_object(request.body, {"by", "reason"}));
+  TW_TRY(auto by, http::text_member(body, "by", kNameBytesMax));
+  TW_TRY(const auto reason, http::text_member(body, "reason", kReasonBytesMax));
+  if (by.empty() && request.peer) by = platform::user_name(*request.peer);
+  if (by.empty() || reason.empty()) {
+    return fail(ErrorCode::invalid, "missing who accepts the incident, or why: give by and reason");
+  }
+  TW_TRY(
+      auto reply,
+      carry_out(request, backend,
+                {.apply = [&](auto&, auto id) { return backend.accept_incident(id, by, reason); },
+                 .is_done =
+                     [&](const auto& row) {
+                       return row.acceptance && row.acceptance->by == by &&
+                              row.acceptance->reason == reason;
+                     }}));
+  if (backend.request_arrived) backend.request_arrived();  // the comment on its issue is due
+  return reply;
 }
 
 }  // namespace torchwatch::api

@@ -1,7 +1,10 @@
 #include <algorithm>
 
 #include "handlers.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/http/request_body.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::api {
@@ -16,15 +19,21 @@ constexpr std::size_t kKeyBytesMax = 128;
 Result<std::string> delivery_of(const Request& request, const Backend& backend) {
   const std::string& key = request.idempotency_key;
   if (key.empty()) return backend.random.token();
+  TW_TRY_VOID(check_key(request));
+  return "http:" + key;
+}
+
+}  // namespace
+
+Status check_key(const Request& request) {
+  const std::string& key = request.idempotency_key;
   const bool is_visible =
       std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (is_visible && key.size() <= kKeyBytesMax) return "http:" + key;
+  if (is_visible && key.size() <= kKeyBytesMax) return {};
   return fail(ErrorCode::invalid, "invalid Idempotency-Key: must be 1 to " +
                                       std::to_string(kKeyBytesMax) +
                                       " printable characters without blanks");
 }
-
-}  // namespace
 
 Result<Reply> submit(const Request& request, const Backend& backend, storage::RequestKind kind,
                      const nlohmann::json& body) {
@@ -32,7 +41,8 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
   TW_TRY(const auto delivery, delivery_of(request, backend));
   const std::string text = body.dump();
   TW_TRY(const auto received, storage::RequestStore(backend.database)
-                                  .receive(delivery, kind, text, backend.clock.wall_now()));
+                                  .receive(delivery, kind, text, backend.clock.wall_now(),
+                                           request.peer));
   const auto& [row, is_new] = received;
   if (row.kind != kind || row.body_json != text) {
     return fail(ErrorCode::conflict, "this Idempotency-Key was used for another request, number " +
@@ -55,6 +65,26 @@ Result<Reply> get_request(const Request& request, const Backend& backend) {
                              {"body", embedded(row.body_json)},
                              {"result", embedded(row.result_json)},
                              {"created_at", time_of(row.created_at)}});
+}
+
+Result<Reply> cancel_request(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY_VOID(storage::RequestStore(backend.database)
+                  .answer(id, storage::RequestState::cancelled,
+                          nlohmann::json{{"error", "cancelled by a person"}}.dump()));
+  return http::object_reply(
+      {{"id", id}, {"state", to_string(storage::RequestState::cancelled)}});
+}
+
+Result<Reply> retry_message(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto body, http::parse_object(request.body, {"key"}));
+  TW_TRY(const auto key, http::text_member(body, "key", kKeyBytesMax));
+  TW_TRY(const auto row, storage::IncidentStore(backend.database).retry(key));
+  if (backend.request_arrived) backend.request_arrived();
+  return http::object_reply({{"key", row.key}, {"state", to_string(row.state)}});
 }
 
 }  // namespace torchwatch::api

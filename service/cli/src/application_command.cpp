@@ -7,15 +7,25 @@
 namespace torchwatch::cli {
 namespace {
 
+SessionOfCommand session_of(const Invocation& invocation, const config::Config& config,
+                            std::unique_ptr<comparison::Progress> progress, log::Level level) {
+  SessionOfCommand session;
+  const log::LogSettings settings{invocation.log_level.value_or(level), config.log.format};
+  session.log = std::make_unique<log::Log>(settings, invocation.err);
+  session.progress = std::move(progress);
+  return session;
+}
+
 Result<SessionOfCommand> open(const Invocation& invocation, config::Config config,
                               std::unique_ptr<comparison::Progress> progress, log::Level level) {
-  SessionOfCommand opened;
-  const log::LogSettings settings{invocation.log_level.value_or(level), config.log.format};
-  opened.log = std::make_unique<log::Log>(settings, invocation.err);
-  opened.progress = std::move(progress);
+  auto opened = session_of(invocation, config, std::move(progress), level);
   TW_TRY(opened.application,
          daemon::Application::open(std::move(config), *opened.progress, *opened.log));
   return opened;
+}
+
+std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
+  return std::make_unique<TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
 }
 
 }  // namespace
@@ -26,8 +36,18 @@ Result<SessionOfCommand> open_application(const Invocation& invocation) {
 }
 
 Result<SessionOfCommand> open_application(const Invocation& invocation, config::Config config) {
-  auto progress = std::make_unique<TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
-  return open(invocation, std::move(config), std::move(progress), log::Level::warning);
+  return open(invocation, std::move(config), progress_on_terminal(invocation), log::Level::warning);
+}
+
+Result<SessionOfCommand> open_for_reading(const Invocation& invocation) {
+  TW_TRY(auto config, invocation.load_config());
+  auto writer = open_application(invocation, config);
+  if (writer || writer.error().code != ErrorCode::conflict) return writer;
+  auto reader =
+      session_of(invocation, config, progress_on_terminal(invocation), log::Level::warning);
+  TW_TRY(reader.application,
+         daemon::Application::open_for_reading(std::move(config), *reader.progress, *reader.log));
+  return reader;
 }
 
 Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {

@@ -20,6 +20,9 @@ struct SessionOfCommand {
 /// says. Errors: those of daemon::Application::open.
 Result<SessionOfCommand> open_application(const Invocation&);
 Result<SessionOfCommand> open_application(const Invocation&, config::Config);
+/// Opens a application for a command that stores nothing it needs: for reading where a daemon holds
+/// the database.
+Result<SessionOfCommand> open_for_reading(const Invocation&);
 /// Opens the application of the daemon, which logs as [log] or --log-level say and shows no
 /// progress.
 Result<SessionOfCommand> open_daemon_session(const Invocation&);

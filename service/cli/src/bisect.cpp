@@ -4,6 +4,7 @@
 #include "application_command.hpp"
 #include "bisection_output.hpp"
 #include "commands.hpp"
+#include "control_client.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 
 namespace torchwatch::cli {
@@ -40,9 +41,23 @@ Result<bisection::BisectionRequest> request_of(const Options& options) {
   return request;
 }
 
+/// The body that the API takes: what is not asked for is not in it.
+nlohmann::json body_of(const daemon::BisectionRequest& request) {
+  auto body = nlohmann::json::parse(to_json(request));
+  for (const auto* member : {"good", "bad", "suspect", "workloads"}) {
+    const auto& value = body.at(member);
+    const bool is_filled = value.is_string() ? value != "" : !value.empty();
+    if (!is_filled) body.erase(member);
+  }
+  return body;
+}
+
 Outcome run_bisect(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto request, request_of(options));
-  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) return daemon->hand_over(invocation, "/api/v1/bisections", body_of(request));
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
   TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   if (invocation.json) {

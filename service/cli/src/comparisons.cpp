@@ -4,6 +4,7 @@
 #include "application_command.hpp"
 #include "commands.hpp"
 #include "comparison_output.hpp"
+#include "control_client.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -84,18 +85,34 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   return exit_status_of(output);
 }
 
+std::string path_of(storage::Id comparison, const std::string& action) {
+  return "/api/v1/comparisons/" + std::to_string(comparison) + "/" + action;
+}
+
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto opened, open_application(invocation));
-  auto& services = opened.services();
-  TW_TRY_VOID(storage::ComparisonStore(services.database)
-                  .cancel(id, "cancelled on the command line", services.clock.wall_now()));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(daemon->post(path_of(id, "cancel"), nlohmann::json::object()));
+  } else {
+    TW_TRY(auto opened, open_application(invocation, std::move(config)));
+    auto& services = opened.services();
+    TW_TRY_VOID(storage::ComparisonStore(services.database)
+                    .cancel(id, "cancelled by a person", services.clock.wall_now()));
+  }
   invocation.out << "comparison " << id << " cancelled\n";
   return ExitStatus::done;
 }
 
 Outcome run_retry(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto opened, open_application(invocation));
-  TW_TRY_VOID(storage::ComparisonStore(opened.services().database).retry(id));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(daemon->post(path_of(id, "retry"), nlohmann::json::object()));
+  } else {
+    TW_TRY(auto opened, open_application(invocation, std::move(config)));
+    TW_TRY_VOID(storage::ComparisonStore(opened.services().database).retry(id));
+  }
   invocation.out << "comparison " << id << " is due again\n";
   return ExitStatus::done;
 }

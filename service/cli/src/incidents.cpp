@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
@@ -5,10 +7,12 @@
 #include "application_command.hpp"
 #include "bisection_output.hpp"
 #include "commands.hpp"
+#include "control_client.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -75,13 +79,25 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   return ExitStatus::done;
 }
 
-Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
-  TW_TRY(auto opened, open_application(invocation));
+std::string path_of(storage::Id incident, const std::string& action) {
+  return "/api/v1/incidents/" + std::to_string(incident) + "/" + action;
+}
+
+Status change_stored(const Invocation& invocation, config::Config config, storage::Id id,
+                     bool close) {
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
   storage::IncidentStore store(opened.services().database);
-  if (close) {
-    TW_TRY_VOID(store.close(id, opened.services().clock.wall_now()));
+  return close ? store.close(id, opened.services().clock.wall_now()) : store.acknowledge(id);
+}
+
+Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(
+        daemon->post(path_of(id, close ? "close" : "acknowledge"), nlohmann::json::object()));
   } else {
-    TW_TRY_VOID(store.acknowledge(id));
+    TW_TRY_VOID(change_stored(invocation, std::move(config), id, close));
   }
   invocation.out << "incident " << id << (close ? " closed\n" : " acknowledged\n");
   return ExitStatus::done;
@@ -93,9 +109,16 @@ struct AcceptOptions {
 };
 
 Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOptions& options) {
-  TW_TRY(auto opened, open_application(invocation));
-  TW_TRY_VOID(nightly::accept_incident(opened.services(), id, options.by, options.reason));
-  invocation.out << "incident " << id << " accepted by " << options.by << "\n";
+  const auto by = options.by.empty() ? platform::user_name(getuid()) : options.by;
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(daemon->post(path_of(id, "accept"), {{"by", by}, {"reason", options.reason}}));
+  } else {
+    TW_TRY(auto opened, open_application(invocation, std::move(config)));
+    TW_TRY_VOID(nightly::accept_incident(opened.services(), id, by, options.reason));
+  }
+  invocation.out << "incident " << id << " accepted by " << by << "\n";
   return ExitStatus::done;
 }
 
@@ -124,9 +147,8 @@ void add_incidents(Commands& commands) {
                      return run_accept(invocation, *id, *options);
                    });
   with_id(accept);
-  accept.add_option("--by", options->by, "Who accepts it; default: $USER")
-      ->envname("USER")
-      ->required();
+  accept.add_option("--by", options->by, "Who accepts it; default: $USER, or your user's name")
+      ->envname("USER");
   accept.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
       ->required();
 }

@@ -1,9 +1,11 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "application_command.hpp"
 #include "commands.hpp"
 #include "comparison_output.hpp"
+#include "control_client.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -67,11 +69,27 @@ Result<ExitStatus> show(const Invocation& invocation, comparison::Services& serv
   return status;
 }
 
+/// The daemon works in another folder, so the name of one is given to it in full.
+std::string build_for_daemon(const std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(text, error)) return text;
+  return std::filesystem::canonical(text, error).string();
+}
+
+nlohmann::json request_of(const Options& options) {
+  if (options.candidate.empty()) return nlohmann::json::object();
+  return {{"candidate", build_for_daemon(options.candidate)},
+          {"baseline", build_for_daemon(options.baseline)}};
+}
+
 Outcome run_nightly(const Invocation& invocation, const Options& options) {
   if (options.candidate.empty() != options.baseline.empty()) {
     return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
   }
-  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) return daemon->hand_over(invocation, "/api/v1/nightlies", request_of(options));
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
   auto& services = opened.services();
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(auto comparisons, due_comparisons(opened, options, invocation.stop));

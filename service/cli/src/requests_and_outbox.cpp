@@ -3,6 +3,7 @@
 
 #include "application_command.hpp"
 #include "commands.hpp"
+#include "control_client.hpp"
 #include "reader_command.hpp"
 #include "table.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -65,10 +66,17 @@ Outcome run_requests(const Invocation& invocation) {
 }
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto opened, open_application(invocation));
-  TW_TRY_VOID(storage::RequestStore(opened.services().database)
-                  .answer(id, storage::RequestState::cancelled,
-                          json{{"error", "cancelled on the command line"}}.dump()));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(
+        daemon->post("/api/v1/requests/" + std::to_string(id) + "/cancel", json::object()));
+  } else {
+    TW_TRY(auto opened, open_application(invocation, std::move(config)));
+    TW_TRY_VOID(storage::RequestStore(opened.services().database)
+                    .answer(id, storage::RequestState::cancelled,
+                            json{{"error", "cancelled by a person"}}.dump()));
+  }
   invocation.out << "request " << id << " cancelled\n";
   return ExitStatus::done;
 }
@@ -100,8 +108,14 @@ Outcome run_outbox(const Invocation& invocation) {
 }
 
 Outcome run_retry(const Invocation& invocation, const std::string& key) {
-  TW_TRY(auto opened, open_application(invocation));
-  TW_TRY_VOID(storage::IncidentStore(opened.services().database).retry(key));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) {
+    TW_TRY_VOID(daemon->post("/api/v1/outbox/retry", {{"key", key}}));
+  } else {
+    TW_TRY(auto opened, open_application(invocation, std::move(config)));
+    TW_TRY_VOID(storage::IncidentStore(opened.services().database).retry(key));
+  }
   invocation.out << "message " << key << " is due again\n";
   return ExitStatus::done;
 }

@@ -4,14 +4,20 @@
 
 namespace torchwatch::comparison {
 
-Result<storage::BuildRow> mark_ready(Services& services, storage::BuildRow row,
-                                     const builds::Tree& tree, const std::string& trunk_commit) {
+storage::BuildRow described(storage::BuildRow row, const builds::Tree& tree,
+                            const std::string& trunk_commit) {
   row.version = tree.version;
   row.embedded_commit = tree.embedded_commit;
   row.trunk_commit = trunk_commit;
   row.content_hash = tree.content_hash;
   row.folder = tree.folder.string();
-  return storage::BuildStore(services.database).mark_ready(row);
+  return row;
+}
+
+Result<storage::BuildRow> mark_ready(Services& services, storage::BuildRow row,
+                                     const builds::Tree& tree, const std::string& trunk_commit) {
+  return storage::BuildStore(services.database)
+      .mark_ready(described(std::move(row), tree, trunk_commit));
 }
 
 Result<MeasurableBuild> BuildPreparer::of_tree(storage::BuildOrigin origin, const std::string& name,

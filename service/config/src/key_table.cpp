@@ -285,8 +285,11 @@ void add_service(std::vector<Key>& table) {
           "Further names, besides the address, that a request's Host header may have."));
   table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
                       Allowed<std::filesystem::path>{},
-                      "The file with the token for writing. Empty: nothing can be written over "
-                      "HTTP."));
+                      "The file with the token for writing over the port. Empty: nothing can be "
+                      "written over it."));
+  table.push_back(key("web", "socket", &C::web, &C::Web::socket, Allowed<std::filesystem::path>{},
+                      "The Unix socket over which commands reach the daemon. Empty: control, "
+                      "beside the database."));
   table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
                       between(kKiB, 64 * kMiB), "Size limit of a request's body."));
   table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,

@@ -114,7 +114,8 @@ std::string elsewhere(std::string_view name) {
   return at == known.end() ? "" : "[" + at->table + "] " + at->name;
 }
 
-/// Says what a key (or a table, if `name` is empty) of an earlier version is called now; else empty.
+/// Says what a key (or a table, if `name` is empty) of an earlier version is called now; else
+/// empty.
 std::string renamed(const std::string& table, const std::string& name) {
   const auto now = name_now(table, name);
   if (now.empty()) return {};
@@ -203,6 +204,11 @@ void resolve(const fs::path& folder, Config& config) {
 }
 
 }  // namespace
+
+fs::path control_socket(const Config& config) {
+  return config.web.socket.empty() ? config.storage.path.parent_path() / "control"
+                                   : config.web.socket;
+}
 
 Result<Config> load(const fs::path& file, bool required) {
   TW_TRY(const auto text, read_text(file));

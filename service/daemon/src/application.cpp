@@ -1,5 +1,7 @@
 #include "torchwatch/daemon/application.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "logged.hpp"
@@ -73,6 +75,7 @@ struct Application::Parts {
 
   config::Config config;
   log::Log& log;
+  bool is_reader = false;
   LoggedProgress progress;
   platform::SystemClock clock;
   platform::SystemRandom random;
@@ -89,11 +92,23 @@ struct Application::Parts {
   std::optional<comparison::Services> services;
 
   Status open_database() {
+    if (is_reader) {
+      TW_TRY(database, open_reader(config));
+      return {};
+    }
     TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
     TW_TRY(database, storage::Database::open({.path = config.storage.path}));
     TW_TRY(const int left, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
     (void)left;
     return {};
+  }
+
+  /// The database's path names the owner of the children: a daemon that was killed left them to the
+  /// next one on the same database, which ends them before anything is measured. A reader is no
+  /// next one.
+  std::string owner_of_children() const {
+    const auto owner = config.storage.path.string();
+    return is_reader ? owner + " (read by process " + std::to_string(getpid()) + ")" : owner;
   }
 
   Status open_source() {
@@ -140,21 +155,31 @@ Result<std::unique_ptr<Application>> Application::open(config::Config config,
                                                        comparison::Progress& progress,
                                                        log::Log& log,
                                                        comparison::RunnerSource* runners) {
+  return assemble(std::make_unique<Parts>(std::move(config), progress, log), runners);
+}
+
+Result<std::unique_ptr<Application>> Application::open_for_reading(config::Config config,
+                                                                   comparison::Progress& progress,
+                                                                   log::Log& log) {
   auto parts = std::make_unique<Parts>(std::move(config), progress, log);
+  parts->is_reader = true;
+  return assemble(std::move(parts), nullptr);
+}
+
+Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts> parts,
+                                                           comparison::RunnerSource* runners) {
   TW_TRY_VOID(parts->open_database());
   TW_TRY_VOID(make_folder(parts->config.executor.scratch));
   TW_TRY_VOID(make_folder(parts->config.build.cache));
-  // The database's path names the owner of the children: a daemon that was killed left them to the
-  // next one on the same database, which ends them before anything is measured.
   parts->processes = std::make_unique<LoggedProcesses>(
-      process::make_process_runner(parts->config.storage.path.string()), log.logger("process"));
+      process::make_process_runner(parts->owner_of_children()), parts->log.logger("process"));
   executor::LocalExecutor::Settings settings;
   settings.threads = parts->config.measure.threads;
   settings.bind_threads = process::may_raise_priority();
   settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
   parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
   parts->kits.emplace(kit_settings(parts->config), *parts->processes);
-  parts->runners.emplace(*parts->kits, log.logger("builds"));
+  parts->runners.emplace(*parts->kits, parts->log.logger("builds"));
   TW_TRY_VOID(parts->open_source());
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_channels();
@@ -177,6 +202,9 @@ comparison::Services& Application::services() {
 }
 const config::Config& Application::config() const {
   return parts_->config;
+}
+bool Application::is_reader() const {
+  return parts_->is_reader;
 }
 log::Log& Application::log() {
   return parts_->log;

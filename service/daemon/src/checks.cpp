@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/storage/database.hpp"
 
@@ -110,6 +111,22 @@ CheckResult check_recipe(const config::Config& config) {
              "chmod +x it, or correct the path");
 }
 
+CheckResult check_socket(const config::Config& config) {
+  const auto path = config::control_socket(config);
+  // The daemon makes the folder of its database, and no other.
+  const bool is_made = config.web.socket.empty() && !fs::exists(path.parent_path());
+  if (is_made) return good("[web] socket", "will be made at " + path.string());
+  const auto file = platform::SocketFile::open(path);
+  const auto listener = file ? file->listener() : fail(file.error());
+  if (!listener) {
+    return bad(Severity::error, "[web] socket", listener.error().message,
+               "set [web] socket to a path in a folder that the daemon may write");
+  }
+  if (!*listener) return good("[web] socket", "will be made at " + path.string());
+  return good("[web] socket",
+              "process " + std::to_string(**listener) + " listens on " + path.string());
+}
+
 CheckResult check_github(const config::Config& config) {
   if (config.github.repository.empty()) {
     return bad(Severity::warning, "[github]", "not set", "issues stay in the outbox until it is");
@@ -124,13 +141,14 @@ CheckResult check_github(const config::Config& config) {
 
 std::vector<CheckResult> check_all(const config::Config& config) {
   auto results = check_machine("/");
-  for (auto& result : {check_program("g++", "runners are compiled against each build's headers"),
-                       check_program("cmake", "runners are compiled with it"),
-                       check_program("ninja", "runners are compiled with it"),
-                       check_program("python3", "releases are fetched with its pip"),
-                       check_space(config.storage.path.parent_path()),
-                       check_database(config.storage.path), check_channel(config),
-                       check_source(config), check_recipe(config), check_github(config)}) {
+  for (auto& result :
+       {check_program("g++", "runners are compiled against each build's headers"),
+        check_program("cmake", "runners are compiled with it"),
+        check_program("ninja", "runners are compiled with it"),
+        check_program("python3", "releases are fetched with its pip"),
+        check_space(config.storage.path.parent_path()), check_database(config.storage.path),
+        check_channel(config), check_source(config), check_recipe(config), check_socket(config),
+        check_github(config)}) {
     results.push_back(result);
   }
   return results;

@@ -6,6 +6,7 @@
 #include "health.hpp"
 #include "requests.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pages/pages.hpp"
@@ -22,6 +23,7 @@ http::ServerSettings server_settings(const config::Config& config) {
   settings.address = config.web.address;
   settings.port = config.web.port;
   settings.hosts = config.web.hosts;
+  settings.socket = config::control_socket(config);
   settings.body_bytes_max = static_cast<std::size_t>(config.web.body_limit_bytes);
   settings.head_time_limit = config.web.head_time_limit;
   settings.body_time_limit = config.web.body_time_limit;
@@ -61,12 +63,16 @@ Status Daemon::start_server() {
                                woken_ = true;
                                wake_.notify_all();
                              },
-                             [this] { return health_->problems(); }});
+                             [this] { return health_->problems(); },
+                             [&services](storage::Id id, const auto& by, const auto& reason) {
+                               return nightly::accept_incident(services, id, by, reason);
+                             }});
   std::ranges::move(pages::routes(services.database), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   logger_.info("listening on http://" + application_.config().web.address + ":" +
-               std::to_string(server_->port()));
+               std::to_string(server_->port()) + " and on " +
+               config::control_socket(application_.config()).string());
   return {};
 }
 

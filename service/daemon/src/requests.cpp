@@ -26,6 +26,15 @@ bool is_trigger(const RequestRow& request) {
   return !body.is_object() || !body.contains("candidate") || !body.contains("baseline");
 }
 
+/// Finds the build that a request names. A folder may be named by a user of this machine only,
+/// because a build's code is run.
+Result<storage::BuildRow> build_of(Application& application, const RequestRow& request,
+                                   const char* member, std::stop_token stop) {
+  const auto name = body_of(request).at(member).get<std::string>();
+  return request.asked_by ? resolve_build(application, name, stop)
+                          : published_build(application, name, stop);
+}
+
 /// Returns the comparison of a request: the one that it opened before it was put off, else a new
 /// one.
 Result<storage::ComparisonRow> comparison_of(Application& application, const RequestRow& request,
@@ -35,11 +44,8 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   if (noted.is_object() && noted.contains("comparison")) {
     return comparisons.get(noted["comparison"].get<storage::Id>());
   }
-  const auto body = body_of(request);
-  TW_TRY(const auto candidate,
-         published_build(application, body.at("candidate").get<std::string>(), stop));
-  TW_TRY(const auto baseline,
-         published_build(application, body.at("baseline").get<std::string>(), stop));
+  TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
+  TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
   TW_TRY(auto opened, nightly::open_requested_comparison(application.services(), candidate.id,
                                                          baseline.id, true));
   TW_TRY_VOID(storage::RequestStore(application.services().database)
@@ -58,7 +64,7 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
                                         std::stop_token stop) {
   TW_TRY(auto wanted, bisection::parse_bisection_request(request.body_json));
   for (auto* commit : {&wanted.suspect, &wanted.good, &wanted.bad}) {
-    if (commit->empty()) continue;
+    if (commit->empty() || request.asked_by) continue;
     TW_TRY(*commit, commit_on_branch(application, *commit));
   }
   TW_TRY(const auto row, bisect_on_demand(application, wanted, stop));

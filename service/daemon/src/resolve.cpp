@@ -16,9 +16,12 @@ using storage::BuildRow;
 Result<BuildRow> known(Application& application, BuildOrigin origin, const std::string& name,
                        const builds::Tree& tree) {
   auto& services = application.services();
+  const auto trunk_commit = nightly::trunk_commit_of(services, tree);
+  if (application.is_reader()) {
+    return comparison::described({.origin = origin, .name = name}, tree, trunk_commit);
+  }
   TW_TRY(auto row, storage::BuildStore(services.database).discover(origin, name));
-  return comparison::mark_ready(services, std::move(row), tree,
-                                nightly::trunk_commit_of(services, tree));
+  return comparison::mark_ready(services, std::move(row), tree, trunk_commit);
 }
 
 /// Looks like a version of the wheel index: "2.12.1".

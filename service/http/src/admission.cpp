@@ -7,15 +7,17 @@
 
 namespace torchwatch::http {
 
-Admission::Connection::Connection(Admission& admission, int socket, std::string address)
-    : admission_(&admission), socket_(socket), address_(std::move(address)) {
+Admission::Connection::Connection(Admission& admission, int socket, std::string address,
+                                  std::optional<uid_t> user)
+    : admission_(&admission), socket_(socket), address_(std::move(address)), user_(user) {
   admission_->enter(socket_, address_);
 }
 
 Admission::Connection::Connection(Connection&& other) noexcept
     : admission_(std::exchange(other.admission_, nullptr)),
       socket_(std::exchange(other.socket_, -1)),
-      address_(std::move(other.address_)) {}
+      address_(std::move(other.address_)),
+      user_(other.user_) {}
 
 Admission::Connection::~Connection() {
   if (admission_ != nullptr) admission_->leave(socket_, address_);

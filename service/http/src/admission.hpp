@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,18 +19,21 @@ class Admission {
   /// An open connection; its destructor closes it and frees its place.
   class Connection {
    public:
-    Connection(Admission&, int socket, std::string address);
+    Connection(Admission&, int socket, std::string address, std::optional<uid_t> user = {});
     Connection(Connection&&) noexcept;
     Connection& operator=(Connection&&) = delete;
     Connection(const Connection&) = delete;
     ~Connection();
     int socket() const { return socket_; }
     const std::string& address() const { return address_; }
+    /// Who is at its other end, over the Unix socket.
+    std::optional<uid_t> user() const { return user_; }
 
    private:
     Admission* admission_;
     int socket_;
     std::string address_;
+    std::optional<uid_t> user_;
   };
 
   bool has_place_for(const std::string& address) const;

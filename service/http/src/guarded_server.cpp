@@ -41,6 +41,20 @@ std::string peer_address(int socket) {
   return text.data();
 }
 
+/// The user at the other end of a Unix socket, as the kernel vouches for it; nothing if it cannot.
+std::optional<uid_t> user_of(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.uid;
+}
+
+/// Whether accept() may succeed again: the client was gone already, or something is used up.
+bool is_passing(int error) {
+  return error == EINTR || error == ECONNABORTED || error == EMFILE || error == ENFILE ||
+         error == ENOBUFS || error == ENOMEM;
+}
+
 /// Does not wait: the acceptor must never hang on a client.
 void turn_away(int socket) {
   const Reply reply = problem(503, "too many connections; try again later");
@@ -126,6 +140,7 @@ struct GuardedServer::Current {
 GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, log::Logger logger)
     : settings_(settings),
       rules_(rules_of(settings)),
+      socket_rules_{{}, settings.body_bytes_max},
       answers_(std::move(answers)),
       logger_(std::move(logger)),
       admission_(settings.connections_max, settings.connections_per_address_max) {
@@ -164,7 +179,7 @@ void GuardedServer::install_handlers() {
   });
 }
 
-Status GuardedServer::start() {
+Status GuardedServer::bind_address() {
   const std::string where = settings_.address + ":" + std::to_string(settings_.port);
   if (!is_address(settings_.address)) {
     return fail(ErrorCode::invalid, "[web] address: invalid address \"" + settings_.address +
@@ -182,32 +197,71 @@ Status GuardedServer::start() {
         "cannot listen on " + where + ": " +
             (is_taken ? "the port is taken (is another daemon running?)" : std::strerror(errno)));
   }
+  return {};
+}
+
+Status GuardedServer::start() {
+  if (!settings_.socket.empty()) {
+    TW_TRY(auto socket, platform::ListeningSocket::open(settings_.socket));
+    socket_.emplace(std::move(socket));
+  }
+  TW_TRY_VOID(bind_address());
   workers_ = std::make_unique<ConnectionWorkers>(
       static_cast<std::size_t>(settings_.threads_max),
       [this](Admission::Connection& connection) { serve(connection); });
   acceptor_ = std::thread([this] { listen_after_bind(); });
   while (!is_running()) std::this_thread::yield();
+  if (socket_) {
+    socket_acceptor_ =
+        std::jthread([this](const std::stop_token& stop) { accept_on_socket(stop); });
+  }
   return {};
 }
 
 void GuardedServer::end() {
   if (!acceptor_.joinable()) return;
   stop();
+  socket_acceptor_.request_stop();
+  if (socket_) socket_->shut();
   admission_.shut_all();
   acceptor_.join();
+  socket_acceptor_ = {};
+  socket_.reset();  // ends the connections that nobody has accepted
   workers_.reset();
 }
 
 bool GuardedServer::process_and_close_socket(socket_t socket) {
   fcntl(socket, F_SETFD, FD_CLOEXEC);
-  const std::string address = peer_address(socket);
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return admit(socket, peer_address(socket), std::nullopt);
+}
+
+void GuardedServer::accept_on_socket(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const int socket = accept4(socket_->get(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket >= 0) {
+      const auto user = user_of(socket);
+      if (user) {
+        admit(socket, "uid " + std::to_string(*user), user);
+      } else {
+        close(socket);
+      }
+    } else if (is_passing(errno)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } else {
+      return;
+    }
+  }
+}
+
+bool GuardedServer::admit(int socket, const std::string& address, std::optional<uid_t> user) {
+  const std::scoped_lock lock(admitting_);
   if (!admission_.has_place_for(address)) {
     turn_away(socket);
     return false;
   }
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  workers_->add(Admission::Connection(admission_, socket, address));
+  workers_->add(Admission::Connection(admission_, socket, address, user));
   return true;
 }
 
@@ -222,7 +276,7 @@ void GuardedServer::serve(Admission::Connection& connection) {
 }
 
 void GuardedServer::serve_requests(Admission::Connection& connection) {
-  GuardedStream stream(connection.socket(), connection.address());
+  GuardedStream stream(connection.socket(), connection.address(), connection.user());
   auto patience = settings_.head_time_limit;  // a new client has as long as for its head
   for (int left = settings_.requests_per_connection_max; left > 0; --left) {
     if (!stream.wait_for_request(patience)) return;
@@ -246,7 +300,7 @@ void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
   exchange.has_head = true;
   disarm(request);
   exchange.has_unread_body = announces_body(request);
-  exchange.refusal = refusal_of(request, rules_);
+  exchange.refusal = refusal_of(request, exchange.stream->user() ? socket_rules_ : rules_);
   if (exchange.refusal) request.headers.erase("Expect");
   exchange.stream->begin_body(settings_.body_bytes_max + kFramingBytes, settings_.body_time_limit);
   exchange.stream->begin_answer(settings_.body_time_limit + settings_.answer_time_limit);
@@ -254,9 +308,10 @@ void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
 
 httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Request& request,
                                                             httplib::Response& response) {
-  auto reply = current_->refusal ? current_->refusal : answers_.to_head(request_of(request));
+  const Request seen = request_of(request, current_->stream->user());
+  auto reply = current_->refusal ? current_->refusal : answers_.to_head(seen);
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
-  put(reply ? *reply : answers_.to_request(request_of(request)), response);
+  put(reply ? *reply : answers_.to_request(seen), response);
   return HandlerResponse::Handled;
 }
 
@@ -266,7 +321,7 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
   put(request.body.size() > settings_.body_bytes_max
           ? problem(413, "the body is too long: at most " +
                              std::to_string(settings_.body_bytes_max) + " bytes")
-          : answers_.to_request(request_of(request)),
+          : answers_.to_request(request_of(request, current_->stream->user())),
       response);
 }
 

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -14,6 +16,7 @@
 #include "request_guard.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/http/server.hpp"
+#include "torchwatch/platform/unix_socket.hpp"
 
 namespace torchwatch::http {
 
@@ -33,7 +36,7 @@ class GuardedServer final : public httplib::Server {
   GuardedServer(const ServerSettings&, Answers, log::Logger = {});
   ~GuardedServer() override;
 
-  /// Errors: conflict (port taken), invalid (address).
+  /// Errors: conflict (port taken), invalid (address), those of platform::ListeningSocket.
   Status start();
   int port() const { return port_; }
   void end();  ///< stops and joins; may be repeated
@@ -43,6 +46,9 @@ class GuardedServer final : public httplib::Server {
   struct Current;
 
   bool process_and_close_socket(socket_t socket) override;
+  Status bind_address();
+  void accept_on_socket(const std::stop_token&);
+  bool admit(int socket, const std::string& address, std::optional<uid_t> user);
   void serve(Admission::Connection&);
   void serve_requests(Admission::Connection&);
   bool serve_request(GuardedStream&, bool is_last);
@@ -59,11 +65,15 @@ class GuardedServer final : public httplib::Server {
 
   const ServerSettings settings_;
   const GuardRules rules_;
+  const GuardRules socket_rules_;  ///< what knows the file's path knows the host
   const Answers answers_;
   const log::Logger logger_;
   Admission admission_;
+  std::mutex admitting_;  ///< there are two acceptors
   std::unique_ptr<ConnectionWorkers> workers_;
+  std::optional<platform::ListeningSocket> socket_;
   std::thread acceptor_;
+  std::jthread socket_acceptor_;
   int port_ = 0;
 };
 

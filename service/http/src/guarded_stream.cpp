@@ -26,8 +26,8 @@ bool ready(int socket, short events, GuardedStream::Clock::time_point until) {
 
 }  // namespace
 
-GuardedStream::GuardedStream(int socket, std::string remote_address)
-    : socket_(socket), remote_address_(std::move(remote_address)) {}
+GuardedStream::GuardedStream(int socket, std::string remote_address, std::optional<uid_t> user)
+    : socket_(socket), remote_address_(std::move(remote_address)), user_(user) {}
 
 bool GuardedStream::wait_for_request(milliseconds limit) {
   if (taken_ < filled_) return true;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <httplib.h>
+#include <sys/types.h>
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "head_scanner.hpp"
@@ -17,7 +19,7 @@ class GuardedStream final : public httplib::Stream {
   using Clock = std::chrono::steady_clock;
   enum class End { none, closed, too_late, too_long, malformed, too_many_lines };
 
-  GuardedStream(int socket, std::string remote_address);
+  GuardedStream(int socket, std::string remote_address, std::optional<uid_t> user = {});
 
   /// Waits for the first byte of the next request.
   bool wait_for_request(std::chrono::milliseconds limit);
@@ -28,6 +30,8 @@ class GuardedStream final : public httplib::Stream {
   /// Why reading stopped before the request was complete.
   End end() const { return end_; }
   const std::string& remote_address() const { return remote_address_; }
+  /// Who is at the other end, over the Unix socket.
+  std::optional<uid_t> user() const { return user_; }
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -45,6 +49,7 @@ class GuardedStream final : public httplib::Stream {
 
   int socket_;
   std::string remote_address_;
+  std::optional<uid_t> user_;
   Clock::time_point read_until_;
   Clock::time_point write_until_;
   std::size_t budget_ = 0;

@@ -41,7 +41,7 @@ Result<std::string> read_name(const json& value, const std::string& member) {
 std::string listed(std::initializer_list<std::string_view> words) {
   std::string text;
   for (const auto word : words) text += (text.empty() ? "" : ", ") + std::string(word);
-  return text;
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace
@@ -67,6 +67,24 @@ Result<std::string> name_member(const json& object, const char* member) {
   const auto found = object.find(member);
   if (found == object.end()) return std::string();
   return read_name(*found, member);
+}
+
+Result<std::string> text_member(const json& object, const char* member, std::size_t bytes_max) {
+  const auto found = object.find(member);
+  if (found == object.end()) return std::string();
+  const auto is_harmless = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte != 0x7f) || c == '\n' || c == '\t';
+  };
+  if (found->is_string()) {
+    const auto& text = found->get_ref<const std::string&>();
+    if (!text.empty() && text.size() <= bytes_max && std::ranges::all_of(text, is_harmless)) {
+      return text;
+    }
+  }
+  return fail(ErrorCode::invalid, "\"" + std::string(member) + "\" must be a string of 1 to " +
+                                      std::to_string(bytes_max) +
+                                      " bytes without control characters");
 }
 
 Result<std::vector<std::string>> names_member(const json& object, const char* member) {

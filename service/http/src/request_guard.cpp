@@ -87,7 +87,7 @@ std::optional<Reply> refusal_of(const httplib::Request& request, const GuardRule
   if (request.path.size() > kPathBytesMax) return problem(414, "the path is too long");
   const auto host = host_name(only_value(request, "Host"));
   if (host.empty()) return problem(400, "exactly one Host header is required");
-  if (std::find(rules.hosts.begin(), rules.hosts.end(), host) == rules.hosts.end()) {
+  if (!rules.hosts.empty() && std::ranges::find(rules.hosts, host) == rules.hosts.end()) {
     return problem(421, "this host name is not served; add it to [web] hosts");
   }
   return std::nullopt;
@@ -99,8 +99,9 @@ bool announces_body(const httplib::Request& request) {
           request.get_header_value("Content-Length") != "0");
 }
 
-Request request_of(const httplib::Request& from) {
+Request request_of(const httplib::Request& from, std::optional<uid_t> peer) {
   Request request;
+  request.peer = peer;
   request.method = from.method == "HEAD" ? "GET" : from.method;
   request.path = from.path;
   request.query = from.params;

@@ -12,7 +12,7 @@ namespace torchwatch::http {
 
 /// What a head may say.
 struct GuardRules {
-  std::vector<std::string> hosts;  ///< lower case, without port
+  std::vector<std::string> hosts;  ///< lower case, without port; empty: any
   std::size_t body_bytes_max = 0;
 };
 
@@ -27,7 +27,8 @@ std::optional<Reply> refusal_of(const httplib::Request&, const GuardRules&);
 /// Returns whether a body follows the head.
 bool announces_body(const httplib::Request&);
 
-/// Converts a request to what handlers see; the body is empty until it was read.
-Request request_of(const httplib::Request&);
+/// Converts a request to what handlers see; the body is empty until it was read. `peer`: who sent
+/// it over the Unix socket.
+Request request_of(const httplib::Request&, std::optional<uid_t> peer = {});
 
 }  // namespace torchwatch::http

@@ -30,12 +30,15 @@ Status accept_incident(comparison::Services& services, storage::Id id, const std
                 "an acceptance needs the name of who accepts the incident, and a reason");
   }
   storage::IncidentStore store(services.database);
+  // The repository belongs to the pipeline's thread, and an acceptance names no commit.
+  auto without_history = services;
+  without_history.history = nullptr;
   const storage::Acceptance acceptance{by, reason, services.clock.wall_now()};
   return services.database.transact([&]() -> Status {
     TW_TRY(const auto incident, store.get(id));
     TW_TRY_VOID(require_reported(services, incident));
     TW_TRY_VOID(store.accept(id, acceptance));
-    return queue_acceptance(services, incident, acceptance);
+    return queue_acceptance(without_history, incident, acceptance);
   });
 }
 

@@ -1,13 +1,16 @@
 #include "torchwatch/platform/http_client.hpp"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cctype>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "torchwatch/platform/unix_socket.hpp"
 #include "url.hpp"
 
 namespace torchwatch::platform {
@@ -153,19 +156,27 @@ class LibraryHttpClient final : public HttpClient {
     TW_TRY_VOID(check_headers(request.headers));
     TW_TRY_VOID(check_headers({{"User-Agent", user_agent_}}));
     auto response = transfer(request, url);
-    if (!response) return fail(response.error().within(request.method + " " + url.origin));
-    return response;
+    if (response) return response;
+    const auto where = request.socket.empty() ? url.origin : request.socket.string();
+    return fail(response.error().within(request.method + " " + where));
   }
 
  private:
   Result<HttpResponse> transfer(const HttpRequest& request, const Url& url) const {
     const auto deadline_at = SteadyClock::now() + request.time_limit;
-    httplib::Client client(url.origin);
+    std::optional<SocketFile> file;
+    if (!request.socket.empty()) {
+      TW_TRY(file, SocketFile::open(request.socket));
+    }
+    httplib::Client client = file ? httplib::Client(file->address(), 80)  // it ignores the port
+                                  : httplib::Client(url.origin);
+    if (file) client.set_address_family(AF_UNIX);
     if (!client.is_valid()) return fail(ErrorCode::invalid, "host or port cannot be read");
     configure(client, request.time_limit);
     Arrival arrival;
     httplib::Request outgoing = to_library(request, url, arrival);
     outgoing.headers.emplace("User-Agent", user_agent_);
+    if (file) outgoing.headers.emplace("Host", url.origin.substr(url.origin.find("//") + 2));
     httplib::Response response;
     auto error = httplib::Error::Success;
     Deadline deadline(client, deadline_at);

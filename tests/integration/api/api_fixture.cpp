@@ -89,14 +89,19 @@ test::ApiDescription api_description() {
 Api::Api()
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
       client(platform::make_http_client("torchwatch-test")) {
-  routes = api::routes({*database, clock, random, [this] { ++woken; },
-                        [this] {
-                          const std::scoped_lock lock(mutex);
-                          return problems;
-                        }});
+  routes =
+      api::routes({*database, clock, random, [this] { ++woken; },
+                   [this] {
+                     const std::scoped_lock lock(mutex);
+                     return problems;
+                   },
+                   [this](Id id, const std::string& by, const std::string& reason) {
+                     return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
+                   }});
   std::ranges::move(pages::routes(*database), std::back_inserter(routes));
   http::ServerSettings settings;
   settings.token_sha256 = http::hash_token(kToken);
+  settings.socket = socket;
   server = http::Server::start(settings, routes, clock).value();
 }
 
@@ -110,12 +115,13 @@ std::string Api::url(const std::string& series) const {
 }
 
 Api::Answer Api::send(const std::string& method, const std::string& series, const std::string& body,
-                      const Headers& headers) {
+                      const Headers& headers, const std::filesystem::path& over) {
   platform::HttpRequest request;
   request.method = method;
   request.url = url(series);
   request.body = body;
   request.headers = headers;
+  request.socket = over;
   const auto response = client->send(request);
   INFO(method << " " << series);
   REQUIRE(response);
@@ -151,6 +157,17 @@ Api::Answer Api::post(const std::string& series, const std::string& body, Header
   headers.emplace("Content-Type", "application/json");
   headers.emplace("Authorization", std::string("Bearer ") + kToken);
   return send("POST", series, body, headers);
+}
+
+Api::Answer Api::post_locally(const std::string& series, const std::string& body, Headers headers) {
+  headers.emplace("Content-Type", "application/json");
+  return send("POST", series, body, headers, socket);
+}
+
+Id Api::add_incident(const std::string& key) {
+  auto row = incident_of(ComparisonStore(*database).get(1).value());
+  row.key = key;
+  return IncidentStore(*database).open(row).value().id;
 }
 
 void Api::fill() {

@@ -40,19 +40,24 @@ struct Api {
   std::string page(const std::string& series);
   /// With the token and as JSON, unless `headers` says otherwise.
   Answer post(const std::string& series, const std::string& body, Headers headers = {});
+  /// Posts over the Unix socket, without the token.
+  Answer post_locally(const std::string& series, const std::string& body, Headers headers = {});
   Answer send(const std::string& method, const std::string& series, const std::string& body,
-              const Headers& headers);
+              const Headers& headers, const std::filesystem::path& socket = {});
   std::string url(const std::string& series) const;
 
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, all with id 1 but the second build.
   void fill();
+  /// One more open incident of the first comparison (after `fill`); its id.
+  torchwatch::storage::Id add_incident(const std::string& key);
   /// One series of the first build compared with itself (after `fill`).
   void add_self_test(torchwatch::Verdict verdict);
   /// `count` more builds.
   void add_builds(int count);
 
   torchwatch::test::TemporaryFolder folder;
+  std::filesystem::path socket = folder.path() / "control";
   std::unique_ptr<torchwatch::storage::Database> database;
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;

@@ -4,6 +4,7 @@
 #include "api_fixture.hpp"
 
 using namespace torchwatch;
+using storage::Id;
 using Operation = test::ApiDescription::Operation;
 
 namespace {
@@ -15,9 +16,16 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::string with_id(std::string path) {
+std::string with_id(std::string path, Id id = 1) {
   const auto at = path.find("{id}");
-  return at == std::string::npos ? path : path.replace(at, 4, "1");
+  return at == std::string::npos ? path : path.replace(at, 4, std::to_string(id));
+}
+
+/// A body that the operation accepts.
+std::string body_for(const std::string& path) {
+  if (path.ends_with("/bisections")) return R"({"good": "a", "bad": "b"})";
+  if (path.ends_with("/accept")) return R"({"by": "ada", "reason": "the price"})";
+  return "{}";
 }
 
 }  // namespace
@@ -50,14 +58,13 @@ TEST_CASE("every described operation is answered as described") {
   api.fill();
   REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
   for (const auto& operation : api_description().operations()) {
-    const std::string path = with_id(operation.path_template);
     const bool is_get = operation.method == "get";
-    const auto answer =
-        is_get
-            ? api.get(path)
-            : api.post(path, path.ends_with("bisections") ? R"({"good": "a", "bad": "b"})" : "{}");
+    const bool is_change = !is_get && operation.path_template.find("{id}") != std::string::npos;
+    const Id id = is_change ? api.add_incident(operation.path_template) : 1;
+    const std::string path = with_id(operation.path_template, id);
+    const auto answer = is_get ? api.get(path) : api.post(path, body_for(path));
     INFO(operation.method << " " << path);
-    CHECK(answer.status == (is_get ? 200 : 202));
+    CHECK(answer.status == (is_get || is_change ? 200 : 202));
   }
 }
 

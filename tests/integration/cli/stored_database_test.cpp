@@ -209,5 +209,5 @@ TEST_CASE("messages and requests are listed, retried and cancelled") {
   CHECK(messages.at(0).at("state") == "pending");
   CHECK_THAT(line.run({"request", "list"}).out, Contains("pending"));
   CHECK(line.run({"request", "cancel", "1"}).out == "request 1 cancelled\n");
-  CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled on the command line"));
+  CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled by a person"));
 }

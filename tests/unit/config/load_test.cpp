@@ -222,6 +222,14 @@ TEST_CASE("a folder, and a file too large, are no configuration") {
   CHECK(load(large, true).error().message.find("larger than 1 MiB") != std::string::npos);
 }
 
+TEST_CASE("commands reach the daemon beside its database unless a socket is named") {
+  const test::TemporaryFolder folder;
+  const auto path = folder.write("torchwatch.toml", "[storage]\npath = \"state/db.sqlite\"\n");
+  CHECK(control_socket(load(path, true).value()) == folder.path() / "state/control");
+  folder.write("torchwatch.toml", "[web]\nsocket = \"run/tw\"\n");
+  CHECK(control_socket(load(path, true).value()) == folder.path() / "run/tw");
+}
+
 TEST_CASE("relative paths start at the file, absolute ones and URLs stay, empty ones stay empty") {
   const TemporaryFolder folder;
   const auto file = folder.write("torchwatch.toml", R"(

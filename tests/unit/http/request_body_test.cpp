@@ -54,3 +54,17 @@ TEST_CASE("names are a short list of names") {
   CHECK_FALSE(check({"resnet18", ""}));
   CHECK_FALSE(check(nlohmann::json(std::vector<std::string>(101, "x"))));
 }
+
+TEST_CASE("a text for people has blanks and line breaks, no escapes, and an end") {
+  const auto check = [](const nlohmann::json& value) {
+    return text_member(nlohmann::json{{"reason", value}}, "reason", 20).has_value();
+  };
+  CHECK(check("the price\n\tof a fix"));
+  CHECK(check("größer"));
+  CHECK_FALSE(check(""));
+  CHECK_FALSE(check("\x1b[31m"));
+  CHECK_FALSE(check("a\rb"));
+  CHECK_FALSE(check(std::string(21, 'a')));
+  CHECK_FALSE(check(7));
+  CHECK(text_member(nlohmann::json::object(), "reason", 20).value().empty());
+}

@@ -36,6 +36,11 @@ TEST_CASE("a host is known by its name, whatever the port and the case") {
   CHECK(status(with({{"Host", "localhost"}, {"host", "evil.example"}})) == 400);
 }
 
+TEST_CASE("without a list of hosts any one host is served, as on the Unix socket") {
+  CHECK_FALSE(refusal_of(with({{"Host", "evil.example"}}), {{}, 100}));
+  CHECK(refusal_of(with({}), {{}, 100}));
+}
+
 TEST_CASE("a body's length is stated once, in a way that everybody understands") {
   const std::pair<std::string, std::string> host{"Host", "localhost"};
   CHECK(status(with({host, {"Content-Length", "100"}})) == 200);

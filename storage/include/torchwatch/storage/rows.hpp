@@ -253,6 +253,7 @@ struct RequestRow {
   RequestState state = RequestState::pending;
   std::string body_json;
   std::string result_json;
+  std::optional<std::int64_t> asked_by;  ///< user id on this machine; none over TCP
   WallMillis created_at = 0;
 };
 

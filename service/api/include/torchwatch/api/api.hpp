@@ -8,6 +8,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
 
@@ -26,6 +27,9 @@ struct Backend {
   platform::Random& random;
   std::function<void()> request_arrived;           ///< wakes the daemon; must not block
   std::function<std::vector<Problem>()> problems;  ///< for /healthz; must not block
+  /// Accepts an incident, as nightly::accept_incident does.
+  std::function<Status(storage::Id incident, const std::string& by, const std::string& reason)>
+      accept_incident;
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

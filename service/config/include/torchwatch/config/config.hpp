@@ -102,7 +102,8 @@ struct Config {
     std::string address = "127.0.0.1";
     int port = 8420;                   ///< 0: any free one
     std::vector<std::string> hosts;    ///< further names that a Host header may have
-    std::filesystem::path token_file;  ///< empty: nothing can be written over HTTP
+    std::filesystem::path token_file;  ///< empty: nothing can be written over the port
+    std::filesystem::path socket;      ///< empty: see control_socket
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
     std::chrono::seconds body_time_limit{10};
@@ -117,6 +118,10 @@ struct Config {
     torchwatch::log::Format format = torchwatch::log::Format::text;
   } log;
 };
+
+/// Returns the Unix socket of the daemon, over which commands of this machine reach it: [web]
+/// socket, or `control` beside the database.
+std::filesystem::path control_socket(const Config&);
 
 /// One key, for the example file, --help and errors.
 struct KeyDescription {

@@ -23,12 +23,17 @@ class Application {
   /// machine: named), invalid and not_found (what the configuration names), unavailable.
   static Result<std::unique_ptr<Application>> open(config::Config, comparison::Progress&, log::Log&,
                                                    comparison::RunnerSource* runners = nullptr);
+  /// Opens everything for a look beside the daemon that holds the database: nothing can be stored.
+  /// Errors: those of `open`, and not_found (no database yet).
+  static Result<std::unique_ptr<Application>> open_for_reading(config::Config,
+                                                               comparison::Progress&, log::Log&);
   ~Application();
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
 
   comparison::Services& services();
   const config::Config& config() const;
+  bool is_reader() const;  ///< opened for reading: the stores refuse to write
   log::Log& log();
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
@@ -40,6 +45,8 @@ class Application {
  private:
   struct Parts;
   explicit Application(std::unique_ptr<Parts>);
+  static Result<std::unique_ptr<Application>> assemble(std::unique_ptr<Parts>,
+                                                       comparison::RunnerSource* runners);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -41,8 +41,8 @@ class Health;
 class Daemon {
  public:
   /// Takes the machine's lock and begins to serve; requests are carried out by `run`. The
-  /// application must outlive the daemon. Errors: conflict (machine, port), invalid, those of the
-  /// token files.
+  /// application must outlive the daemon. Errors: conflict (machine, port, socket), invalid, those
+  /// of the token files.
   static Result<std::unique_ptr<Daemon>> start(Application&);
   ~Daemon();
 

@@ -10,7 +10,8 @@ namespace torchwatch::daemon {
 
 /// The build that a person means by BUILD: a folder, else a name or version that the channel
 /// lists, else a release of the wheel index. It is brought here, checked and known to the database
-/// afterwards. Errors: not_found, saying where it was looked for; invalid, corrupt (the tree).
+/// afterwards, unless the application only reads. Errors: not_found, saying where it was looked
+/// for; invalid, corrupt (the tree).
 Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
                                         std::stop_token stop);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -13,8 +15,9 @@ struct Request {
   std::string method;  ///< HEAD has become GET
   std::string path;    ///< percent-decoded, without query
   std::multimap<std::string, std::string> query;
-  std::string remote_address;
-  std::string authorization;  ///< empty when absent or given more than once
+  std::string remote_address;  ///< over the Unix socket "uid 1000"
+  std::optional<uid_t> peer;   ///< the user who sent it over the Unix socket
+  std::string authorization;   ///< empty when absent or given more than once
   std::string idempotency_key;
   std::string if_none_match;
   std::string content_type;  ///< without parameters, lower case

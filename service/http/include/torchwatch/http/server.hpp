@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct ServerSettings {
   std::string address = "127.0.0.1";
   int port = 0;                    ///< 0: any free one
   std::vector<std::string> hosts;  ///< allowed in Host besides the address and localhost
+  std::filesystem::path socket;    ///< a Unix socket to listen on as well; empty: none
   std::string token_sha256;        ///< see hash_token; empty: routes that need a token are closed
   std::size_t head_bytes_max = 16U << 10U;
   std::size_t body_bytes_max = 1U << 20U;
@@ -29,15 +31,17 @@ struct ServerSettings {
 };
 
 /// Serves routes over HTTP behind limits of size and time: loopback by default, Host list, bearer
-/// token, problem+json, no cookie, no CORS. Logs each request, and what a client must not see of an
-/// error. Thread-safe.
+/// token, problem+json, no cookie, no CORS. On the Unix socket the rights of its file (0660) decide
+/// who may connect; who does needs no token and no known Host. Logs each request, and what a client
+/// must not see of an error. Thread-safe.
 class Server {
  public:
-  /// Binds and begins to serve. `clock` must outlive the server. Errors: conflict (port taken),
-  /// invalid (address).
+  /// Binds and begins to serve; a Unix socket that a dead process left is replaced. `clock` must
+  /// outlive the server. Errors: conflict (port taken, another process on the Unix socket), invalid
+  /// (address, Unix socket), not_found (the folder of the Unix socket).
   static Result<std::unique_ptr<Server>> start(ServerSettings, std::vector<Route> routes,
                                                const platform::Clock& clock, log::Logger = {});
-  ~Server();  ///< stops and joins
+  ~Server();  ///< stops, joins and removes the Unix socket
   int port() const;
   void stop();
 

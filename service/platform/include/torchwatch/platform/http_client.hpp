@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,8 @@ struct HttpRequest {
   std::string body;
   std::chrono::milliseconds time_limit{30'000};
   std::size_t response_bytes_max = 8U << 20U;
+  /// A Unix socket to connect to instead of the url's host, which is only named to the server.
+  std::filesystem::path socket{};
 };
 
 struct HttpResponse {

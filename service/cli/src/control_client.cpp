@@ -1,0 +1,87 @@
+#include "control_client.hpp"
+
+#include <ostream>
+
+#include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/platform/unix_socket.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+using nlohmann::json;
+
+ErrorCode code_of(int status) {
+  switch (status) {
+    case 404:
+      return ErrorCode::not_found;
+    case 409:
+      return ErrorCode::conflict;
+    case 503:
+      return ErrorCode::unavailable;
+    case 504:
+      return ErrorCode::timed_out;
+    default:
+      return status < 500 ? ErrorCode::invalid : ErrorCode::internal;
+  }
+}
+
+Error problem_of(const platform::HttpResponse& response) {
+  const auto problem = json::parse(response.body, nullptr, false);
+  const std::string unexplained = "the daemon answered " + std::to_string(response.status);
+  return {code_of(response.status),
+          problem.is_object() ? problem.value("detail", unexplained) : unexplained};
+}
+
+/// Arguments of a command may be any bytes, JSON is UTF-8.
+Result<std::string> text_of(const json& body) {
+  try {
+    return body.dump();
+  } catch (const json::exception&) {
+    return fail(ErrorCode::invalid, "an argument is no UTF-8");
+  }
+}
+
+}  // namespace
+
+Result<std::optional<ControlClient>> ControlClient::find(const config::Config& config) {
+  const auto path = config::control_socket(config);
+  const auto file = platform::SocketFile::open(path);
+  const auto listener = file ? file->listener() : fail(file.error());
+  if (!listener && listener.error().code == ErrorCode::unavailable) return fail(listener.error());
+  // Where there can be no socket there is no daemon.
+  if (!listener || !*listener) return std::optional<ControlClient>();
+  return std::optional(ControlClient(path, **listener));
+}
+
+Result<json> ControlClient::post(const std::string& path, const json& body) const {
+  platform::HttpRequest request;
+  request.method = "POST";
+  request.url = "http://localhost" + path;
+  request.headers = {{"Content-Type", "application/json"}};
+  request.socket = socket_;
+  TW_TRY(request.body, text_of(body));
+  TW_TRY(const auto response, platform::make_http_client("torchwatch")->send(request));
+  if (response.status < 200 || response.status >= 300) return fail(problem_of(response));
+  auto object = json::parse(response.body, nullptr, false);
+  if (object.is_object()) return object;
+  return fail(ErrorCode::corrupt, "the daemon answered without a JSON object");
+}
+
+Outcome ControlClient::hand_over(const Invocation& invocation, const std::string& path,
+                                 const json& body) const {
+  TW_TRY(const auto receipt, post(path, body));
+  const auto id = receipt.value("id", std::int64_t{0});
+  const auto url = "/api/v1/requests/" + std::to_string(id);
+  if (invocation.json) {
+    invocation.out
+        << json{{"request", id}, {"state", receipt.value("state", "")}, {"url", url}}.dump(2)
+        << '\n';
+  } else {
+    invocation.out << "The daemon, process " << process_ << ", has taken it on as request " << id
+                   << ".\nIts state: " << url << " of the API. `torchwatch status` lists what is"
+                   << " measured.\n";
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace torchwatch::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.hpp"
+
+namespace torchwatch::cli {
+
+/// The daemon that holds a configuration's database, reached over its Unix socket.
+class ControlClient {
+ public:
+  /// Returns nothing if no daemon listens. Errors: unavailable (no permission).
+  static Result<std::optional<ControlClient>> find(const config::Config&);
+
+  /// Sends a POST with that body and returns the answer's object. Errors: the daemon's, with the
+  /// code and the message that the command has without a daemon; unavailable.
+  Result<nlohmann::json> post(const std::string& path, const nlohmann::json& body) const;
+
+  /// Hands work over by a POST, and prints under which number the daemon has taken it on.
+  Outcome hand_over(const Invocation&, const std::string& path, const nlohmann::json& body) const;
+
+ private:
+  ControlClient(std::filesystem::path socket, pid_t process)
+      : socket_(std::move(socket)), process_(process) {}
+
+  std::filesystem::path socket_;
+  pid_t process_;
+};
+
+}  // namespace torchwatch::cli

@@ -1,0 +1,116 @@
+// What people do to incidents over HTTP: over the port with the token, over the socket without.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "torchwatch/platform/user.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using nlohmann::json;
+
+namespace {
+
+const std::string kIncident = "/api/v1/incidents/1";
+
+}  // namespace
+
+TEST_CASE("an incident is acknowledged, then closed, with the token over the port") {
+  Api api;
+  api.fill();
+  const auto acknowledged = api.post(kIncident + "/acknowledge", "{}");
+  CHECK(acknowledged.status == 200);
+  CHECK(acknowledged.body.at("state") == "acknowledged");
+  const auto closed = api.post(kIncident + "/close", "{}");
+  CHECK(closed.status == 200);
+  CHECK(closed.body.at("state") == "closed");
+  CHECK(closed.body.at("acceptance").is_null());
+  CHECK(api.get(kIncident).body.at("state") == "closed");
+}
+
+TEST_CASE("an accepted incident is closed with who and why, and the daemon is woken") {
+  Api api;
+  api.fill();
+  const auto accepted =
+      api.post(kIncident + "/accept", R"({"by": "Ada Lovelace", "reason": "the price\nof a fix"})");
+  CHECK(accepted.status == 200);
+  CHECK(accepted.body.at("state") == "closed");
+  CHECK(accepted.body.at("acceptance").at("by") == "Ada Lovelace");
+  CHECK(accepted.body.at("acceptance").at("reason") == "the price\nof a fix");
+  CHECK(api.woken == 1);
+}
+
+TEST_CASE("over the socket no token is needed, and the user who asks is who accepts") {
+  Api api;
+  api.fill();
+  CHECK(api.post_locally(kIncident + "/acknowledge", "{}").status == 200);
+  const auto accepted = api.post_locally(kIncident + "/accept", R"({"reason": "the price"})");
+  CHECK(accepted.status == 200);
+  CHECK(accepted.body.at("acceptance").at("by") == platform::user_name(getuid()));
+  const auto other = std::to_string(api.add_incident("other"));
+  const auto named = api.post_locally("/api/v1/incidents/" + other + "/accept",
+                                      R"({"by": "ada", "reason": "the price"})");
+  CHECK(named.body.at("acceptance").at("by") == "ada");
+  CHECK(api.post_locally("/api/v1/nightlies", "{}").status == 202);
+}
+
+TEST_CASE("over the port an incident is changed neither without the token nor without a name") {
+  Api api;
+  api.fill();
+  for (const auto* action : {"/acknowledge", "/accept", "/close"}) {
+    INFO(action);
+    CHECK(api.post(kIncident + action, "{}", {{"Authorization", ""}}).status == 401);
+  }
+  CHECK(api.post(kIncident + "/accept", R"({"reason": "the price"})").status == 400);
+  CHECK(api.get(kIncident).body.at("state") == "open");
+}
+
+TEST_CASE("an unknown incident is 404, one that is in another state 409, as a problem") {
+  Api api;
+  api.fill();
+  const auto unknown = api.post("/api/v1/incidents/99/close", "{}");
+  CHECK(unknown.status == 404);
+  CHECK(unknown.body.at("detail") == "incident 99 is not stored");
+  REQUIRE(api.post(kIncident + "/close", "{}").status == 200);
+  for (const auto* action : {"/acknowledge", "/close"}) {
+    const auto late = api.post(kIncident + action, "{}");
+    INFO(action);
+    CHECK(late.status == 409);
+    CHECK(late.headers.at("content-type") == "application/problem+json");
+  }
+  CHECK(api.post(kIncident + "/accept", R"({"by": "ada", "reason": "why"})").status == 409);
+}
+
+TEST_CASE("a change that is repeated with its Idempotency-Key is answered again") {
+  Api api;
+  api.fill();
+  const Api::Headers key{{"Idempotency-Key", "triage-1"}};
+  const std::string accept = R"({"by": "ada", "reason": "the price"})";
+  CHECK(api.post(kIncident + "/acknowledge", "{}", key).status == 200);
+  CHECK(api.post(kIncident + "/acknowledge", "{}", key).status == 200);
+  CHECK(api.post(kIncident + "/acknowledge", "{}").status == 409);
+  const auto first = api.post(kIncident + "/accept", accept, key);
+  api.clock.advance(std::chrono::minutes(1));
+  const auto again = api.post(kIncident + "/accept", accept, key);
+  CHECK(again.status == 200);
+  CHECK(again.body == first.body);
+  const auto other =
+      api.post(kIncident + "/accept", R"({"by": "bob", "reason": "the price"})", key);
+  CHECK(other.status == 409);
+  CHECK(api.post(kIncident + "/close", "{}", key).status == 409);
+  CHECK(api.post(kIncident + "/acknowledge", "{}", {{"Idempotency-Key", "no key"}}).status == 400);
+}
+
+TEST_CASE("a name or a reason that is no text for people is refused") {
+  Api api;
+  api.fill();
+  for (const json& body :
+       {json{{"by", "ada"}}, json{{"by", "ada"}, {"reason", ""}},
+        json{{"by", 7}, {"reason", "why"}}, json{{"by", "a\x1b[31m"}, {"reason", "why"}},
+        json{{"by", std::string(201, 'a')}, {"reason", "why"}},
+        json{{"by", "ada"}, {"reason", std::string(4'001, 'a')}}}) {
+    INFO(body.dump());
+    CHECK(api.post(kIncident + "/accept", body.dump()).status == 400);
+  }
+}

@@ -1,0 +1,249 @@
+// The command line beside a daemon that holds the database, in a process of its own.
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/platform/unix_socket.hpp"
+#include "torchwatch/platform/user.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// `torchwatch serve` as a process; killed with the object.
+class DaemonProcess {
+ public:
+  DaemonProcess(const fs::path& configuration, fs::path socket) : socket_(std::move(socket)) {
+    const std::string file = configuration.string();
+    const std::array<const char*, 7> arguments{
+        TORCHWATCH_PROGRAM, "serve", "--config", file.c_str(), "--log-level", "error", nullptr};
+    REQUIRE(posix_spawn(&pid_, TORCHWATCH_PROGRAM, nullptr, nullptr,
+                        const_cast<char* const*>(arguments.data()), environ) == 0);
+    wait_until_it_listens();
+  }
+  DaemonProcess(const DaemonProcess&) = delete;
+  DaemonProcess& operator=(const DaemonProcess&) = delete;
+  ~DaemonProcess() { end(SIGKILL); }
+
+  /// Ends it; what waitpid says of it.
+  int end(int signal) {
+    int status = 0;
+    if (pid_ > 0) {
+      kill(pid_, signal);
+      waitpid(pid_, &status, 0);
+    }
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  void wait_until_it_listens() {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < limit) {
+      const auto file = platform::SocketFile::open(socket_);
+      const auto listener = file ? file->listener() : fail(file.error());
+      if (listener && *listener == pid_) return;
+      int status = 0;
+      if (waitpid(pid_, &status, WNOHANG) == pid_) {
+        pid_ = -1;
+        FAIL("the daemon ended with status " << status);
+      }
+    }
+    FAIL("the daemon does not listen on " << socket_);
+  }
+
+  fs::path socket_;
+  pid_t pid_ = -1;
+};
+
+/// A database with three open incidents, its configuration, and the command line on it.
+struct Place {
+  struct Printed {
+    int status = 0;
+    std::string out;
+    std::string err;
+  };
+
+  explicit Place(const std::string& below = "state") : state(folder.path() / below) {
+    fs::create_directories(folder.path() / "nightlies");
+    fs::create_directories(state);
+    file = folder.write("torchwatch.toml", "[storage]\npath = \"" + below +
+                                               "/db.sqlite\"\n[web]\nport = 0\n"
+                                               "[executor]\nmachine_lock = \"" +
+                                               folder.path().filename().string() + "\"\n");
+    const auto database = open(false);
+    const Id baseline = ready_build(*database, "2.14.0.dev20260816");
+    const Id candidate = ready_build(*database, "2.14.0.dev20260817");
+    ComparisonStore comparisons(*database);
+    const auto comparison =
+        comparisons.open({Purpose::requested, candidate, baseline}, kNow).value();
+    REQUIRE(comparisons.advance(comparison, ComparisonState::reported, kNow));
+    for (const auto* key : {"a", "b", "c"}) {
+      IncidentRow row;
+      row.comparison = comparison.id;
+      row.key = key;
+      row.title = "resnet18 cpu-train time +15.0 %";
+      row.opened_at = kNow;
+      REQUIRE(IncidentStore(*database).open(row));
+    }
+  }
+
+  static Id ready_build(Database& database, const std::string& name) {
+    BuildStore builds(database);
+    auto row = builds.discover(BuildOrigin::folder, name).value();
+    row.version = "2.14.0";
+    row.content_hash = "hash of " + name;
+    row.folder = "/builds/" + name;
+    return builds.mark_ready(row).value().id;
+  }
+
+  std::unique_ptr<Database> open(bool read_only) const {
+    return Database::open({state / "db.sqlite", "", read_only}).value();
+  }
+  IncidentRow incident(Id id) const { return IncidentStore(*open(true)).get(id).value(); }
+  fs::path socket() const { return state / "control"; }
+
+  Printed run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "torchwatch");
+    arguments.insert(arguments.end(), {"--config", file.string()});
+    std::vector<const char*> values;
+    for (const auto& argument : arguments) values.push_back(argument.c_str());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = cli::run(values, out, err, {});
+    return {status, out.str(), err.str()};
+  }
+
+  static constexpr WallMillis kNow = 1'786'935'845'000;
+  test::TemporaryFolder folder;
+  fs::path state;
+  fs::path file;
+};
+
+}  // namespace
+
+TEST_CASE("incidents are acknowledged, accepted and closed while the daemon runs") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto acknowledged = place.run({"incident", "acknowledge", "1"});
+  CHECK(acknowledged.err.empty());
+  CHECK(acknowledged.status == 0);
+  CHECK(acknowledged.out == "incident 1 acknowledged\n");
+  CHECK(place.incident(1).state == IncidentState::acknowledged);
+
+  const auto accepted =
+      place.run({"incident", "accept", "2", "--by", "ada", "--reason", "the price"});
+  CHECK(accepted.err.empty());
+  CHECK(accepted.out == "incident 2 accepted by ada\n");
+  const auto incident = place.incident(2);
+  REQUIRE(incident.acceptance);
+  CHECK(incident.acceptance->by == "ada");
+  CHECK(incident.acceptance->reason == "the price");
+  CHECK(IncidentStore(*place.open(true)).outbox_of(2).value().size() == 1);
+
+  CHECK(place.run({"incident", "close", "3"}).out == "incident 3 closed\n");
+  CHECK(place.incident(3).state == IncidentState::closed);
+}
+
+TEST_CASE("what cannot be done to an incident fails beside a daemon as it does without one") {
+  const Place place;
+  const std::vector<std::vector<std::string>> wrong{
+      {"incident", "close", "99"},
+      {"incident", "acknowledge", "1"},
+      {"incident", "accept", "1", "--by", " ", "--reason", "why"}};
+  REQUIRE(place.run({"incident", "acknowledge", "1"}).status == 0);
+  std::vector<Place::Printed> alone;
+  for (const auto& arguments : wrong) alone.push_back(place.run(arguments));
+  const DaemonProcess daemon(place.file, place.socket());
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    const auto beside = place.run(wrong[i]);
+    CHECK(beside.status == alone[i].status);
+    CHECK(beside.err == alone[i].err);
+    CHECK(beside.status != 0);
+  }
+}
+
+TEST_CASE("who accepts without saying a name is the user who asks") {
+  const Place place;
+  unsetenv("USER");
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto accepted = place.run({"incident", "accept", "1", "--reason", "the price"});
+  CHECK(accepted.out == "incident 1 accepted by " + platform::user_name(getuid()) + "\n");
+  CHECK(place.incident(1).acceptance->by == platform::user_name(getuid()));
+}
+
+TEST_CASE("a nightly and a bisection are handed over to the daemon that runs") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto nightly = place.run({"nightly"});
+  CHECK(nightly.err.empty());
+  CHECK(nightly.status == 0);
+  CHECK_THAT(nightly.out, Contains("request 1") && Contains("/api/v1/requests/1"));
+  const auto bisection = place.run({"bisect", "v1", "v2", "--workload", "resnet18", "--json"});
+  CHECK(bisection.err.empty());
+  CHECK(bisection.status == 0);
+  CHECK(json::parse(bisection.out).at("request") == 2);
+  CHECK(json::parse(bisection.out).at("url") == "/api/v1/requests/2");
+  const auto stored = RequestStore(*place.open(true)).get(2).value();
+  CHECK(json::parse(stored.body_json) ==
+        json{{"good", "v1"}, {"bad", "v2"}, {"workloads", json::array({"resnet18"})}});
+  CHECK(place.run({"bisect"}).status == 2);
+}
+
+TEST_CASE("commands that only read work beside a daemon") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"status"}, {"incidents"}, {"incident", "show", "1"}, {"builds"}}) {
+    INFO(command.front());
+    const auto printed = place.run(command);
+    CHECK(printed.err.empty());
+    CHECK(printed.status == 0);
+  }
+  // The stored builds are not there: the list ends where it looks for one, not at the database.
+  const auto workloads = place.run({"workloads"});
+  CHECK(workloads.status == 2);
+  CHECK_THAT(workloads.err, Contains("no build is known yet"));
+}
+
+TEST_CASE(
+    "a daemon that was killed leaves a socket that hinders neither commands nor the next one") {
+  const Place place;
+  {
+    DaemonProcess daemon(place.file, place.socket());
+    daemon.end(SIGKILL);
+  }
+  CHECK(fs::is_socket(place.socket()));
+  CHECK(place.run({"incident", "acknowledge", "1"}).status == 0);
+  DaemonProcess next(place.file, place.socket());
+  CHECK(place.run({"incident", "close", "1"}).status == 0);
+  const int status = next.end(SIGTERM);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK_FALSE(fs::exists(place.socket()));
+  CHECK(place.run({"incident", "close", "2"}).status == 0);
+}
+
+TEST_CASE("a database in a folder with a long path is reached as well") {
+  const Place place(std::string(90, 'a') + "/" + std::string(90, 'b'));
+  const DaemonProcess daemon(place.file, place.socket());
+  CHECK(place.run({"incident", "close", "1"}).out == "incident 1 closed\n");
+}
