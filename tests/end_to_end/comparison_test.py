@@ -184,8 +184,11 @@ class Comparison(unittest.TestCase):
             answered = self.wait_for(base, request["id"])
             self.assertEqual(answered["state"], "done", answered)
             other = self.command("nightly")
-            self.assertEqual(other.returncode, 3)
-            self.assertIn(str(daemon.pid), other.stderr)
+            self.assertEqual(other.returncode, 0, other.stderr)
+            self.assertIn("request", other.stdout)
+            second = self.command("serve")
+            self.assertEqual(second.returncode, 3)
+            self.assertIn(str(daemon.pid), second.stderr)
         finally:
             daemon.send_signal(signal.SIGTERM)
             daemon.wait()

@@ -5,7 +5,7 @@
 namespace torchwatch::daemon {
 namespace {
 
-/// What strangers are told: details may hold paths and the output of compilers.
+/// What a stranger sees: details may hold paths and the output of compilers.
 std::string sentence_on(const std::string& source) {
   if (source == "storage") return "the database cannot be written; the log says why";
   if (source == "channel") return "the channel cannot be listed; the log says why";

@@ -54,8 +54,8 @@ Status end_comparison(comparison::Services& services, storage::Id id, Failure fa
   TW_TRY(const auto row, comparisons.get(id));
   if (is_end(row.state)) return {};
   if (row.state == ComparisonState::judged) {
-    TW_TRY(const bool goes_on, end_bisections(services, row, reason));
-    if (goes_on) return {};
+    TW_TRY(const bool continues, end_bisections(services, row, reason));
+    if (continues) return {};
   }
   const auto to =
       failure == Failure::refused ? ComparisonState::refused : ComparisonState::failed;
@@ -114,7 +114,7 @@ Result<std::optional<ComparisonRow>> WorkList::carry_out_next(Scope scope, std::
     if (!may) continue;
     TW_TRY(const auto attended, attend_comparison(services_, row, stop));
     TW_TRY(auto now, comparisons.get(row.id));
-    // One whose bisection was ended goes on at once, with its report.
+    // One whose bisection was ended continues at once, with its report.
     if (attended != Attended::ended || is_end(now.state)) tried_.insert(row.id);
     return now;
   }

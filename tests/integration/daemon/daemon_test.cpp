@@ -131,6 +131,18 @@ TEST_CASE("a request that names an unknown build fails with what was looked for"
   CHECK_THAT(request.at("result").at("error").get<std::string>(), Contains("nowhere"));
 }
 
+TEST_CASE("a request over TCP cannot name a folder of the machine") {
+  Service service;
+  service.start();
+  service.work();
+  const auto folder = service.folder.path().string();
+  const auto path = service.ask("/api/v1/nightlies", {{"candidate", folder}, {"baseline", folder}});
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "refused");
+  CHECK_THAT(request.at("result").at("error").get<std::string>(),
+             Contains("must be a build of the channel or a release"));
+}
+
 TEST_CASE("a request that is refused keeps nothing behind it from being done") {
   Service service;
   service.start();

@@ -36,8 +36,8 @@ class Outbox {
 class Health;
 
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
-/// without a verdict, oldest first, and carries out requests. An item that cannot go on waits or
-/// ends by itself; the others go on.
+/// without a verdict, oldest first, and carries out requests. An item that cannot continue waits
+/// or ends by itself; the others continue.
 class Daemon {
  public:
   /// Takes the machine's lock and begins to serve; requests are carried out by `run`. The

@@ -11,7 +11,7 @@ namespace torchwatch::nightly {
 
 /// Carries out a comparison from its present state to its end, stage by stage; each stage is stored
 /// when it is done. It may be killed at any moment: the next call continues, and the end is the
-/// same. Errors: invalid, not_found, conflict, corrupt (a build, a plan: it can never go on), failed
+/// same. Errors: invalid, not_found, conflict, corrupt (a build, a plan: it never can), failed
 /// (a kit does not compile), unavailable and timed_out (call again later), cancelled, of storage.
 Result<storage::ComparisonRow> carry_out_comparison(comparison::Services&, storage::ComparisonRow,
                                                     std::stop_token stop);

@@ -22,7 +22,7 @@ enum class Scope {
 };
 
 /// The comparisons that have not ended, each kind in the order in which it was opened. One that
-/// cannot go on never keeps another from it.
+/// cannot continue never keeps another from it.
 class WorkList {
  public:
   WorkList(comparison::Services& services, Retry retry) : services_(services), retry_(retry) {}
