@@ -224,7 +224,7 @@ class Comparison(unittest.TestCase):
         """Polls until the work is done; the test's own time limit ends it otherwise."""
         while True:
             answer = self.get(base, f"/api/v1/requests/{request}")[1]
-            if answer["state"] in ("done", "failed"):
+            if answer["state"] not in ("pending", "running"):
                 return answer
             time.sleep(1)
 
