@@ -29,9 +29,9 @@ struct Command {
   ExitStatus (*run)(const Call& call);
 };
 
-constexpr std::array kCommands{
-    Command{"measure", measure_command}, Command{"list", list_command},
-    Command{"values", values_command},   Command{"environment", environment_command}};
+constexpr std::array kCommands{Command{"measure", measure_command}, Command{"list", list_command},
+                               Command{"values", values_command},
+                               Command{"environment", environment_command}};
 
 }  // namespace
 

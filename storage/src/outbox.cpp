@@ -118,11 +118,11 @@ Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_numbe
 Status IncidentStore::record_failure(const std::string& key, const OutboxFailure& failure) {
   return write(database_, [&](Connection& connection) -> Status {
     const auto state = failure.give_up ? OutboxState::dead : OutboxState::pending;
-    const int changed = execute(connection,
-                                "UPDATE outbox SET state = ?, last_error = ?, tries = ?, "
-                                "failures = ?, not_before = ? WHERE key = ? AND state = 'sending'",
-                                state, failure.error, failure.tries, failure.failures,
-                                failure.not_before, key);
+    const int changed =
+        execute(connection,
+                "UPDATE outbox SET state = ?, last_error = ?, tries = ?, "
+                "failures = ?, not_before = ? WHERE key = ? AND state = 'sending'",
+                state, failure.error, failure.tries, failure.failures, failure.not_before, key);
     TW_TRY_VOID(moved(connection, key, changed, OutboxState::sending));
     return {};
   });
@@ -150,8 +150,7 @@ Status IncidentStore::make_due() {
 
 Result<std::vector<OutboxRow>> IncidentStore::unsent() {
   return read(database_, [](Connection& connection) {
-    return checked_rows(
-        Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
+    return checked_rows(Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
   });
 }
 

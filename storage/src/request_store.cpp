@@ -47,16 +47,17 @@ Result<std::pair<RequestRow, bool>> RequestStore::receive(const std::string& del
 Result<std::vector<RequestRow>> RequestStore::with_state(RequestState state) {
   return read(database_, [&](Connection& connection) {
     // The state stands in the text, or its index would not be used.
-    return all_rows(Query(connection, kSelect + "WHERE state = '" +
-                                          std::string(to_string(state)) + "' ORDER BY id"),
+    return all_rows(Query(connection, kSelect + "WHERE state = '" + std::string(to_string(state)) +
+                                          "' ORDER BY id"),
                     row_of);
   });
 }
 
 Result<RequestRow> RequestStore::claim(Id id) {
   return write(database_, [&](Connection& connection) -> Result<RequestRow> {
-    const int changed = execute(connection, "UPDATE request SET state = ? WHERE id = ? AND state = ?",
-                                RequestState::running, id, RequestState::pending);
+    const int changed =
+        execute(connection, "UPDATE request SET state = ? WHERE id = ? AND state = ?",
+                RequestState::running, id, RequestState::pending);
     TW_TRY(auto row, request_of(connection, id));
     if (changed == 1) return row;
     return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +

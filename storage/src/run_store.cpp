@@ -151,7 +151,8 @@ Status RunStore::abandon(Owner owner, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
     execute(connection,
             "UPDATE attempt SET state = 'abandoned', ended_at = ?, reason = 'broken off' "
-            "WHERE state = 'issued' AND " + owner_column(owner.kind) + " = ?",
+            "WHERE state = 'issued' AND " +
+                owner_column(owner.kind) + " = ?",
             now, owner.id);
     return {};
   });

@@ -23,8 +23,8 @@ SetbackRow row_of(Query& row) {
 
 Result<std::optional<SetbackRow>> SetbackStore::find(const ItemKey& key) {
   return read(database_, [&](Connection& connection) {
-    return first_row(
-        Query(connection, kSelect + "WHERE kind = ? AND item = ?", key.kind, key.item), row_of);
+    return first_row(Query(connection, kSelect + "WHERE kind = ? AND item = ?", key.kind, key.item),
+                     row_of);
   });
 }
 

@@ -84,7 +84,7 @@ Result<std::int64_t> ObjectReader::integer(std::string_view name, Range range,
 }
 
 Result<std::optional<std::int64_t>> ObjectReader::integer_if_there(std::string_view name,
-                                                                  Range range) {
+                                                                   Range range) {
   const json* value = find(name);
   if (value == nullptr || value->is_null()) return std::nullopt;
   return integer(name, range);

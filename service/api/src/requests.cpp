@@ -40,9 +40,9 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto delivery, delivery_of(request, backend));
   const std::string text = body.dump();
-  TW_TRY(const auto received, storage::RequestStore(backend.database)
-                                  .receive(delivery, kind, text, backend.clock.wall_now(),
-                                           request.peer));
+  TW_TRY(const auto received,
+         storage::RequestStore(backend.database)
+             .receive(delivery, kind, text, backend.clock.wall_now(), request.peer));
   const auto& [row, is_new] = received;
   if (row.kind != kind || row.body_json != text) {
     return fail(ErrorCode::conflict, "this Idempotency-Key was used for another request, number " +
@@ -74,8 +74,7 @@ Result<Reply> cancel_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(storage::RequestStore(backend.database)
                   .answer(id, storage::RequestState::cancelled,
                           nlohmann::json{{"error", "cancelled by a person"}}.dump()));
-  return http::object_reply(
-      {{"id", id}, {"state", to_string(storage::RequestState::cancelled)}});
+  return http::object_reply({{"id", id}, {"state", to_string(storage::RequestState::cancelled)}});
 }
 
 Result<Reply> retry_message(const Request& request, const Backend& backend) {

@@ -34,8 +34,8 @@ Result<Reply> get_health(const Request& request, const Backend& backend) {
                       {"detail", problem.sentence}});
   }
   // An item that waits keeps nothing else from being done: a probe must not end the service for it.
-  const bool is_failing = std::ranges::any_of(
-      problems, [](const Problem& problem) { return problem.item.empty(); });
+  const bool is_failing =
+      std::ranges::any_of(problems, [](const Problem& problem) { return problem.item.empty(); });
   auto reply = http::object_reply(
       {{"status", is_failing ? "failing" : "degraded"}, {"problems", std::move(listed)}});
   if (is_failing) reply.status = 503;

@@ -169,8 +169,8 @@ std::string BisectionDriver::name_of_next() const {
 
 Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
   services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
-                           short_sha(recorded_.commit_of(wanted.candidate)) + " against " +
-                           short_sha(recorded_.sha_of(wanted.reference)));
+                                   short_sha(recorded_.commit_of(wanted.candidate)) + " against " +
+                                   short_sha(recorded_.sha_of(wanted.reference)));
   TW_TRY(auto measured,
          measurer_.measure_pairs(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(wanted.reference), wanted.series, wanted.pairs, stop));
@@ -190,7 +190,7 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
 
 Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
   services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
-                           short_sha(recorded_.commit_of(wanted.candidate)));
+                                   short_sha(recorded_.commit_of(wanted.candidate)));
   TW_TRY(auto measured,
          measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));

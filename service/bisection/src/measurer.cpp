@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/comparison/schedule.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::bisection {
 

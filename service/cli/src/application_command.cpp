@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "terminal_progress.hpp"
+#include "torchwatch/terminal/terminal_progress.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -25,7 +25,7 @@ Result<SessionOfCommand> open(const Invocation& invocation, config::Config confi
 }
 
 std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
-  return std::make_unique<TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
+  return std::make_unique<terminal::TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include "commands.hpp"
 #include "named_or_newest.hpp"
 #include "suite_options.hpp"
-#include "table.hpp"
 #include "torchwatch/comparison/batch_choice.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -32,11 +32,11 @@ std::string tried_text(const BatchChoice& choice) {
 }
 
 void print(std::ostream& out, const std::vector<BatchChoice>& choices) {
-  Table table({{"workload"},
-               {"configuration"},
-               {"batch", Table::Align::right},
-               {"items a second, by batch"},
-               {"why it stopped"}});
+  terminal::Table table({{"workload"},
+                         {"configuration"},
+                         {"batch", terminal::Table::Align::right},
+                         {"items a second, by batch"},
+                         {"why it stopped"}});
   for (const auto& choice : choices) {
     table.add({choice.benchmark.workload, to_string(choice.benchmark.configuration),
                choice.batch > 0 ? std::to_string(choice.batch) : "the preset's", tried_text(choice),

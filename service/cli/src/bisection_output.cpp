@@ -4,10 +4,10 @@
 
 #include <ostream>
 
-#include "table.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -20,11 +20,12 @@ std::string commit_line(const std::string& sha, const bisect::CommitHistory* his
 }
 
 void print_effects(std::ostream& out, const std::vector<bisection::SeriesEffect>& effects) {
-  using Align = Table::Align;
-  Table table({{"  series"},
-               {"change", Align::right},
-               {report::interval_heading(report::kBisectionIntervalConfidence), Align::right},
-               {"pairs", Align::right}});
+  using Align = terminal::Table::Align;
+  terminal::Table table(
+      {{"  series"},
+       {"change", Align::right},
+       {report::interval_heading(report::kBisectionIntervalConfidence), Align::right},
+       {"pairs", Align::right}});
   for (const auto& effect : effects) {
     const auto facts = nightly::effect_facts(effect);
     table.add({"  " + to_string(effect.series), report::change_text(facts),
@@ -88,7 +89,7 @@ void print(std::ostream& out, const bisection::BisectionResult& result,
 }
 
 void print(std::ostream& out, const std::vector<bisection::TraceStep>& steps) {
-  Table table(
+  terminal::Table table(
       {{"step"}, {"commit"}, {"compared with"}, {"change (readings)"}, {"likeliest after it"}});
   for (const auto& step : steps) {
     const bool alone = step.kind == "measured_alone";

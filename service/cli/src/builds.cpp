@@ -3,8 +3,8 @@
 
 #include "commands.hpp"
 #include "reader_command.hpp"
-#include "table.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 Outcome run_builds(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::BuildStore(*database).list());
-  Table table({{"origin"}, {"name"}, {"version"}, {"trunk commit"}, {"state"}, {"folder"}});
+  terminal::Table table(
+      {{"origin"}, {"name"}, {"version"}, {"trunk commit"}, {"state"}, {"folder"}});
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;

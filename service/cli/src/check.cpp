@@ -6,8 +6,8 @@
 #include "named_or_newest.hpp"
 #include "noise_table.hpp"
 #include "suite_options.hpp"
-#include "table.hpp"
 #include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -34,7 +34,7 @@ struct Options {
 struct Checked {
   ExitStatus status = ExitStatus::done;
   nlohmann::json json = nlohmann::json::array();
-  Table table{{{"", Table::Align::left}, {"what"}, {"found"}, {"remedy"}}};
+  terminal::Table table{{{"", terminal::Table::Align::left}, {"what"}, {"found"}, {"remedy"}}};
 };
 
 Checked check(const config::Config& config) {

@@ -116,7 +116,8 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
 
   Commands commands(app);
   for (const auto add : {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
-                         add_comparisons, add_incidents, add_requests, add_outbox, add_builds, add_workloads, add_check, add_batches}) {
+                         add_comparisons, add_incidents, add_requests, add_outbox, add_builds,
+                         add_workloads, add_check, add_batches}) {
     add(commands);
   }
   try {

@@ -11,7 +11,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "verdict_table.hpp"
+#include "torchwatch/terminal/verdict_table.hpp"
 
 namespace torchwatch::cli {
 
@@ -111,7 +111,7 @@ Status print(std::ostream& out, storage::Database& database, const ComparisonOut
   if (output.comparison.baseline) out << "\n  compared with " << build_text(output.baseline);
   out << "\n\n";
   if (!output.comparison.reason.empty()) out << output.comparison.reason << "\n";
-  if (!output.verdicts.empty()) print_verdicts(out, output.verdicts, output.confidence);
+  if (!output.verdicts.empty()) terminal::print_verdicts(out, output.verdicts, output.confidence);
   print_summary(out, output);
   storage::IncidentStore store(database);
   for (const auto& incident : output.incidents) {

@@ -6,12 +6,12 @@
 #include "comparison_output.hpp"
 #include "control_client.hpp"
 #include "reader_command.hpp"
-#include "table.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -32,13 +32,13 @@ Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
   TW_TRY(const auto rows, storage::ComparisonStore(*database).list(kComparisonsShown));
-  Table table({{"id", Table::Align::right},
-               {"started, UTC"},
-               {"purpose"},
-               {"candidate"},
-               {"baseline"},
-               {"state"},
-               {"remark"}});
+  terminal::Table table({{"id", terminal::Table::Align::right},
+                         {"started, UTC"},
+                         {"purpose"},
+                         {"candidate"},
+                         {"baseline"},
+                         {"state"},
+                         {"remark"}});
   auto items = nlohmann::json::array();
   for (const auto& row : rows) {
     TW_TRY(const auto candidate, builds.get(row.candidate));
@@ -120,8 +120,7 @@ Outcome run_retry(const Invocation& invocation, storage::Id id) {
 }  // namespace
 
 void add_comparisons(Commands& commands) {
-  auto& comparison =
-      commands.add("comparison", "Comparisons: list, show, cancel, retry", nullptr);
+  auto& comparison = commands.add("comparison", "Comparisons: list, show, cancel, retry", nullptr);
   comparison.require_subcommand(1);
   commands.add(comparison, "list", "Recent comparisons, newest first, and what they wait for",
                run_list);

@@ -8,8 +8,8 @@
 #include <ostream>
 
 #include "runner_call.hpp"
-#include "table.hpp"
 #include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -99,8 +99,8 @@ Result<std::vector<WorkloadCoverage>> cover(comparison::Services& services,
 }
 
 void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all) {
-  using Align = Table::Align;
-  Table table({{"domain"}, {"workloads", Align::right}, {"operators", Align::right}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"domain"}, {"workloads", Align::right}, {"operators", Align::right}});
   for (const auto& [domain, of] : by_domain(all)) {
     table.add({domain, std::to_string(of.size()), std::to_string(united(of).size())});
   }

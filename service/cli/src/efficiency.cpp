@@ -6,10 +6,10 @@
 #include <ostream>
 
 #include "runner_call.hpp"
-#include "table.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -81,14 +81,14 @@ Result<std::vector<Efficiency>> efficiency_of(
 }
 
 void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all) {
-  using Align = Table::Align;
-  Table table({{"workload"},
-               {"configuration"},
-               {"GFLOP", Align::right},
-               {"GFLOP/s", Align::right},
-               {"peak GFLOP/s", Align::right},
-               {"of the peak", Align::right},
-               {"spread", Align::right}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"workload"},
+                         {"configuration"},
+                         {"GFLOP", Align::right},
+                         {"GFLOP/s", Align::right},
+                         {"peak GFLOP/s", Align::right},
+                         {"of the peak", Align::right},
+                         {"spread", Align::right}});
   for (const auto& one : all) {
     table.add({one.benchmark.workload, report::configuration_text(one.benchmark),
                fmt::format("{:.3f}", one.flops_per_iteration / 1e9),

@@ -9,7 +9,6 @@
 #include "commands.hpp"
 #include "control_client.hpp"
 #include "reader_command.hpp"
-#include "table.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -17,6 +16,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -26,8 +26,12 @@ constexpr int kIncidentsShown = 50;
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
-  Table table(
-      {{"id", Table::Align::right}, {"opened, UTC"}, {"kind"}, {"state"}, {"issue"}, {"title"}});
+  terminal::Table table({{"id", terminal::Table::Align::right},
+                         {"opened, UTC"},
+                         {"kind"},
+                         {"state"},
+                         {"issue"},
+                         {"title"}});
   auto array = nlohmann::json::array();
   for (const auto& row : rows) {
     table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),

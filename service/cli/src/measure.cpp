@@ -5,11 +5,11 @@
 #include "commands.hpp"
 #include "efficiency.hpp"
 #include "suite_options.hpp"
-#include "table.hpp"
 #include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -39,14 +39,14 @@ nlohmann::json to_json(const storage::BuildRow& build,
 }
 
 void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& figures) {
-  using Align = Table::Align;
-  Table table({{"workload"},
-               {"configuration"},
-               {"metric"},
-               {"value", Align::right},
-               {"spread", Align::right},
-               {"runs", Align::right},
-               {"status"}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"workload"},
+                         {"configuration"},
+                         {"metric"},
+                         {"value", Align::right},
+                         {"spread", Align::right},
+                         {"runs", Align::right},
+                         {"status"}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
     table.add({figure.series.benchmark.workload,

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <ostream>
 
-#include "table.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -34,15 +34,15 @@ std::string remark(const NoiseFigure& figure, double threshold) {
 }  // namespace
 
 void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, double threshold) {
-  using Align = Table::Align;
-  Table table({{"workload"},
-               {"configuration"},
-               {"time", Align::right},
-               {"noise of a pair", Align::right},
-               {"detects from", Align::right},
-               {"minutes", Align::right},
-               {"minutes if unchanged", Align::right},
-               {""}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"workload"},
+                         {"configuration"},
+                         {"time", Align::right},
+                         {"noise of a pair", Align::right},
+                         {"detects from", Align::right},
+                         {"minutes", Align::right},
+                         {"minutes if unchanged", Align::right},
+                         {""}});
   for (const auto& figure : figures) {
     const bool ran = figure.status == RunStatus::ok;
     const auto shown = [&](const std::string& text) { return ran ? text : std::string("-"); };

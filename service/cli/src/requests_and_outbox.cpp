@@ -5,12 +5,12 @@
 #include "commands.hpp"
 #include "control_client.hpp"
 #include "reader_command.hpp"
-#include "table.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 // What the daemon has been asked for, and what it has to say: requests and the outbox.
 
@@ -31,7 +31,7 @@ std::string waiting_for(const std::vector<storage::SetbackRow>& setbacks, storag
   return "";
 }
 
-void print_items(const Invocation& invocation, const Table& table, const json& items,
+void print_items(const Invocation& invocation, const terminal::Table& table, const json& items,
                  const char* nothing) {
   if (invocation.json) {
     invocation.out << json{{"schema", 1}, {"items", items}}.dump(2) << '\n';
@@ -46,7 +46,8 @@ Outcome run_requests(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
   TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
-  Table table({{"id", Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}});
+  terminal::Table table(
+      {{"id", terminal::Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}});
   auto items = json::array();
   for (const auto& row : rows) {
     const auto waits = waiting_for(setbacks, row.id);
@@ -69,8 +70,7 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (daemon) {
-    TW_TRY_VOID(
-        daemon->post("/api/v1/requests/" + std::to_string(id) + "/cancel", json::object()));
+    TW_TRY_VOID(daemon->post("/api/v1/requests/" + std::to_string(id) + "/cancel", json::object()));
   } else {
     TW_TRY(auto opened, open_application(invocation, std::move(config)));
     TW_TRY_VOID(storage::RequestStore(opened.services().database)
@@ -84,12 +84,12 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
-  Table table({{"key"},
-               {"incident", Table::Align::right},
-               {"kind"},
-               {"state"},
-               {"tries", Table::Align::right},
-               {"last error"}});
+  terminal::Table table({{"key"},
+                         {"incident", terminal::Table::Align::right},
+                         {"kind"},
+                         {"state"},
+                         {"tries", terminal::Table::Align::right},
+                         {"last error"}});
   auto items = json::array();
   for (const auto& row : rows) {
     table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),

@@ -3,7 +3,6 @@
 
 #include "commands.hpp"
 #include "reader_command.hpp"
-#include "table.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
@@ -11,6 +10,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -29,13 +29,13 @@ nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallie
 }
 
 void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTally>& tallies) {
-  using Align = Table::Align;
-  Table table({{"build against itself"},
-               {"series judged", Align::right},
-               {"called slower", Align::right},
-               {"called faster", Align::right},
-               {"inconclusive", Align::right},
-               {"false-alarm rate, 95 % upper bound", Align::right}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"build against itself"},
+                         {"series judged", Align::right},
+                         {"called slower", Align::right},
+                         {"called faster", Align::right},
+                         {"inconclusive", Align::right},
+                         {"false-alarm rate, 95 % upper bound", Align::right}});
   const auto add = [&](const std::string& what, const storage::SelfTestTally& tally) {
     table.add({what, std::to_string(tally.series), std::to_string(tally.regressed),
                std::to_string(tally.improved), std::to_string(tally.inconclusive),
@@ -66,7 +66,8 @@ nlohmann::json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
 
 void print_waiting(std::ostream& out, const std::vector<storage::SetbackRow>& setbacks) {
   out << '\n';
-  Table table({{"waiting"}, {"since, UTC"}, {"tries", Table::Align::right}, {"for"}});
+  terminal::Table table(
+      {{"waiting"}, {"since, UTC"}, {"tries", terminal::Table::Align::right}, {"for"}});
   for (const auto& setback : setbacks) {
     table.add({name_of(setback.key), platform::date_and_minute(setback.since),
                std::to_string(setback.tries), setback.error});
@@ -82,13 +83,13 @@ Outcome run_status(const Invocation& invocation) {
   TW_TRY(const auto comparisons, store.list(kComparisonsShown));
   TW_TRY(const auto self_tests, store.self_tests());
   TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
-  Table table({{"started, UTC"},
-               {"purpose"},
-               {"candidate"},
-               {"baseline"},
-               {"state"},
-               {"incidents", Table::Align::right},
-               {"remark"}});
+  terminal::Table table({{"started, UTC"},
+                         {"purpose"},
+                         {"candidate"},
+                         {"baseline"},
+                         {"state"},
+                         {"incidents", terminal::Table::Align::right},
+                         {"remark"}});
   auto array = nlohmann::json::array();
   for (const auto& comparison : comparisons) {
     TW_TRY(const auto candidate, builds.get(comparison.candidate));
@@ -112,12 +113,11 @@ Outcome run_status(const Invocation& invocation) {
                      {"created_at", platform::iso_utc(comparison.created_at)}});
   }
   if (invocation.json) {
-    invocation.out
-        << nlohmann::json{{"comparisons", array},
-                          {"waiting", waiting_json(setbacks)},
-                          {"self_tests", self_tests_json(self_tests)}}
-               .dump(2)
-        << '\n';
+    invocation.out << nlohmann::json{{"comparisons", array},
+                                     {"waiting", waiting_json(setbacks)},
+                                     {"self_tests", self_tests_json(self_tests)}}
+                          .dump(2)
+                   << '\n';
   } else if (table.empty()) {
     invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
   } else {

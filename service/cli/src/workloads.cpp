@@ -8,7 +8,7 @@
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
 #include "named_or_newest.hpp"
-#include "table.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -31,17 +31,17 @@ json configuration_of(const json& workload, std::string_view name) {
 }
 
 void print_table(const json& workloads, std::ostream& out) {
-  using Align = Table::Align;
-  Table table({{"workload"},
-               {"domain"},
-               {"task"},
-               {"parameters", Align::right},
-               {"train batch", Align::right},
-               {"eval batch", Align::right},
-               {"cpu-train"},
-               {"cpu-infer"},
-               {"cuda-train"},
-               {"cuda-infer"}});
+  using Align = terminal::Table::Align;
+  terminal::Table table({{"workload"},
+                         {"domain"},
+                         {"task"},
+                         {"parameters", Align::right},
+                         {"train batch", Align::right},
+                         {"eval batch", Align::right},
+                         {"cpu-train"},
+                         {"cpu-infer"},
+                         {"cuda-train"},
+                         {"cuda-infer"}});
   for (const auto& item : workloads) {
     std::vector<std::string> row;
     for (const auto* name :

@@ -183,17 +183,17 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   TW_TRY_VOID(parts->open_source());
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_channels();
-  parts->services.emplace(comparison::Services{
-      .config = parts->config,
-      .database = *parts->database,
-      .executor = *parts->executor,
-      .runners = runners != nullptr ? *runners : *parts->runners,
-      .channel = *parts->channel,
-      .history = parts->history ? &*parts->history : nullptr,
-      .commits = parts->commits ? &*parts->commits : nullptr,
-      .clock = parts->clock,
-      .random = parts->random,
-      .progress = parts->progress});
+  parts->services.emplace(
+      comparison::Services{.config = parts->config,
+                           .database = *parts->database,
+                           .executor = *parts->executor,
+                           .runners = runners != nullptr ? *runners : *parts->runners,
+                           .channel = *parts->channel,
+                           .history = parts->history ? &*parts->history : nullptr,
+                           .commits = parts->commits ? &*parts->commits : nullptr,
+                           .clock = parts->clock,
+                           .random = parts->random,
+                           .progress = parts->progress});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

@@ -31,8 +31,8 @@ void Health::set_items(const std::vector<storage::SetbackRow>& rows) {
 bool Health::set_source(const std::string& source, const std::string& problem,
                         storage::WallMillis now) {
   const std::scoped_lock lock(mutex_);
-  const auto known = std::ranges::find(
-      sources_, source, [](const Source& each) { return each.shown.source; });
+  const auto known =
+      std::ranges::find(sources_, source, [](const Source& each) { return each.shown.source; });
   if (problem.empty()) {
     if (known == sources_.end()) return false;
     sources_.erase(known);

@@ -91,8 +91,8 @@ nightly::WorkItem item_of(Application& application, const RequestRow& request,
             storage::RequestStore requests(application.services().database);
             TW_TRY(const auto now, requests.get(id));
             if (now.state != RequestState::pending && now.state != RequestState::running) return {};
-            const auto state = failure == nightly::Failure::refused ? RequestState::refused
-                                                                    : RequestState::failed;
+            const auto state =
+                failure == nightly::Failure::refused ? RequestState::refused : RequestState::failed;
             return requests.answer(id, state, json{{"error", reason}}.dump());
           }};
 }
@@ -104,9 +104,8 @@ Status answer_triggers(Application& application) {
   TW_TRY(const auto pending, requests.with_state(RequestState::pending));
   for (const auto& request : pending) {
     if (!is_trigger(request)) continue;
-    TW_TRY_VOID(
-        requests.answer(request.id, RequestState::done,
-                        json{{"note", "every nightly without a verdict is due"}}.dump()));
+    TW_TRY_VOID(requests.answer(request.id, RequestState::done,
+                                json{{"note", "every nightly without a verdict is due"}}.dump()));
   }
   return {};
 }
@@ -116,8 +115,8 @@ Result<bool> attend_next_request(Application& application, std::stop_token stop)
   TW_TRY(const auto pending,
          storage::RequestStore(services.database).with_state(RequestState::pending));
   for (const auto& request : pending) {
-    const auto item = item_of(application, request,
-                              [&] { return carry_out(application, request, stop); });
+    const auto item =
+        item_of(application, request, [&] { return carry_out(application, request, stop); });
     TW_TRY(const bool due, nightly::is_due(services, item.key));
     if (!due) continue;
     TW_TRY_VOID(nightly::attend(services, item));

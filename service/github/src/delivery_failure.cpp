@@ -79,8 +79,8 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
       return {forbidden_sentence(response, repository)};
     case 404:
       return {"repository " + repository +
-                  " does not exist, or the token cannot see it: check [github] repository and the "
-                  "token's repositories"};
+              " does not exist, or the token cannot see it: check [github] repository and the "
+              "token's repositories"};
     case 410:
       return {"issues are disabled in " + repository +
                   " (or this issue was deleted): enable them, or name another repository",
@@ -100,8 +100,8 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
 DeliveryFailure failure_of(const platform::HttpResponse& response, const std::string& what,
                            const std::string& repository, platform::WallMillis now) {
   const bool limited = is_rate_limit(response);
-  const Meaning meaning = limited ? Meaning{"GitHub's rate limit is reached"}
-                                  : meaning_of(response, repository);
+  const Meaning meaning =
+      limited ? Meaning{"GitHub's rate limit is reached"} : meaning_of(response, repository);
   DeliveryFailure failure;
   failure.is_for_all = meaning.is_for_all;
   if (limited || response.status >= 500) failure.wait = wait_asked_for(response, now);

@@ -27,8 +27,8 @@ DeliveryFailure failure_of(const platform::HttpResponse&, const std::string& wha
 /// Interprets a missing or unreadable answer.
 DeliveryFailure failure_of(const Error&);
 
-/// Returns how long to wait after the `failures`-th failure in a row: what GitHub asked for, at most a day;
-/// else one minute, doubled with each failure up to half an hour.
+/// Returns how long to wait after the `failures`-th failure in a row: what GitHub asked for, at
+/// most a day; else one minute, doubled with each failure up to half an hour.
 std::chrono::seconds wait_after(const DeliveryFailure&, int failures);
 
 }  // namespace torchwatch::github

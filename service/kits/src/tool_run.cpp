@@ -93,7 +93,7 @@ Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& process
   }
   if (std::holds_alternative<process::TimedOut>(outcome.end)) {
     return fail(ErrorCode::failed, run.program + " did not end within " +
-                                          std::to_string(run.time_limit.count()) + " s");
+                                       std::to_string(run.time_limit.count()) + " s");
   }
   if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
     return fail(ErrorCode::unavailable, process::describe(outcome.end) +

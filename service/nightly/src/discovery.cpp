@@ -30,16 +30,14 @@ Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_t
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
   if (!due) return row;
-  const WorkItem item{.key = key,
-                      .work = [&]() -> Status {
-                        TW_TRY(const auto tree, services.channel.fetch(row.name, stop));
-                        TW_TRY(row, comparison::mark_ready(services, row, tree,
-                                                           trunk_commit_of(services, tree)));
-                        return {};
-                      },
-                      .end = [&](Failure, const std::string& reason) {
-                        return reject(services, row, reason);
-                      }};
+  const WorkItem item{
+      .key = key,
+      .work = [&]() -> Status {
+        TW_TRY(const auto tree, services.channel.fetch(row.name, stop));
+        TW_TRY(row, comparison::mark_ready(services, row, tree, trunk_commit_of(services, tree)));
+        return {};
+      },
+      .end = [&](Failure, const std::string& reason) { return reject(services, row, reason); }};
   TW_TRY_VOID(attend(services, item));
   return storage::BuildStore(services.database).get(row.id);
 }

@@ -49,8 +49,8 @@ comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incid
 
 bool is_gone(const Series& series, const std::vector<storage::VerdictRow>& verdicts) {
   const auto found = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
-  return found != verdicts.end() && (found->verdict == Verdict::unchanged ||
-                                     found->verdict == Verdict::improved);
+  return found != verdicts.end() &&
+         (found->verdict == Verdict::unchanged || found->verdict == Verdict::improved);
 }
 
 /// Opens a recheck for each open incident of an earlier nightly: the candidate compared with the
@@ -215,8 +215,7 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
                                                     const ComparisonRow& recheck) {
   storage::IncidentStore store(services.database);
   TW_TRY(auto incident, store.get(*recheck.incident));
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(services.database).verdicts_of(recheck.id));
+  TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(recheck.id));
   const bool is_over = std::ranges::all_of(
       incident.series, [&](const auto& each) { return is_gone(each.series, verdicts); });
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;

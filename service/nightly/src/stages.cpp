@@ -98,14 +98,15 @@ class Stages {
   Status try_build(const Comparison& comparison, const storage::BuildRow& build) {
     Status tried;
     TW_TRY(const auto attended,
-           attend(services_,
-                  {.key = {storage::ItemKind::build, build.name},
-                   .work = [&]() -> Status {
-                     return tried = comparison::try_build(services_, comparison, build.id, stop_);
-                   },
-                   .end = [&](Failure, const std::string& reason) {
-                     return builds_.set_unusable(build.id, reason);
-                   }}));
+           attend(services_, {.key = {storage::ItemKind::build, build.name},
+                              .work = [&]() -> Status {
+                                return tried = comparison::try_build(services_, comparison,
+                                                                     build.id, stop_);
+                              },
+                              .end =
+                                  [&](Failure, const std::string& reason) {
+                                    return builds_.set_unusable(build.id, reason);
+                                  }}));
     if (attended != Attended::put_off) return {};
     return fail(ErrorCode::unavailable, "build " + build.name + ": " + tried.error().message);
   }
@@ -115,8 +116,8 @@ class Stages {
   Status plan_anew(Comparison& comparison) {
     const auto& row = comparison.row;
     if (row.purpose != Purpose::nightly && !row.plan_json.empty()) return {};
-    TW_TRY(const auto runs, storage::RunStore(services_.database)
-                                .runs_of({storage::OwnerKind::comparison, row.id}));
+    TW_TRY(const auto runs,
+           storage::RunStore(services_.database).runs_of({storage::OwnerKind::comparison, row.id}));
     if (!runs.empty()) return {};
     TW_TRY(comparison.plan, comparison::plan_of_config(services_));
     const auto plan_json = to_json(comparison.plan);

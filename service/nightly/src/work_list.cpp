@@ -37,7 +37,7 @@ Result<bool> end_bisection(comparison::Services& services, storage::Id id,
 /// Ends what keeps a comparison from its report: an incident is reported also where its culprit
 /// could not be searched for. Returns whether there was anything to end.
 Result<bool> end_bisections(comparison::Services& services, const ComparisonRow& row,
-                      const std::string& reason) {
+                            const std::string& reason) {
   TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
   bool any = false;
   for (const auto& incident : incidents) {
@@ -57,8 +57,7 @@ Status end_comparison(comparison::Services& services, storage::Id id, Failure fa
     TW_TRY(const bool continues, end_bisections(services, row, reason));
     if (continues) return {};
   }
-  const auto to =
-      failure == Failure::refused ? ComparisonState::refused : ComparisonState::failed;
+  const auto to = failure == Failure::refused ? ComparisonState::refused : ComparisonState::failed;
   const auto ended = comparisons.advance(row, to, services.clock.wall_now(), reason);
   return ended ? Status{} : Status{fail(ended.error())};
 }
@@ -80,9 +79,10 @@ Result<Attended> attend_comparison(comparison::Services& services, const Compari
                              const auto ended = carry_out_comparison(services, row, stop);
                              return ended ? Status{} : Status{fail(ended.error())};
                            },
-                           .end = [&](Failure failure, const std::string& reason) {
-                             return end_comparison(services, row.id, failure, reason);
-                           }});
+                           .end =
+                               [&](Failure failure, const std::string& reason) {
+                                 return end_comparison(services, row.id, failure, reason);
+                               }});
 }
 
 Result<Attended> attend_bisection(comparison::Services& services, const storage::BisectionRow& row,

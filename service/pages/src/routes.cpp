@@ -26,11 +26,9 @@ std::vector<http::Route> routes(storage::Database& database) {
   const auto overview = [&](const http::Request& request) {
     return get_overview(request, database);
   };
-  return {{.method = "GET", .path = "/", .handler = overview, .needs_token = false},
-          {.method = "GET",
-           .path = "/style.css",
-           .handler = get_style_sheet,
-           .needs_token = false}};
+  return {
+      {.method = "GET", .path = "/", .handler = overview, .needs_token = false},
+      {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .needs_token = false}};
 }
 
 }  // namespace torchwatch::pages

@@ -55,8 +55,8 @@ std::string program_of(const ProcessSpec& spec) {
   const std::string name = spec.program.string();
   if (name.find('/') != std::string::npos) return name;
   const auto path = spec.environment.find("PATH");
-  auto found = find_program(
-      name, path == spec.environment.end() ? std::string(kDefaultPath) : path->second);
+  auto found =
+      find_program(name, path == spec.environment.end() ? std::string(kDefaultPath) : path->second);
   return found.empty() ? name : found;  // execve then reports that it does not exist
 }
 

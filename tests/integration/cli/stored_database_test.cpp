@@ -187,7 +187,8 @@ TEST_CASE("what waits is listed with its reason, and can be cancelled or retried
   const auto again = line.run({"comparison", "cancel", "1"});
   CHECK(again.status == 3);
   CHECK_THAT(again.err, Contains("comparison 1 is cancelled and cannot be cancelled"));
-  CHECK_THAT(line.run({"comparison", "show", "1"}).out, Contains("comparison 1, nightly, cancelled"));
+  CHECK_THAT(line.run({"comparison", "show", "1"}).out,
+             Contains("comparison 1, nightly, cancelled"));
   CHECK(line.run({"comparison", "retry", "1"}).out == "comparison 1 is due again\n");
   CHECK(line.run({"comparison", "show", "9"}).status == 2);
 }

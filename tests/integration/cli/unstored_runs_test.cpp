@@ -91,7 +91,8 @@ std::vector<comparison::MeasuredFigure> two_times() {
 
 }  // namespace
 
-TEST_CASE("coverage runs are the executor's, under the configured limits and attempts of their own") {
+TEST_CASE(
+    "coverage runs are the executor's, under the configured limits and attempts of their own") {
   OneBuild one("noise 0");
   const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
   REQUIRE(covered.size() == 2);

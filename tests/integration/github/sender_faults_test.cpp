@@ -133,7 +133,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a refused message ends with GitHub's own words")
   CHECK(message("open-1").last_error.find("maximum is 65536") != std::string::npos);
 }
 
-TEST_CASE_METHOD(FaultyOutbox, "the error of a token without the permission names the one it needs") {
+TEST_CASE_METHOD(FaultyOutbox,
+                 "the error of a token without the permission names the one it needs") {
   postponed_by(status(403, {{"X-Accepted-GitHub-Permissions", "issues=write"}}));
   const auto error = message("open-1").last_error;
   CHECK(error.find("Issues: read and write") != std::string::npos);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::string_view kFaulty = "2026-08-18";
 
-constexpr std::array kCodes{ErrorCode::invalid,   ErrorCode::not_found, ErrorCode::conflict,
-                            ErrorCode::corrupt,   ErrorCode::internal,  ErrorCode::failed,
+constexpr std::array kCodes{ErrorCode::invalid,   ErrorCode::not_found,  ErrorCode::conflict,
+                            ErrorCode::corrupt,   ErrorCode::internal,   ErrorCode::failed,
                             ErrorCode::timed_out, ErrorCode::unavailable};
 
 enum class Step { list, fetch, kit, run, throws };
@@ -102,7 +102,8 @@ class FaultyExecutor final : public executor::Executor {
 /// Four nightlies without any change; the third is the faulty one.
 struct FourNightlies {
   FourNightlies()
-      : day(folder.path(), {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}, {"Three", "# 3"}, {"Four", "# 4"}}) {
+      : day(folder.path(),
+            {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}, {"Three", "# 3"}, {"Four", "# 4"}}) {
     const std::array names{"2026-08-16", "2026-08-17", "2026-08-18", "2026-08-19"};
     for (std::size_t i = 0; i < names.size(); ++i) {
       day.publish(names.at(i), day.commits()[i], "noise 0.01 fixed\n# " + std::to_string(i));
@@ -121,8 +122,8 @@ struct FourNightlies {
     FaultyChannel channel(own.channel, fault);
     FaultyRunners runners(own.runners, fault);
     FaultyExecutor executor(own.executor, fault);
-    comparison::Services services{own.config,  own.database, executor,  runners,    channel,
-                                  own.history, own.commits,  clock,     own.random, own.progress};
+    comparison::Services services{own.config,  own.database, executor, runners,    channel,
+                                  own.history, own.commits,  clock,    own.random, own.progress};
     for (int hour = 0; hour < 12; ++hour) {
       const auto due = nightly::discover_comparisons(services, {});
       if (!due) REQUIRE(fault.step == Step::list);

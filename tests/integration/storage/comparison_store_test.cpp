@@ -210,7 +210,8 @@ TEST_CASE_METHOD(OneComparison,
   REQUIRE(all.inconclusive + all.regressed + all.improved == 3);
 }
 
-TEST_CASE_METHOD(OneComparison, "a comparison can be cancelled once, and retried from its beginning") {
+TEST_CASE_METHOD(OneComparison,
+                 "a comparison can be cancelled once, and retried from its beginning") {
   SetbackStore setbacks(*stores.database);
   const ItemKey key{ItemKind::comparison, std::to_string(comparison.id)};
   REQUIRE(setbacks.record({.key = key, .tries = 2, .since = 1, .not_before = 9, .error = "e"}));

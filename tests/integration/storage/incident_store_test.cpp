@@ -116,7 +116,8 @@ TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once"
   REQUIRE(incidents.mark_sending("m1").error().code == ErrorCode::conflict);
   REQUIRE(incidents.mark_sent("m1", 42));
   REQUIRE(incidents.mark_sent("m1", 43).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.record_failure("m1", {.error = "e", .give_up = true}).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.record_failure("m1", {.error = "e", .give_up = true}).error().code ==
+          ErrorCode::conflict);
   REQUIRE(incidents.get(incident.id).value().issue_number == 42);
   REQUIRE(incidents.outbox_of(incident.id).value().at(0).issue_number == 42);
   REQUIRE(next_key() == "none");

@@ -23,8 +23,8 @@ std::string reason_of(const std::exception& error);
 /// The request's benchmark in the models' vocabulary; `batch` is 0 if the request leaves it open.
 models::Setup setup_of(const protocol::Request& request);
 
-/// The reason why this runner cannot measure the request's benchmark here (precision, backend, a fixed
-/// batch size, no CUDA device); empty if it can.
+/// The reason why this runner cannot measure the request's benchmark here (precision, backend, a
+/// fixed batch size, no CUDA device); empty if it can.
 std::string unsupported_reason(const models::Definition& definition,
                                const protocol::Request& request);
 

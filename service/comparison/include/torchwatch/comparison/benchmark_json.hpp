@@ -6,8 +6,8 @@
 #include "torchwatch/records/vocabulary.hpp"
 #include "torchwatch/records/words.hpp"
 
-// Plans and the vocabulary inside stored JSON: an enumerator, a configuration and a variant are their
-// spelling, a benchmark is an object, a series is its benchmark's object with the metric.
+// Plans and the vocabulary inside stored JSON: an enumerator, a configuration and a variant are
+// their spelling, a benchmark is an object, a series is its benchmark's object with the metric.
 // nlohmann-json finds these functions by their types. The readers throw json::exception for a
 // missing member and for a word that is not known, which their callers catch and name.
 

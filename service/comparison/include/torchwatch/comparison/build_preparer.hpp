@@ -13,7 +13,8 @@
 namespace torchwatch::comparison {
 
 /// Returns the row of a build with what its tree says.
-storage::BuildRow described(storage::BuildRow, const builds::Tree&, const std::string& trunk_commit);
+storage::BuildRow described(storage::BuildRow, const builds::Tree&,
+                            const std::string& trunk_commit);
 
 /// Marks the build as ready with what its tree says of itself and the commit of [source] that it
 /// was built from. Errors: of storage.

@@ -16,8 +16,8 @@ inline constexpr std::string_view kOldestNightly =
 /// Lists the channel's builds, fetches and checks the new ones, and opens a comparison of every new
 /// nightly with the nightly before it in the order of [source]. The oldest nightly is accepted
 /// without a verdict. A damaged build is rejected with the reason, one that cannot be had now is
-/// put off, and the others continue. Returns the unfinished comparisons, the oldest first. Errors: of
-/// the channel's list; cancelled; of storage.
+/// put off, and the others continue. Returns the unfinished comparisons, the oldest first. Errors:
+/// of the channel's list; cancelled; of storage.
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services&,
                                                                  std::stop_token stop);
 

@@ -47,7 +47,7 @@ struct RunResult {
   std::optional<LeakFigures> leak;        ///< memory pass
   std::optional<Breakdown> breakdown;     ///< profile pass
   std::string breakdown_reason;           ///< why there is no breakdown
-  std::map<std::string, std::int64_t> operators;  ///< coverage pass: calls of each operator
+  std::map<std::string, std::int64_t> operators;    ///< coverage pass: calls of each operator
   std::optional<std::int64_t> flops_per_iteration;  ///< flops pass: operations counted
   std::optional<std::int64_t> flops_per_second;     ///< peak pass: of the fastest matrix product
   Environment environment;

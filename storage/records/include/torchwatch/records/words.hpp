@@ -79,10 +79,9 @@ struct Words<Backend> {
 template <>
 struct Words<Pass> {
   static constexpr std::string_view kKind = "pass";
-  static constexpr std::array kAll{Word{Pass::timing, "timing"}, Word{Pass::memory, "memory"},
-                                   Word{Pass::profile, "profile"},
-                                   Word{Pass::coverage, "coverage"},
-                                   Word{Pass::flops, "flops"}, Word{Pass::peak, "peak"}};
+  static constexpr std::array kAll{Word{Pass::timing, "timing"},   Word{Pass::memory, "memory"},
+                                   Word{Pass::profile, "profile"}, Word{Pass::coverage, "coverage"},
+                                   Word{Pass::flops, "flops"},     Word{Pass::peak, "peak"}};
 };
 
 template <>

@@ -8,7 +8,7 @@
 #include "torchwatch/comparison/progress.hpp"
 #include "torchwatch/platform/clock.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 
 /// Shows how far long work is: a bar that is drawn over on a terminal, plain lines elsewhere.
 /// Thread-safe: the API's threads note what went wrong there.
@@ -35,4 +35,4 @@ class TerminalProgress final : public comparison::Progress {
   std::chrono::nanoseconds started_;
 };
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal

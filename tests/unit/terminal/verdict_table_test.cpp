@@ -1,13 +1,12 @@
-#include "verdict_table.hpp"
+#include "torchwatch/terminal/verdict_table.hpp"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "table.hpp"
-#include "torchwatch/cli/exit_status.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 using namespace torchwatch;
-using namespace torchwatch::cli;
+using namespace torchwatch::terminal;
 using Catch::Contains;
 
 namespace {
@@ -47,11 +46,4 @@ TEST_CASE("a table's columns are as wide as their widest cell, numbers to the ri
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   REQUIRE(lines.size() >= 3);
   CHECK(lines[lines.size() - 2].find(" 5") == lines.back().find("1234") + 2);
-}
-
-TEST_CASE("of two outcomes the worse one decides the exit status") {
-  CHECK(worse(ExitStatus::done, ExitStatus::regression) == ExitStatus::regression);
-  CHECK(worse(ExitStatus::regression, ExitStatus::environment) == ExitStatus::environment);
-  CHECK(worse(ExitStatus::no_conclusion, ExitStatus::done) == ExitStatus::no_conclusion);
-  CHECK(worse(ExitStatus::no_conclusion, ExitStatus::regression) == ExitStatus::regression);
 }

@@ -1,10 +1,10 @@
-#include "terminal_progress.hpp"
+#include "torchwatch/terminal/terminal_progress.hpp"
 
 #include <fmt/format.h>
 
 #include <ostream>
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 namespace {
 
 constexpr int kBarWidth = 24;
@@ -55,4 +55,4 @@ void TerminalProgress::log(const std::string& line) {
   print_line(line);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal

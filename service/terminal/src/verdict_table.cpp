@@ -1,13 +1,13 @@
-#include "verdict_table.hpp"
+#include "torchwatch/terminal/verdict_table.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "table.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 namespace {
 
 std::ptrdiff_t rank(const storage::VerdictRow& row) {
@@ -46,4 +46,4 @@ void print_verdicts(std::ostream& out, std::vector<storage::VerdictRow> rows, do
   table.print(out);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal

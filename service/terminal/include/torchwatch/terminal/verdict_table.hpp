@@ -5,9 +5,9 @@
 
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 
 /// Prints a table of verdicts: what changed first. `confidence` is that of the intervals.
 void print_verdicts(std::ostream&, std::vector<storage::VerdictRow>, double confidence);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal

@@ -1,10 +1,10 @@
-#include "terminal_progress.hpp"
+#include "torchwatch/terminal/terminal_progress.hpp"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
 using Catch::Contains;
-using torchwatch::cli::TerminalProgress;
+using torchwatch::terminal::TerminalProgress;
 
 TEST_CASE("a terminal gets a bar that later lines replace") {
   std::ostringstream out;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 
 /// A table for people: columns as wide as their widest cell, numbers to the right.
 class Table {
@@ -25,4 +25,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal

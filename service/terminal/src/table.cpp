@@ -1,9 +1,9 @@
-#include "table.hpp"
+#include "torchwatch/terminal/table.hpp"
 
 #include <algorithm>
 #include <ostream>
 
-namespace torchwatch::cli {
+namespace torchwatch::terminal {
 namespace {
 
 /// Width on a terminal of UTF-8 text without wide characters: its code points.
@@ -42,4 +42,4 @@ void Table::print(std::ostream& out) const {
   for (const auto& row : rows_) print_row(row);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::terminal
