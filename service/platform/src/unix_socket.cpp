@@ -77,7 +77,9 @@ Result<std::optional<pid_t>> SocketFile::listener() const {
     return std::optional<pid_t>(process_of(socket.get()));
   }
   if (errno == ECONNREFUSED || errno == ENOENT) return std::optional<pid_t>();
-  return fail(error_of(ErrorCode::unavailable, *this, std::strerror(errno)));
+  return fail(error_of(
+      ErrorCode::unavailable, *this,
+      errno == EACCES ? "only its owner and its group may connect to it" : std::strerror(errno)));
 }
 
 Result<ListeningSocket> ListeningSocket::open(const std::filesystem::path& path) {
