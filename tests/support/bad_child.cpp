@@ -15,14 +15,15 @@
 //   fork VERBS... --            a child does the verbs up to the -- (output stays open)
 //   daemonise VERBS... --       the same by an orphan that left group and session
 //   clean                       executes itself anew for the rest of the line, without environment
+//   outlive-main PATH           its main thread ends; another then writes its pid and hangs
 //   pid-file PATH               writes its pid, renamed into place
 //   wait-file PATH              waits until the file is there
 //   late-print TEXT             waits until the first process has ended, then prints
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -78,6 +80,18 @@ void write_pid(const std::string& path) {
   std::fprintf(file, "%d\n", getpid());
   std::fclose(file);
   std::rename(partial.c_str(), path.c_str());
+}
+
+void outlive_main(const std::string& path) {
+  std::thread([path] {
+    char state = '?';
+    for (std::string pid, name; state != 'Z'; nap()) {
+      std::ifstream("/proc/self/stat") >> pid >> name >> state;
+    }
+    write_pid(path);
+    hang();
+  }).detach();
+  syscall(SYS_exit, 0);  // this thread alone
 }
 
 void wait_file(const char* path) {
@@ -135,6 +149,7 @@ const std::map<std::string, std::function<void(Operand)>> kVerbs = {
     {"exit", [](Operand code) { _exit(std::stoi(code)); }},
     {"signal", [](Operand number) { raise(std::stoi(number)); }},
     {"allocate", [](Operand mib) { allocate(std::stoul(mib)); }},
+    {"outlive-main", outlive_main},
     {"pid-file", write_pid},
     {"wait-file", [](Operand path) { wait_file(path.c_str()); }},
     {"late-print", late_print},

@@ -62,7 +62,7 @@ bool OrphanFinder::is_root(const ProcessEntry& entry) const {
   return entry.parent == getpid() && environment_value(entry.pid, kRunVariable) == tag_;
 }
 
-std::vector<ProcessEntry> OrphanFinder::find(const std::vector<ProcessEntry>& table) const {
+std::vector<ProcessEntry> OrphanFinder::find(const std::vector<ProcessEntry>& table) {
   std::set<pid_t> found;
   for (const ProcessEntry& entry : table) {
     if (entry.pid != leader_ && is_root(entry)) found.insert(entry.pid);
@@ -78,6 +78,7 @@ std::vector<ProcessEntry> OrphanFinder::find(const std::vector<ProcessEntry>& ta
   for (const ProcessEntry& entry : table) {
     if (found.contains(entry.pid)) orphans.push_back(entry);
   }
+  remember(orphans);
   return orphans;
 }
 

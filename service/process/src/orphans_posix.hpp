@@ -19,8 +19,9 @@ class OrphanFinder {
   /// Remembers descendants seen alive, so that one that later cleans its environment is known.
   void remember(const std::vector<ProcessEntry>& tree);
 
-  /// Returns everything that belongs to the child except itself, zombies included.
-  std::vector<ProcessEntry> find(const std::vector<ProcessEntry>& table) const;
+  /// Returns everything that belongs to the child except itself, zombies included, and remembers
+  /// it: a process that is dying has no environment any more, and is no zombie yet.
+  std::vector<ProcessEntry> find(const std::vector<ProcessEntry>& table);
 
  private:
   bool is_root(const ProcessEntry&) const;

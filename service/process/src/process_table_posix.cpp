@@ -64,6 +64,18 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
+/// That of any thread: a main thread that has ended shows none.
+std::string read_environment(pid_t pid) {
+  std::string text = read_whole(proc_path(pid, "environ"));
+  if (!text.empty()) return text;
+  const std::string tasks = proc_path(pid, "task");
+  for (const pid_t thread : numbers_in(tasks)) {
+    text = read_whole(tasks + "/" + std::to_string(thread) + "/environ");
+    if (!text.empty()) break;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<ProcessEntry> read_process(pid_t pid) {
@@ -76,9 +88,9 @@ std::optional<ProcessEntry> read_process(pid_t pid) {
   entry.pid = pid;
   fields >> entry.state >> entry.parent >> entry.group >> entry.session;
   std::string skipped;
-  constexpr int kFieldsBetweenSessionAndStart = 15;
-  for (int i = 0; i < kFieldsBetweenSessionAndStart; ++i) fields >> skipped;
-  fields >> entry.start_ticks;
+  constexpr int kFieldsBetweenSessionAndThreads = 13;
+  for (int i = 0; i < kFieldsBetweenSessionAndThreads; ++i) fields >> skipped;
+  fields >> entry.threads >> skipped >> entry.start_ticks;
   if (!fields) return std::nullopt;
   return entry;
 }
@@ -106,7 +118,7 @@ std::vector<ProcessEntry> read_process_tree(pid_t root) {
 }
 
 std::optional<std::string> environment_value(pid_t pid, std::string_view name) {
-  const std::string text = read_whole(proc_path(pid, "environ"));
+  const std::string text = read_environment(pid);
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find('\0'));

@@ -20,9 +20,12 @@ struct ProcessEntry {
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
-  char state = '?';
+  char state = '?';  ///< of the main thread
+  int threads = 0;   ///< that have not ended; a main thread that ended counts until the last has
   std::uint64_t start_ticks = 0;  ///< with the pid it names one process for as long as we are up
-  bool is_zombie() const { return state == 'Z' || state == 'X'; }
+  /// All of it has ended. While other threads live, or are still dying, an ended main thread is no
+  /// zombie: it can neither be reaped, nor have its children been handed on.
+  bool is_zombie() const { return (state == 'Z' || state == 'X') && threads <= 1; }
 };
 
 /// Returns nothing if there is no such process (any more).

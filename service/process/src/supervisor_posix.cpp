@@ -6,10 +6,8 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace torchwatch::process {
 namespace {

@@ -1,6 +1,5 @@
 #include "torchwatch/records/vocabulary.hpp"
 
-#include <array>
 #include <charconv>
 
 #include "torchwatch/records/words.hpp"

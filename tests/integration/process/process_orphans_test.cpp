@@ -51,6 +51,15 @@ TEST_CASE("an orphan that left group and session is found and killed") {
   CHECK(test::is_gone(test::pid_in(pid_file)));
 }
 
+TEST_CASE("an orphan whose main thread has ended is found and killed") {
+  const test::TemporaryFolder folder;
+  const std::string pid_file = folder.path() / "pid";
+  const auto outcome = run(bad_child(
+      {"daemonise", "drop-output", "outlive-main", pid_file, "--", "wait-file", pid_file}));
+  CHECK(process::succeeded(outcome));
+  CHECK(test::is_gone(test::pid_in(pid_file)));
+}
+
 TEST_CASE("a child that exits while its orphan forks on leaves none of them") {
   const test::TemporaryFolder folder;
   const std::string pid_file = folder.path() / "pid";

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <future>
 #include <sstream>
-#include <thread>
 
 #include "bad_child_spec.hpp"
 #include "forked_child.hpp"
