@@ -42,7 +42,7 @@ Result<bisection::BisectionRequest> request_of(const Options& options) {
 }
 
 /// The body that the API takes: what is not asked for is not in it.
-nlohmann::json body_of(const daemon::BisectionRequest& request) {
+nlohmann::json body_of(const bisection::BisectionRequest& request) {
   auto body = nlohmann::json::parse(to_json(request));
   for (const auto* member : {"good", "bad", "suspect", "workloads"}) {
     const auto& value = body.at(member);

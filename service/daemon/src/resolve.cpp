@@ -18,7 +18,10 @@ Result<BuildRow> known(Application& application, BuildOrigin origin, const std::
   auto& services = application.services();
   const auto trunk_commit = nightly::trunk_commit_of(services, tree);
   if (application.is_reader()) {
-    return comparison::described({.origin = origin, .name = name}, tree, trunk_commit);
+    BuildRow row;
+    row.origin = origin;
+    row.name = name;
+    return comparison::described(std::move(row), tree, trunk_commit);
   }
   TW_TRY(auto row, storage::BuildStore(services.database).discover(origin, name));
   return comparison::mark_ready(services, std::move(row), tree, trunk_commit);
