@@ -7,7 +7,8 @@
 #include "control_client.hpp"
 #include "reader_command.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
@@ -54,9 +55,9 @@ Outcome run_list(const Invocation& invocation) {
     items.push_back({{"id", row.id},
                      {"purpose", to_string(row.purpose)},
                      {"candidate", candidate.name},
-                     {"baseline", baseline.empty() ? nlohmann::json(nullptr) : baseline},
+                     {"baseline", report::text_or_null(baseline)},
                      {"state", to_string(row.state)},
-                     {"remark", remark.empty() ? nlohmann::json(nullptr) : remark},
+                     {"remark", report::text_or_null(remark)},
                      {"created_at", platform::iso_utc(row.created_at)}});
   }
   if (invocation.json) {
