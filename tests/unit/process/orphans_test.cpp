@@ -28,7 +28,7 @@ std::vector<int> numbers(const std::vector<ProcessEntry>& orphans) {
 
 TEST_CASE(
     "orphans are the group's members and all descendants, in whatever order they are listed") {
-  const OrphanFinder finder(kLeader, "tag");
+  OrphanFinder finder(kLeader, "tag");
   const std::vector<ProcessEntry> table = {
       entry(3, 2),           entry(2, 1),           entry(1, 0),
       entry(0, -9, kLeader), entry(8, 99, kLeader), entry(9, 99),
