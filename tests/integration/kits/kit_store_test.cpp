@@ -143,7 +143,7 @@ TEST_CASE("sources that do not compile give the compiler's error, and no kit app
   sources.folder().write("my sources/runner/src/bad.cpp", text);
   const auto kit = store.kit_for(*builds::inspect(tree), {"alpha"}, {});
   REQUIRE_FALSE(kit.has_value());
-  CHECK(kit.error().code == ErrorCode::unavailable);
+  CHECK(kit.error().code == ErrorCode::failed);
   INFO(kit.error().message);
   CHECK(kit.error().message.find(error) != std::string::npos);
   std::set<std::string> left;

@@ -93,8 +93,8 @@ TEST_CASE_METHOD(DamagedFile, "a delivery stored twice is noticed") {
   raw_sql(path,
           "CREATE TABLE copy AS SELECT * FROM request; DROP TABLE request; "
           "ALTER TABLE copy RENAME TO request; "
-          "INSERT INTO request SELECT 2, delivery, kind, state, body_json, result_json, created_at "
-          "FROM request");
+          "INSERT INTO request SELECT 2, delivery, kind, state, body_json, result_json, asked_by, "
+          "created_at FROM request");
   REQUIRE_THAT(broken(), Catch::VectorContains(std::string("delivery_is_done_once")));
 }
 

@@ -60,6 +60,7 @@ const std::set<std::string> kAllowedScans{
     "SCAN request USING COVERING INDEX request_running",
     "SCAN attempt USING INDEX attempt_issued",
     "SCAN attempt USING COVERING INDEX attempt_issued",
+    "SCAN left USING INDEX attempt_issued",
     "SCAN o USING INDEX outbox_unsent",
     "SCAN outbox USING INDEX outbox_not_sent",
     "SCAN setback",

@@ -23,8 +23,8 @@ TEST_CASE("an error of the environment is unavailable") {
 }
 
 TEST_CASE("damage, conflict, missing row, bad row and bug have different codes") {
-  REQUIRE(error_of(SQLITE_CORRUPT).code == ErrorCode::corrupt);
-  REQUIRE(error_of(SQLITE_NOTADB).code == ErrorCode::corrupt);
+  REQUIRE(error_of(SQLITE_CORRUPT).code == ErrorCode::damaged);
+  REQUIRE(error_of(SQLITE_NOTADB).code == ErrorCode::damaged);
   REQUIRE(error_of(SQLITE_CONSTRAINT_UNIQUE).code == ErrorCode::conflict);
   REQUIRE(error_of(SQLITE_CONSTRAINT_PRIMARYKEY).code == ErrorCode::conflict);
   REQUIRE(error_of(SQLITE_CONSTRAINT_FOREIGNKEY).code == ErrorCode::not_found);
