@@ -54,6 +54,15 @@ bool has_sign_of_error(const std::string& line) {
       kSignsOfError, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
 }
 
+/// A compiler that finds no room fails like one that finds an error, but for nobody's fault.
+bool blames_the_machine(const std::string& output) {
+  constexpr std::array<std::string_view, 4> kSigns{
+      "No space left on device", "Cannot allocate memory", "virtual memory exhausted",
+      "Killed signal terminated program"};
+  return std::ranges::any_of(
+      kSigns, [&](std::string_view sign) { return output.find(sign) != std::string::npos; });
+}
+
 std::string what_failed(const ToolRun& run, const process::ProcessOutcome& outcome) {
   const std::string text =
       run.program + ": " + process::describe(outcome.end) + "\n" + first_errors(outcome.output);
@@ -100,7 +109,8 @@ Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& process
                                             "; install g++, cmake and ninja-build, they compile "
                                             "the runner");
   }
-  return fail(run.failure, what_failed(run, outcome));
+  const bool is_machines = run.failure == ErrorCode::failed && blames_the_machine(outcome.output);
+  return fail(is_machines ? ErrorCode::unavailable : run.failure, what_failed(run, outcome));
 }
 
 }  // namespace torchwatch::kits

@@ -177,6 +177,12 @@ TEST_CASE("a compiler that is stopped, hangs or is not there gives an error of t
   };
   CHECK(error_when(process::Cancelled{}).code == ErrorCode::cancelled);
   CHECK(error_when(process::TimedOut{}).code == ErrorCode::failed);
+  test::FakeProcessRunner full([](const process::ProcessSpec&, std::stop_token) {
+    return test::ended(process::Exited{1}, "as: error: No space left on device");
+  });
+  const auto no_room = KitStore(settings_of(sources), full).kit_for(*tree, {"alpha"}, {});
+  REQUIRE_FALSE(no_room);
+  CHECK(no_room.error().code == ErrorCode::unavailable);
   const auto missing = error_when(process::SpawnFailed{"g++: ENOENT"});
   CHECK(missing.code == ErrorCode::unavailable);
   CHECK(missing.message.find("install") != std::string::npos);
