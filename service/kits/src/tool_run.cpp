@@ -54,7 +54,7 @@ bool has_sign_of_error(const std::string& line) {
       kSignsOfError, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
 }
 
-/// A compiler that finds no room fails like one that finds an error, but for nobody's fault.
+/// A compiler on a full disk fails like one that finds an error, but for nobody's fault.
 bool blames_the_machine(const std::string& output) {
   constexpr std::array<std::string_view, 4> kSigns{
       "No space left on device", "Cannot allocate memory", "virtual memory exhausted",

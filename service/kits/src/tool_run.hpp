@@ -23,8 +23,8 @@ struct ToolRun {
 };
 
 /// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's
-/// compiler and flags. Errors: cancelled, unavailable (not installed; no room on the disk
-/// or in memory), failed (its time is up), `failure` (with the first errors that it printed).
+/// compiler and flags. Errors: cancelled, unavailable (not installed; a full disk
+/// or memory), failed (its time is up), `failure` (with the first errors that it printed).
 Result<std::string> run_tool(const ToolRun&, process::ProcessRunner&, std::stop_token stop);
 
 /// The lines of a compiler's, linker's, CMake's or ninja's output that say what is wrong, three at

@@ -180,9 +180,9 @@ TEST_CASE("a compiler that is stopped, hangs or is not there gives an error of t
   test::FakeProcessRunner full([](const process::ProcessSpec&, std::stop_token) {
     return test::ended(process::Exited{1}, "as: error: No space left on device");
   });
-  const auto no_room = KitStore(settings_of(sources), full).kit_for(*tree, {"alpha"}, {});
-  REQUIRE_FALSE(no_room);
-  CHECK(no_room.error().code == ErrorCode::unavailable);
+  const auto full_disk = KitStore(settings_of(sources), full).kit_for(*tree, {"alpha"}, {});
+  REQUIRE_FALSE(full_disk);
+  CHECK(full_disk.error().code == ErrorCode::unavailable);
   const auto missing = error_when(process::SpawnFailed{"g++: ENOENT"});
   CHECK(missing.code == ErrorCode::unavailable);
   CHECK(missing.message.find("install") != std::string::npos);
