@@ -143,7 +143,10 @@ Result<OutboxRow> IncidentStore::retry(const std::string& key) {
 
 Status IncidentStore::make_due() {
   return write(database_, [](Connection& connection) -> Status {
-    execute(connection, "UPDATE outbox SET failures = 0, not_before = 0 WHERE state = 'pending'");
+    // `state <> 'sent'` is what the index of such messages says.
+    execute(connection,
+            "UPDATE outbox SET failures = 0, not_before = 0 "
+            "WHERE state <> 'sent' AND state = 'pending'");
     return {};
   });
 }
