@@ -31,6 +31,14 @@ std::string waiting_for(const std::vector<storage::SetbackRow>& setbacks, storag
   return "";
 }
 
+/// "the reason", or "comparison 4": what a request led to.
+std::string result_text(const storage::RequestRow& row) {
+  const auto result = report::embedded(row.result_json);
+  if (!result.is_object() || result.empty()) return "";
+  const auto& [name, value] = *result.items().begin();
+  return value.is_string() ? value.get<std::string>() : name + " " + value.dump();
+}
+
 void print_items(const Invocation& invocation, const terminal::Table& table, const json& items,
                  const char* nothing) {
   if (invocation.json) {
@@ -53,7 +61,7 @@ Outcome run_requests(const Invocation& invocation) {
     const auto waits = waiting_for(setbacks, row.id);
     table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                std::string(to_string(row.kind)), std::string(to_string(row.state)),
-               waits.empty() ? row.result_json : waits});
+               waits.empty() ? result_text(row) : waits});
     items.push_back({{"id", row.id},
                      {"kind", to_string(row.kind)},
                      {"state", to_string(row.state)},

@@ -122,9 +122,9 @@ Outcome run_status(const Invocation& invocation) {
     invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
   } else {
     table.print(invocation.out);
-    if (!setbacks.empty()) print_waiting(invocation.out, setbacks);
     if (!self_tests.empty()) print_self_tests(invocation.out, self_tests);
   }
+  if (!invocation.json && !setbacks.empty()) print_waiting(invocation.out, setbacks);
   return ExitStatus::done;
 }
 

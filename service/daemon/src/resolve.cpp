@@ -61,7 +61,10 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   if (!std::filesystem::is_directory(text)) {
     auto published = published_build(application, text, stop);
     if (published || published.error().code != ErrorCode::not_found) return published;
-    return fail(published.error().within("no folder " + text));
+    return fail(ErrorCode::not_found,
+                "unknown build \"" + text +
+                    "\": no folder, no build of the channel and no release such as 2.13.0; "
+                    "`torchwatch builds` lists the known ones");
   }
   const auto folder = std::filesystem::canonical(text);
   TW_TRY(const auto tree, builds::inspect(folder));

@@ -51,8 +51,11 @@ Result<Attended> put_off(comparison::Services& services, const WorkItem& item, c
                "given up after " + std::to_string(row.tries) + " tries: " + row.error);
   }
   TW_TRY_VOID(store.record(row));
-  services.progress.log(std::string(to_string(item.key.kind)) + " " + item.key.item +
-                        " is put off: " + row.error);
+  const bool is_news = !before || before->error != row.error;
+  if (is_news) {
+    services.progress.log(std::string(to_string(item.key.kind)) + " " + item.key.item +
+                          " is put off: " + row.error);
+  }
   return Attended::put_off;
 }
 
