@@ -34,9 +34,10 @@ std::string waiting_for(const std::vector<storage::SetbackRow>& setbacks, storag
 /// "the reason", or "comparison 4": what a request led to.
 std::string result_text(const storage::RequestRow& row) {
   const auto result = report::embedded(row.result_json);
-  if (!result.is_object() || result.empty()) return "";
-  const auto& [name, value] = *result.items().begin();
-  return value.is_string() ? value.get<std::string>() : name + " " + value.dump();
+  for (const auto& [name, value] : result.items()) {
+    return value.is_string() ? value.get<std::string>() : name + " " + value.dump();
+  }
+  return "";
 }
 
 void print_items(const Invocation& invocation, const terminal::Table& table, const json& items,
