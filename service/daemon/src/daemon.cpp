@@ -130,7 +130,7 @@ Status Daemon::look_for_nightlies(std::stop_token stop) {
   const nightly::WorkItem item{
       .key = {storage::ItemKind::channel, "list"},
       .work = [&]() -> Status {
-        const auto due = nightly::discover_comparisons(services, stop);
+        const auto due = nightly::discover_comparisons(services, stop, nightly::Retry::when_due);
         if (due) return {};
         const auto& error = due.error();
         const bool stops = nightly::consequence_of(error.code) == nightly::Consequence::stops;

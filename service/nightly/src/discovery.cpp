@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "torchwatch/comparison/build_preparer.hpp"
-#include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -26,10 +25,11 @@ Status reject(comparison::Services& services, const BuildRow& row, const std::st
 }
 
 /// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
-Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_token stop) {
+Result<BuildRow> fetch(comparison::Services& services, BuildRow row, Retry retry,
+                       std::stop_token stop) {
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
-  if (!due) return row;
+  if (!due && retry == Retry::when_due) return row;
   const WorkItem item{
       .key = key,
       .work = [&]() -> Status {
@@ -44,14 +44,14 @@ Result<BuildRow> fetch(comparison::Services& services, BuildRow row, std::stop_t
 
 /// Returns the builds that can be measured, in the channel's order.
 Result<std::vector<BuildRow>> ready_builds(comparison::Services& services,
-                                           const std::vector<std::string>& names,
+                                           const std::vector<std::string>& names, Retry retry,
                                            std::stop_token stop) {
   storage::BuildStore store(services.database);
   std::vector<BuildRow> ready;
   for (const auto& name : names) {
     TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, name));
     if (row.state != storage::BuildState::ready) {
-      TW_TRY(row, fetch(services, row, stop));
+      TW_TRY(row, fetch(services, row, retry, stop));
     }
     const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
     if (is_usable) ready.push_back(std::move(row));
@@ -108,9 +108,10 @@ std::string trunk_commit_of(const comparison::Services& services, const builds::
 }
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,
-                                                                 std::stop_token stop) {
+                                                                 std::stop_token stop,
+                                                                 Retry retry) {
   TW_TRY(const auto names, services.channel.list(stop));
-  TW_TRY(auto builds, ready_builds(services, names, stop));
+  TW_TRY(auto builds, ready_builds(services, names, retry, stop));
   sort_by_commit(services, builds);
   const BuildRow* before = nullptr;
   for (const auto& build : builds) {

@@ -125,7 +125,7 @@ struct FourNightlies {
     comparison::Services services{own.config,  own.database, executor, runners,    channel,
                                   own.history, own.commits,  clock,    own.random, own.progress};
     for (int hour = 0; hour < 12; ++hour) {
-      const auto due = nightly::discover_comparisons(services, {});
+      const auto due = nightly::discover_comparisons(services, {}, nightly::Retry::when_due);
       if (!due) REQUIRE(fault.step == Step::list);
       nightly::WorkList list(services, nightly::Retry::when_due);
       while (true) {

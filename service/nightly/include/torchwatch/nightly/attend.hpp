@@ -41,6 +41,12 @@ enum class Attended { done, ended, put_off };
 /// cancelled, damaged; those of storage, when not even the setback could be stored.
 Result<Attended> attend(comparison::Services&, const WorkItem&);
 
+/// When an item with a setback is tried again.
+enum class Retry {
+  when_due,  ///< by the service: after its pause
+  now,       ///< by a person who runs a command: at once, but once for each list
+};
+
 /// Returns whether the item may be tried now. Errors: of storage.
 Result<bool> is_due(comparison::Services&, const storage::ItemKey&);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
@@ -19,7 +20,8 @@ inline constexpr std::string_view kOldestNightly =
 /// put off, and the others continue. Returns the unfinished comparisons, the oldest first. Errors:
 /// of the channel's list; cancelled; of storage.
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services&,
-                                                                 std::stop_token stop);
+                                                                 std::stop_token stop,
+                                                                 Retry = Retry::now);
 
 /// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
 /// if [source] has that commit, else the commit embedded in the tree.

@@ -9,12 +9,6 @@
 
 namespace torchwatch::nightly {
 
-/// When an item with a setback is tried again.
-enum class Retry {
-  when_due,  ///< by the service: after its pause
-  now,       ///< by a person who runs a command: at once, but once for each list
-};
-
 /// Which comparisons to work on.
 enum class Scope {
   nightlies,  ///< those of nightlies first, then what follows from them
