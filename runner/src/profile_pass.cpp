@@ -46,8 +46,8 @@ std::map<std::string, std::int64_t> figures_of(const Profile& profile) {
 
 void write_chrome_trace(const Profile& profile, const Request& request, RunResult& result) {
   if (request.chrome_trace.empty()) return;
-  const auto written =
-      write_result(request.chrome_trace, activity::chrome_trace(profile, to_string(request.benchmark)));
+  const auto written = write_result(request.chrome_trace,
+                                    activity::chrome_trace(profile, to_string(request.benchmark)));
   if (written) return;
   result.status = RunStatus::failed;
   result.reason = written.error().within("chrome_trace").message;

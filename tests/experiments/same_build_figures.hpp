@@ -85,9 +85,9 @@ std::optional<Power> least_change_found(const BenchmarkBlocks& benchmark, double
 /// B against A, which are equal: 99 %, from the pairs of the blocks.
 detect::Estimate shift(const BenchmarkBlocks& benchmark, Way way);
 
-/// States for each group of `group` pairs of one benchmark, in their order, how likely Student's t finds
-/// so great a mean in either direction where nothing differs. Uniform from 0 to 1 when pairs are
-/// independent and normal, as nothing does differ (docs/measuring.md).
+/// States for each group of `group` pairs of one benchmark, in their order, how likely Student's t
+/// finds so great a mean in either direction where nothing differs. Uniform from 0 to 1 when pairs
+/// are independent and normal, as nothing does differ (docs/measuring.md).
 std::vector<double> p_values(const BenchmarkBlocks& benchmark, Way way, int group);
 
 /// Seconds of measuring until an interval of 99 % reaches `half_width` either way, by the spread of

@@ -62,7 +62,7 @@ Result<Columns> columns_of(const std::string& first_line) {
                                         "\"; needed are night, process, workload and ns");
   }
   return Columns{names.size(),      *find("night"), *find("process"),
-                 *find("workload"), *find("ns"),         find("iteration")};
+                 *find("workload"), *find("ns"),    find("iteration")};
 }
 
 template <typename Number>

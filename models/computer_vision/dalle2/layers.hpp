@@ -182,7 +182,8 @@ struct NoiseSchedulerImpl : nn::Module {
   enum class Schedule { cosine, linear };
 
   NoiseSchedulerImpl(Schedule schedule, std::int64_t timesteps) : steps(timesteps) {
-    const auto betas_64 = schedule == Schedule::cosine ? cosine_schedule(steps) : linear_schedule(steps);
+    const auto betas_64 =
+        schedule == Schedule::cosine ? cosine_schedule(steps) : linear_schedule(steps);
     const auto alphas_64 = 1 - betas_64;
     const auto product = torch::cumprod(alphas_64, 0);
     const auto product_before = torch::constant_pad_nd(product.narrow(0, 0, steps - 1), {1, 0}, 1);

@@ -141,7 +141,7 @@ Result<storage::BisectionRow> open_requested_bisection(comparison::Services& ser
   for (const auto& open : interrupted) {
     if (open.incident || open.spec_json != row.spec_json) continue;
     services.progress.log("carrying on with bisection " + std::to_string(open.id) +
-                           ", which was interrupted");
+                          ", which was interrupted");
     return open;
   }
   TW_TRY(const auto opened, store.open(row));

@@ -83,8 +83,8 @@ class TraceReader {
   void add(std::size_t series, const std::vector<double>& values, double level,
            TraceStep& step) const {
     if (values.empty()) return;
-    step.readings.push_back({spec_.series.at(series).series, median(values) - level,
-                             static_cast<int>(values.size())});
+    step.readings.push_back(
+        {spec_.series.at(series).series, median(values) - level, static_cast<int>(values.size())});
   }
 
   void believe(const std::vector<double>& posterior, TraceStep& step) const {

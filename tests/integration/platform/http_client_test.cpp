@@ -30,8 +30,8 @@ ErrorCode code_of(const Result<platform::HttpResponse>& response) {
   return response.error().code;
 }
 
-/// A peer that sends given bytes to one client and then closes the connection, or holds it until the
-/// test's end.
+/// A peer that sends given bytes to one client and then closes the connection, or holds it until
+/// the test's end.
 class RawPeer {
  public:
   explicit RawPeer(std::string says, bool holds = false) : says_(std::move(says)), holds_(holds) {

@@ -1,7 +1,8 @@
 #include "torchwatch/report/incident_state.hpp"
-#include "torchwatch/report/view.hpp"
 
 #include <catch2/catch.hpp>
+
+#include "torchwatch/report/view.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::report;

@@ -37,10 +37,10 @@ class KitStore {
   KitStore(Settings, process::ProcessRunner&);
 
   /// Returns a kit of `tree` with at least those workloads; compiles a missing one (a minute or
-  /// two). A kit with exactly those is preferred to one with more. Errors: invalid (an unknown workload,
-  /// named; a tree that programs cannot be linked with), unavailable (does not compile: with the
-  /// first errors and where the whole output is kept), conflict (another process compiles into the
-  /// same folder), timed_out, cancelled.
+  /// two). A kit with exactly those is preferred to one with more. Errors: invalid (an unknown
+  /// workload, named; a tree that programs cannot be linked with), unavailable (does not compile:
+  /// with the first errors and where the whole output is kept), conflict (another process compiles
+  /// into the same folder), timed_out, cancelled.
   Result<Kit> kit_for(const builds::Tree& tree, const std::vector<std::string>& workloads,
                       std::stop_token stop);
 
