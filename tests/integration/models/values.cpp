@@ -2,6 +2,7 @@
 // formula, with what its original computed. Prints each difference; exit status 1 if there is one,
 // 2 for wrong use.
 
+#include <algorithm>
 #include <cmath>
 
 #include "comparison.hpp"
@@ -22,11 +23,20 @@ constexpr double kOfGradientNorm = 1e-4;
 /// Sums of the same numbers differ by the order of their additions alone, which is far less.
 constexpr double kParameterSum = 1e-6;
 
+/// An output that comparisons decide (accuracies, scores of the boxes that are kept) moves further
+/// from one processor's kernels to another's; its `limit` is what those of AVX2, of SSE4.1 and of
+/// none do to it, at least doubled: 1.2e-3 for maml's accuracies, 2.8e-5 for vision_maskrcnn's
+/// scores.
+double own_limit(const json& original) {
+  return original.value("limit", 0.0);
+}
+
 void compare_output(const std::string& what, const models::OutputFigures& ours,
                     const json& original, Differences& differences) {
   const double spread = original.at("std");
   const auto expect_near = [&](const std::string& figure, double our, double theirs) {
-    const double limit = kOfSpread * spread + kOfItself * std::abs(theirs);
+    const double limit =
+        std::max(own_limit(original), kOfSpread * spread + kOfItself * std::abs(theirs));
     differences.expect_near(what + " " + figure, our, theirs, limit);
   };
   differences.expect(what + " shape", ours.shape, original.at("shape"));
