@@ -120,8 +120,16 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
 }
 
 Status Daemon::deliver(std::stop_token stop) {
-  TW_TRY(const auto delivery, outbox_.deliver(stop));
-  if (!delivery.problem.empty() || delivery.sent > 0) note("outbox", delivery.problem);
+  const auto delivery = outbox_.deliver(stop);
+  if (!delivery) {
+    if (nightly::consequence_of(delivery.error().code) == nightly::Consequence::stops) {
+      return fail(delivery.error());
+    }
+    // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
+    note("outbox", delivery.error().message);
+    return {};
+  }
+  if (!delivery->problem.empty() || delivery->sent > 0) note("outbox", delivery->problem);
   return {};
 }
 

@@ -157,6 +157,19 @@ TEST_CASE("a request that is refused keeps nothing behind it from being done") {
   CHECK(service.get("/healthz") == json{{"status", "ok"}});
 }
 
+TEST_CASE("settings of [github] that cannot work keep no request from being carried out") {
+  Service service;
+  service.config.github.repository = "no-slash";
+  service.config.github.token_file = service.config.web.token_file;
+  service.start();
+  const auto path = service.ask("/api/v1/nightlies", json::object());
+  service.work();
+  CHECK(service.wait_until(path, is_over).at("state") == "done");
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("problems").at(0).at("source") == "outbox");
+}
+
 TEST_CASE("a request that took the service down three times has failed") {
   Service service;
   service.start();
