@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
 #include "named_or_newest.hpp"
 #include "suite_options.hpp"
@@ -66,7 +66,7 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(options.suite.apply(config));
   config.suite.inference_batches.clear();  // the table is made anew
   const auto preset = config.suite.preset;
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
   TW_TRY(const auto choices,

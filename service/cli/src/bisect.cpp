@@ -1,10 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
-#include "bisection_output.hpp"
+#include "torchwatch/commands/bisection_output.hpp"
 #include "commands.hpp"
-#include "control_client.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 
 namespace torchwatch::cli {
@@ -52,20 +51,27 @@ nlohmann::json body_of(const bisection::BisectionRequest& request) {
   return body;
 }
 
-Outcome run_bisect(const Invocation& invocation, const Options& options) {
-  TW_TRY(const auto request, request_of(options));
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) return daemon->hand_over(invocation, "/api/v1/bisections", body_of(request));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& opened,
+                    const bisection::BisectionRequest& request) {
   TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   if (invocation.json) {
     invocation.out << nlohmann::json::parse(row.result_json).dump(2) << '\n';
   } else {
-    print(invocation.out, result, opened.services().history);
+    commands::print(invocation.out, result, opened.services().history);
   }
-  return exit_status_of(result);
+  return commands::exit_status_of(result);
+}
+
+Outcome run_bisect(const Invocation& invocation, const Options& options) {
+  TW_TRY(const auto request, request_of(options));
+  TW_TRY(auto config, invocation.load_config());
+  return commands::carry_out(invocation, std::move(config),
+                             {.path = "/api/v1/bisections",
+                              .body = body_of(request),
+                              .without_daemon = [&](auto& opened) {
+                                return bisect_here(invocation, opened, request);
+                              }});
 }
 
 }  // namespace

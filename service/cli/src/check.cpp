@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
 #include "named_or_newest.hpp"
 #include "noise_table.hpp"
@@ -54,7 +54,7 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
                                                       const Options& options,
                                                       config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
   return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);

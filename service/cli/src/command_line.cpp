@@ -22,7 +22,7 @@ constexpr const char* kFooter =
 
 int report(std::ostream& err, const Error& error) {
   err << "torchwatch: " << error.message << '\n';
-  return static_cast<int>(exit_status_of(error.code));
+  return static_cast<int>(commands::exit_status_of(error.code));
 }
 
 /// What a word that is not known was probably meant to be; empty if nothing is near.
@@ -85,19 +85,6 @@ int report_wrong_use(const CLI::App& app, bool has_arguments, std::ostream& err,
 
 }  // namespace
 
-CLI::App& Commands::add(const std::string& name, const std::string& what, Action action) {
-  return add(app_, name, what, std::move(action));
-}
-
-CLI::App& Commands::add(CLI::App& parent, const std::string& name, const std::string& what,
-                        Action action) {
-  auto* subcommand = parent.add_subcommand(name, what);
-  if (action) {
-    subcommand->callback([this, action = std::move(action)] { chosen = action; });
-  }
-  return *subcommand;
-}
-
 int run(std::span<const char* const> arguments, std::ostream& out, std::ostream& err,
         std::stop_token stop) {
   CLI::App app(kAbout, "torchwatch");
@@ -114,11 +101,12 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
                                "What to log on standard error: debug, info, warning, error, off; "
                                "default: [log] level for serve, else warning");
 
-  Commands commands(app);
+  Commands all(app);
   for (const auto add : {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
-                         add_comparisons, add_incidents, add_requests, add_outbox, add_builds,
+                         commands::add_comparisons, commands::add_incidents,
+                         commands::add_requests, commands::add_outbox, commands::add_builds,
                          add_workloads, add_check, add_batches}) {
-    add(commands);
+    add(all);
   }
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
@@ -132,7 +120,7 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
     if (!parsed) return report(err, parsed.error());
     invocation.log_level = *parsed;
   }
-  const auto outcome = commands.chosen(invocation);
+  const auto outcome = all.chosen(invocation);
   out.flush();
   return outcome ? static_cast<int>(*outcome) : report(err, outcome.error());
 }

@@ -1,50 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
-#include <functional>
-#include <iosfwd>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-
-#include "torchwatch/cli/exit_status.hpp"
-#include "torchwatch/config/config.hpp"
-#include "torchwatch/records/error.hpp"
+#include "torchwatch/commands/command.hpp"
 
 namespace torchwatch::cli {
 
-/// What every command gets: where to write, the options of all commands, when to stop.
-struct Invocation {
-  std::ostream& out;
-  std::ostream& err;
-  std::stop_token stop;
-  std::filesystem::path config_file = "torchwatch.toml";
-  bool config_given = false;
-  bool json = false;
-  std::optional<log::Level> log_level;  ///< --log-level
-
-  Result<config::Config> load_config() const { return config::load(config_file, config_given); }
-};
-
-using Outcome = Result<ExitStatus>;
-using Action = std::function<Outcome(const Invocation&)>;
-
-/// Collects the subcommands and the action of each.
-class Commands {
- public:
-  explicit Commands(CLI::App& app) : app_(app) {}
-  CLI::App& add(const std::string& name, const std::string& what, Action action);
-  /// A subcommand of `parent`: "incident show".
-  CLI::App& add(CLI::App& parent, const std::string& name, const std::string& what, Action action);
-  CLI::App& app() { return app_; }
-  /// The action of the subcommand that was used.
-  Action chosen;
-
- private:
-  CLI::App& app_;
-};
+using commands::Commands;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
 
 // One file each.
 void add_serve(Commands&);
@@ -53,12 +16,7 @@ void add_compare(Commands&);
 void add_measure(Commands&);
 void add_bisect(Commands&);
 void add_status(Commands&);
-void add_comparisons(Commands&);
-void add_incidents(Commands&);
-void add_requests(Commands&);
-void add_outbox(Commands&);
 void add_workloads(Commands&);
-void add_builds(Commands&);
 void add_check(Commands&);
 void add_batches(Commands&);
 

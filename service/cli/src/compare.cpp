@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
-#include "comparison_output.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
 #include "suite_options.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -20,7 +20,7 @@ struct Options {
 Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
   auto& services = opened.services();
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto baseline,
@@ -30,7 +30,7 @@ Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto comparison,
          nightly::open_requested_comparison(services, candidate.id, baseline.id, false));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
-  TW_TRY(const auto output, gather(services, ended));
+  TW_TRY(const auto output, commands::gather(services, ended));
   if (invocation.json) {
     invocation.out << to_json(services.database, output).dump(2) << '\n';
   } else {

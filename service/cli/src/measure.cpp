@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
 #include "efficiency.hpp"
 #include "suite_options.hpp"
@@ -62,7 +62,7 @@ void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& fig
 Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto build,
          daemon::resolve_build(*opened.application, options.build, invocation.stop));

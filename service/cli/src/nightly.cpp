@@ -2,10 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
 #include "commands.hpp"
-#include "comparison_output.hpp"
-#include "control_client.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -20,7 +19,7 @@ struct Options {
   std::string candidate;
 };
 
-Result<std::vector<storage::ComparisonRow>> due_comparisons(SessionOfCommand& opened,
+Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfCommand& opened,
                                                             const Options& options,
                                                             std::stop_token stop) {
   auto& services = opened.services();
@@ -53,7 +52,7 @@ Result<ExitStatus> show(const Invocation& invocation, comparison::Services& serv
   auto status = ExitStatus::done;
   auto array = nlohmann::json::array();
   for (const auto& comparison : comparisons) {
-    TW_TRY(const auto output, gather(services, comparison));
+    TW_TRY(const auto output, commands::gather(services, comparison));
     status = worse(status, exit_status_of(output));
     if (invocation.json) {
       array.push_back(to_json(database, output));
@@ -82,14 +81,8 @@ nlohmann::json request_of(const Options& options) {
           {"baseline", build_for_daemon(options.baseline)}};
 }
 
-Outcome run_nightly(const Invocation& invocation, const Options& options) {
-  if (options.candidate.empty() != options.baseline.empty()) {
-    return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
-  }
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) return daemon->hand_over(invocation, "/api/v1/nightlies", request_of(options));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
+                     const Options& options) {
   auto& services = opened.services();
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(auto comparisons, due_comparisons(opened, options, invocation.stop));
@@ -114,6 +107,19 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
     opened.progress->log("nothing is due: every nightly has its verdict; this is the newest");
   }
   return show(invocation, services, comparisons);
+}
+
+Outcome run_nightly(const Invocation& invocation, const Options& options) {
+  if (options.candidate.empty() != options.baseline.empty()) {
+    return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
+  }
+  TW_TRY(auto config, invocation.load_config());
+  return commands::carry_out(invocation, std::move(config),
+                             {.path = "/api/v1/nightlies",
+                              .body = request_of(options),
+                              .without_daemon = [&](auto& opened) {
+                                return compare_here(invocation, opened, options);
+                              }});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 
@@ -6,7 +6,7 @@ namespace torchwatch::cli {
 namespace {
 
 Outcome run_serve(const Invocation& invocation) {
-  TW_TRY(auto opened, open_daemon_session(invocation));
+  TW_TRY(auto opened, commands::open_daemon_session(invocation));
   TW_TRY(const auto daemon, daemon::Daemon::start(*opened.application));
   TW_TRY_VOID(daemon->run(invocation.stop));
   return ExitStatus::done;

@@ -2,7 +2,7 @@
 #include <ostream>
 
 #include "commands.hpp"
-#include "reader_command.hpp"
+#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
@@ -76,7 +76,7 @@ void print_waiting(std::ostream& out, const std::vector<storage::SetbackRow>& se
 }
 
 Outcome run_status(const Invocation& invocation) {
-  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto database, commands::open_reader(invocation));
   storage::BuildStore builds(*database);
   storage::IncidentStore incidents(*database);
   storage::ComparisonStore store(*database);

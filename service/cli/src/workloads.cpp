@@ -3,7 +3,7 @@
 #include <map>
 #include <ostream>
 
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
@@ -95,7 +95,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
 
 Outcome run_workloads(const Invocation& invocation, const Options& options) {
   TW_TRY(auto opened,
-         options.coverage ? open_application(invocation) : open_for_reading(invocation));
+         options.coverage ? commands::open_application(invocation) : commands::open_for_reading(invocation));
   TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
   TW_TRY(const auto listed, counted_workloads(*opened.application, build, invocation.stop));

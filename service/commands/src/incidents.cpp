@@ -4,11 +4,10 @@
 #include <ostream>
 #include <vector>
 
-#include "application_command.hpp"
-#include "bisection_output.hpp"
-#include "commands.hpp"
-#include "control_client.hpp"
-#include "reader_command.hpp"
+#include "torchwatch/commands/bisection_output.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -18,7 +17,7 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 constexpr int kIncidentsShown = 50;
@@ -87,23 +86,22 @@ std::string path_of(storage::Id incident, const std::string& action) {
   return "/api/v1/incidents/" + std::to_string(incident) + "/" + action;
 }
 
-Status change_stored(const Invocation& invocation, config::Config config, storage::Id id,
-                     bool close) {
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
-  storage::IncidentStore store(opened.services().database);
-  return close ? store.close(id, opened.services().clock.wall_now()) : store.acknowledge(id);
+Outcome run_acknowledge(const Invocation& invocation, storage::Id id) {
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "acknowledge"),
+                                .without_daemon = [id](auto& services) {
+                                  return storage::IncidentStore(services.database).acknowledge(id);
+                                }}));
+  invocation.out << "incident " << id << " acknowledged\n";
+  return ExitStatus::done;
 }
 
-Outcome run_change(const Invocation& invocation, storage::Id id, bool close) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(
-        daemon->post(path_of(id, close ? "close" : "acknowledge"), nlohmann::json::object()));
-  } else {
-    TW_TRY_VOID(change_stored(invocation, std::move(config), id, close));
-  }
-  invocation.out << "incident " << id << (close ? " closed\n" : " acknowledged\n");
+Outcome run_close(const Invocation& invocation, storage::Id id) {
+  TW_TRY_VOID(make(invocation,
+                   {.path = path_of(id, "close"), .without_daemon = [id](auto& services) {
+                      return storage::IncidentStore(services.database)
+                          .close(id, services.clock.wall_now());
+                    }}));
+  invocation.out << "incident " << id << " closed\n";
   return ExitStatus::done;
 }
 
@@ -114,14 +112,12 @@ struct AcceptOptions {
 
 Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOptions& options) {
   const auto by = options.by.empty() ? platform::user_name(getuid()) : options.by;
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post(path_of(id, "accept"), {{"by", by}, {"reason", options.reason}}));
-  } else {
-    TW_TRY(auto opened, open_application(invocation, std::move(config)));
-    TW_TRY_VOID(nightly::accept_incident(opened.services(), id, by, options.reason));
-  }
+  TW_TRY_VOID(make(invocation,
+                   {.path = path_of(id, "accept"),
+                    .body = {{"by", by}, {"reason", options.reason}},
+                    .without_daemon = [&](auto& services) {
+                      return nightly::accept_incident(services, id, by, options.reason);
+                    }}));
   invocation.out << "incident " << id << " accepted by " << by << "\n";
   return ExitStatus::done;
 }
@@ -140,9 +136,9 @@ void add_incidents(Commands& commands) {
   with_id(commands.add(incident, "show", "Print the issue's text and the bisection behind it",
                        [id](const Invocation& invocation) { return run_show(invocation, *id); }));
   with_id(commands.add(incident, "acknowledge", "Mark it as being worked on; it stays open",
-                       [id](const auto& i) { return run_change(i, *id, false); }));
+                       [id](const auto& invocation) { return run_acknowledge(invocation, *id); }));
   with_id(commands.add(incident, "close", "Mark it as fixed; reopened if it recurs",
-                       [id](const auto& i) { return run_change(i, *id, true); }));
+                       [id](const auto& invocation) { return run_close(invocation, *id); }));
   auto options = std::make_shared<AcceptOptions>();
   auto& accept =
       commands.add(incident, "accept",
@@ -157,4 +153,4 @@ void add_incidents(Commands& commands) {
       ->required();
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

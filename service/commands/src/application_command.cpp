@@ -1,10 +1,10 @@
-#include "application_command.hpp"
+#include "torchwatch/commands/application_command.hpp"
 
 #include <unistd.h>
 
 #include "torchwatch/terminal/terminal_progress.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 SessionOfCommand session_of(const Invocation& invocation, const config::Config& config,
@@ -56,4 +56,4 @@ Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {
   return open(invocation, std::move(config), std::make_unique<comparison::Silence>(), level);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

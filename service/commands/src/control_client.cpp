@@ -1,11 +1,11 @@
-#include "control_client.hpp"
+#include "torchwatch/commands/control_client.hpp"
 
 #include <ostream>
 
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 using nlohmann::json;
@@ -84,4 +84,4 @@ Outcome ControlClient::hand_over(const Invocation& invocation, const std::string
   return ExitStatus::done;
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

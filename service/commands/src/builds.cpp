@@ -1,12 +1,12 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "commands.hpp"
-#include "reader_command.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 Outcome run_builds(const Invocation& invocation) {
@@ -44,4 +44,4 @@ void add_builds(Commands& commands) {
   commands.add("builds", "The builds that are known, and where they lie", run_builds);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "commands.hpp"
+#include "torchwatch/commands/command.hpp"
 #include "torchwatch/daemon/application.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// A application for the length of one command, with its log and its progress on standard error.
 struct SessionOfCommand {
@@ -27,4 +27,4 @@ Result<SessionOfCommand> open_for_reading(const Invocation&);
 /// progress.
 Result<SessionOfCommand> open_daemon_session(const Invocation&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -1,4 +1,4 @@
-#include "comparison_output.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
 
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/terminal/verdict_table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 using nlohmann::json;
 using storage::IncidentRow;
@@ -147,4 +147,4 @@ ExitStatus exit_status_of(const ComparisonOutput& output) {
   return concluded == 0 && unclear > 0 ? ExitStatus::no_conclusion : ExitStatus::done;
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

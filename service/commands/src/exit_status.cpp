@@ -1,9 +1,9 @@
-#include "torchwatch/cli/exit_status.hpp"
+#include "torchwatch/commands/exit_status.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 ExitStatus exit_status_of(ErrorCode code) {
   switch (code) {
@@ -33,4 +33,4 @@ ExitStatus worse(ExitStatus a, ExitStatus b) {
   });
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "commands.hpp"
+#include "torchwatch/commands/command.hpp"
 #include "torchwatch/daemon/application.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// The configured database for reading; works beside a running daemon.
 inline Result<std::unique_ptr<storage::Database>> open_reader(const Invocation& invocation) {
@@ -13,4 +13,4 @@ inline Result<std::unique_ptr<storage::Database>> open_reader(const Invocation& 
   return daemon::open_reader(config);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

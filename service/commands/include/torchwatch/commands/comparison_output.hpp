@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "torchwatch/cli/exit_status.hpp"
+#include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// A finished comparison with everything that is printed of it.
 struct ComparisonOutput {
@@ -34,4 +34,4 @@ Status print(std::ostream&, storage::Database&, const ComparisonOutput&);
 /// comparison that was broken off or waits.
 ExitStatus exit_status_of(const ComparisonOutput&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

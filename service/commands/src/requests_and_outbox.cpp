@@ -1,35 +1,23 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
-#include "commands.hpp"
-#include "control_client.hpp"
-#include "reader_command.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
-#include "torchwatch/storage/setback_store.hpp"
-#include "torchwatch/terminal/table.hpp"
 
 // What the daemon has been asked for, and what it has to say: requests and the outbox.
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 using nlohmann::json;
 
 constexpr int kRequestsShown = 50;
-
-std::string waiting_for(const std::vector<storage::SetbackRow>& setbacks, storage::Id request) {
-  for (const auto& setback : setbacks) {
-    if (setback.key.kind == storage::ItemKind::request &&
-        setback.key.item == std::to_string(request)) {
-      return "waits since " + platform::date_and_minute(setback.since) + ": " + setback.error;
-    }
-  }
-  return "";
-}
 
 /// "the reason", or "comparison 4": what a request led to.
 std::string result_text(const storage::RequestRow& row) {
@@ -40,30 +28,20 @@ std::string result_text(const storage::RequestRow& row) {
   return "";
 }
 
-void print_items(const Invocation& invocation, const terminal::Table& table, const json& items,
-                 const char* nothing) {
-  if (invocation.json) {
-    invocation.out << json{{"schema", 1}, {"items", items}}.dump(2) << '\n';
-  } else if (table.empty()) {
-    invocation.out << nothing << '\n';
-  } else {
-    table.print(invocation.out);
-  }
-}
-
 Outcome run_requests(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
-  TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
-  terminal::Table table(
-      {{"id", terminal::Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}});
-  auto items = json::array();
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {"asked, UTC"},
+                               {"kind"},
+                               {"state"},
+                               {"result"}})};
   for (const auto& row : rows) {
-    const auto waits = waiting_for(setbacks, row.id);
-    table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+    TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
+    items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                std::string(to_string(row.kind)), std::string(to_string(row.state)),
                waits.empty() ? result_text(row) : waits});
-    items.push_back({{"id", row.id},
+    items.json.push_back({{"id", row.id},
                      {"kind", to_string(row.kind)},
                      {"state", to_string(row.state)},
                      {"body", report::embedded(row.body_json)},
@@ -71,21 +49,18 @@ Outcome run_requests(const Invocation& invocation) {
                      {"waits_for", report::text_or_null(waits)},
                      {"created_at", report::time_of(row.created_at)}});
   }
-  print_items(invocation, table, items, "No request.");
+  print(invocation, items, "No request.");
   return ExitStatus::done;
 }
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post("/api/v1/requests/" + std::to_string(id) + "/cancel", json::object()));
-  } else {
-    TW_TRY(auto opened, open_application(invocation, std::move(config)));
-    TW_TRY_VOID(storage::RequestStore(opened.services().database)
-                    .answer(id, storage::RequestState::cancelled,
-                            json{{"error", "cancelled by a person"}}.dump()));
-  }
+  const auto cancel = [id](comparison::Services& services) {
+    return storage::RequestStore(services.database)
+        .answer(id, storage::RequestState::cancelled,
+                json{{"error", "cancelled by a person"}}.dump());
+  };
+  TW_TRY_VOID(make(invocation, {.path = "/api/v1/requests/" + std::to_string(id) + "/cancel",
+                                .without_daemon = cancel}));
   invocation.out << "request " << id << " cancelled\n";
   return ExitStatus::done;
 }
@@ -93,17 +68,16 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
-  terminal::Table table({{"key"},
-                         {"incident", terminal::Table::Align::right},
-                         {"kind"},
-                         {"state"},
-                         {"tries", terminal::Table::Align::right},
-                         {"last error"}});
-  auto items = json::array();
+  Items items{terminal::Table({{"key"},
+                               {"incident", terminal::Table::Align::right},
+                               {"kind"},
+                               {"state"},
+                               {"tries", terminal::Table::Align::right},
+                               {"last error"}})};
   for (const auto& row : rows) {
-    table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),
+    items.table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),
                std::string(to_string(row.state)), std::to_string(row.tries), row.last_error});
-    items.push_back({{"key", row.key},
+    items.json.push_back({{"key", row.key},
                      {"incident", row.incident},
                      {"kind", to_string(row.kind)},
                      {"state", to_string(row.state)},
@@ -112,19 +86,18 @@ Outcome run_outbox(const Invocation& invocation) {
                      {"not_before", report::time_of(row.not_before)},
                      {"last_error", report::text_or_null(row.last_error)}});
   }
-  print_items(invocation, table, items, "Every message has been delivered.");
+  print(invocation, items, "Every message has been delivered.");
   return ExitStatus::done;
 }
 
 Outcome run_retry(const Invocation& invocation, const std::string& key) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post("/api/v1/outbox/retry", {{"key", key}}));
-  } else {
-    TW_TRY(auto opened, open_application(invocation, std::move(config)));
-    TW_TRY_VOID(storage::IncidentStore(opened.services().database).retry(key));
-  }
+  const auto retry = [&](comparison::Services& services) -> Status {
+    TW_TRY_VOID(storage::IncidentStore(services.database).retry(key));
+    return {};
+  };
+  TW_TRY_VOID(make(invocation, {.path = "/api/v1/outbox/retry",
+                                .body = {{"key", key}},
+                                .without_daemon = retry}));
   invocation.out << "message " << key << " is due again\n";
   return ExitStatus::done;
 }
@@ -156,4 +129,4 @@ void add_outbox(Commands& commands) {
       ->required();
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

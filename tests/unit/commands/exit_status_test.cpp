@@ -1,9 +1,9 @@
-#include "torchwatch/cli/exit_status.hpp"
+#include "torchwatch/commands/exit_status.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace torchwatch;
-using cli::ExitStatus;
+using commands::ExitStatus;
 
 TEST_CASE("of two outcomes the worse one decides the exit status") {
   CHECK(worse(ExitStatus::done, ExitStatus::regression) == ExitStatus::regression);

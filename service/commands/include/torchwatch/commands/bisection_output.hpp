@@ -7,9 +7,9 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
-#include "torchwatch/cli/exit_status.hpp"
+#include "torchwatch/commands/exit_status.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// Prints what a bisection found: the culprit, how sure, the effects, what was skipped.
 void print(std::ostream&, const bisection::BisectionResult&, const bisect::CommitHistory*);
@@ -23,4 +23,4 @@ nlohmann::json to_json(const bisection::TraceStep&);
 /// change did not reproduce.
 ExitStatus exit_status_of(const bisection::BisectionResult&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

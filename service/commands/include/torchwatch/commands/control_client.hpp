@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "commands.hpp"
+#include "torchwatch/commands/command.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// The daemon that holds a configuration's database, reached over its Unix socket.
 class ControlClient {
@@ -31,4 +31,4 @@ class ControlClient {
   pid_t process_;
 };
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

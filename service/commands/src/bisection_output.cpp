@@ -1,4 +1,4 @@
-#include "bisection_output.hpp"
+#include "torchwatch/commands/bisection_output.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 std::string commit_line(const std::string& sha, const bisect::CommitHistory* history) {
@@ -122,4 +122,4 @@ ExitStatus exit_status_of(const bisection::BisectionResult& result) {
                                                                : ExitStatus::no_conclusion;
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -1,20 +1,18 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "application_command.hpp"
-#include "commands.hpp"
-#include "comparison_output.hpp"
-#include "control_client.hpp"
-#include "reader_command.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/setback_store.hpp"
-#include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 namespace {
 
 using storage::ComparisonRow;
@@ -23,24 +21,21 @@ constexpr int kComparisonsShown = 50;
 
 /// What is to be said of a comparison: what it waits for, else how it ended.
 Result<std::string> remark_on(storage::Database& database, const ComparisonRow& row) {
-  const storage::ItemKey key{storage::ItemKind::comparison, std::to_string(row.id)};
-  TW_TRY(const auto setback, storage::SetbackStore(database).find(key));
-  if (!setback) return report::remark_on(row);
-  return "waits since " + platform::date_and_minute(setback->since) + ": " + setback->error;
+  TW_TRY(auto waits, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
+  return waits.empty() ? report::remark_on(row) : waits;
 }
 
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
   TW_TRY(const auto rows, storage::ComparisonStore(*database).list(kComparisonsShown));
-  terminal::Table table({{"id", terminal::Table::Align::right},
-                         {"started, UTC"},
-                         {"purpose"},
-                         {"candidate"},
-                         {"baseline"},
-                         {"state"},
-                         {"remark"}});
-  auto items = nlohmann::json::array();
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {"started, UTC"},
+                               {"purpose"},
+                               {"candidate"},
+                               {"baseline"},
+                               {"state"},
+                               {"remark"}})};
   for (const auto& row : rows) {
     TW_TRY(const auto candidate, builds.get(row.candidate));
     std::string baseline;
@@ -49,10 +44,10 @@ Outcome run_list(const Invocation& invocation) {
       baseline = build.name;
     }
     TW_TRY(const auto remark, remark_on(*database, row));
-    table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+    items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                std::string(to_string(row.purpose)), candidate.name, baseline,
                std::string(to_string(row.state)), remark});
-    items.push_back({{"id", row.id},
+    items.json.push_back({{"id", row.id},
                      {"purpose", to_string(row.purpose)},
                      {"candidate", candidate.name},
                      {"baseline", report::text_or_null(baseline)},
@@ -60,13 +55,7 @@ Outcome run_list(const Invocation& invocation) {
                      {"remark", report::text_or_null(remark)},
                      {"created_at", platform::iso_utc(row.created_at)}});
   }
-  if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1}, {"items", items}}.dump(2) << '\n';
-  } else if (table.empty()) {
-    invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
-  } else {
-    table.print(invocation.out);
-  }
+  print(invocation, items, "No comparison yet: `torchwatch nightly` carries out what is due.");
   return ExitStatus::done;
 }
 
@@ -91,29 +80,22 @@ std::string path_of(storage::Id comparison, const std::string& action) {
 }
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post(path_of(id, "cancel"), nlohmann::json::object()));
-  } else {
-    TW_TRY(auto opened, open_application(invocation, std::move(config)));
-    auto& services = opened.services();
+  const auto cancel = [id](comparison::Services& services) -> Status {
     TW_TRY_VOID(storage::ComparisonStore(services.database)
                     .cancel(id, "cancelled by a person", services.clock.wall_now()));
-  }
+    return {};
+  };
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "cancel"), .without_daemon = cancel}));
   invocation.out << "comparison " << id << " cancelled\n";
   return ExitStatus::done;
 }
 
 Outcome run_retry(const Invocation& invocation, storage::Id id) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post(path_of(id, "retry"), nlohmann::json::object()));
-  } else {
-    TW_TRY(auto opened, open_application(invocation, std::move(config)));
-    TW_TRY_VOID(storage::ComparisonStore(opened.services().database).retry(id));
-  }
+  const auto retry = [id](comparison::Services& services) -> Status {
+    TW_TRY_VOID(storage::ComparisonStore(services.database).retry(id));
+    return {};
+  };
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "retry"), .without_daemon = retry}));
   invocation.out << "comparison " << id << " is due again\n";
   return ExitStatus::done;
 }
@@ -138,4 +120,4 @@ void add_comparisons(Commands& commands) {
                        [id](const Invocation& invocation) { return run_retry(invocation, *id); }));
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -2,7 +2,7 @@
 
 #include "torchwatch/records/error.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::commands {
 
 /// What `torchwatch` ends with. Of several outcomes 3 comes before 1 before 4 before 0.
 enum class ExitStatus {
@@ -18,4 +18,4 @@ ExitStatus exit_status_of(ErrorCode);
 /// Returns the outcome of the two that decides the exit status.
 ExitStatus worse(ExitStatus, ExitStatus);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::commands

@@ -1,0 +1,27 @@
+#include "torchwatch/commands/items.hpp"
+
+#include <ostream>
+
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+namespace torchwatch::commands {
+
+void print(const Invocation& invocation, const Items& items, const std::string& nothing) {
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"schema", 1}, {"items", items.json}}.dump(2) << '\n';
+  } else if (items.table.empty()) {
+    invocation.out << nothing << '\n';
+  } else {
+    items.table.print(invocation.out);
+  }
+}
+
+Result<std::string> what_it_waits_for(storage::Database& database, storage::ItemKind kind,
+                                      storage::Id id) {
+  TW_TRY(const auto setback, storage::SetbackStore(database).find({kind, std::to_string(id)}));
+  if (!setback) return std::string();
+  return "waits since " + platform::date_and_minute(setback->since) + ": " + setback->error;
+}
+
+}  // namespace torchwatch::commands
