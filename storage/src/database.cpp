@@ -17,6 +17,11 @@ Status Database::transact(const std::function<Status()>& work) {
   return write(*this, [&](Connection&) { return work(); });
 }
 
+Status Database::check_files() {
+  const std::scoped_lock lock(connection_->mutex);
+  return storage::check_files(*connection_);
+}
+
 int Database::schema_version() const {
   return connection_->version;
 }

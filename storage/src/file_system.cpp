@@ -1,6 +1,7 @@
 #include "file_system.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 
@@ -59,6 +60,17 @@ Status prepare_folder_of(const std::filesystem::path& file) {
   return fail(ErrorCode::invalid, file.string() + " is on a network file system (" + network +
                                       "), where SQLite's WAL mode is not safe; choose a [storage] "
                                       "path on a local disk");
+}
+
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return FileIdentity{facts.st_dev, facts.st_ino};
+}
+
+bool is_exchanged(const std::filesystem::path& path, const FileIdentity& known) {
+  if (const auto now = identity_of(path)) return *now != known;
+  return errno == ENOENT || errno == ENOTDIR;
 }
 
 std::string free_space_note(const std::filesystem::path& file) {

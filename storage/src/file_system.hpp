@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "torchwatch/records/error.hpp"
@@ -16,6 +19,18 @@ std::string network_file_system(std::int64_t statfs_type);
 /// Makes the folder of `file` if it is missing. Errors: unavailable (it cannot be made), invalid
 /// (it is on a network file system).
 Status prepare_folder_of(const std::filesystem::path& file);
+
+/// The file that a path stood for. It is another one once that was deleted or exchanged.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+/// Returns nothing where there is no file.
+std::optional<FileIdentity> identity_of(const std::filesystem::path&);
+/// Returns whether the path no longer stands for that file. A path that cannot be looked at for
+/// another reason counts as unchanged.
+bool is_exchanged(const std::filesystem::path&, const FileIdentity&);
 
 /// Returns "12 MiB free on its file system" for messages, or an empty string where it is unknown.
 std::string free_space_note(const std::filesystem::path& file);

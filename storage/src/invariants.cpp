@@ -1,3 +1,7 @@
+#include "invariants.hpp"
+
+#include <sqlite3.h>
+
 #include "embedded_sql.hpp"
 #include "query.hpp"
 #include "transaction.hpp"
@@ -31,18 +35,24 @@ std::string dangling_references(Connection& connection) {
 
 }  // namespace
 
-Result<std::vector<InvariantBreach>> Database::check_invariants() {
-  return read(*this, [](Connection& connection) -> Result<std::vector<InvariantBreach>> {
-    std::vector<InvariantBreach> breaches;
-    auto integrity = first_rows(Query(connection, "PRAGMA integrity_check(10)"));
-    if (integrity != "ok") add_breach(breaches, "integrity_check", std::move(integrity));
-    add_breach(breaches, "foreign_key_check", dangling_references(connection));
-    for (const auto& invariant : embedded_invariants()) {
-      add_breach(breaches, invariant.name,
-                 first_rows(Query(connection, std::string(invariant.sql))));
-    }
-    return breaches;
-  });
+Result<std::vector<InvariantBreach>> broken_invariants(Connection& connection,
+                                                       std::stop_token stop) {
+  const std::stop_callback interrupt(stop,
+                                     [&] { sqlite3_interrupt(connection.sqlite.getHandle()); });
+  std::vector<InvariantBreach> breaches;
+  auto integrity = first_rows(Query(connection, "PRAGMA integrity_check(10)"));
+  if (integrity != "ok") add_breach(breaches, "integrity_check", std::move(integrity));
+  add_breach(breaches, "foreign_key_check", dangling_references(connection));
+  for (const auto& invariant : embedded_invariants()) {
+    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "the check was broken off");
+    add_breach(breaches, invariant.name, first_rows(Query(connection, std::string(invariant.sql))));
+  }
+  return breaches;
+}
+
+Result<std::vector<InvariantBreach>> Database::check_invariants(std::stop_token stop) {
+  return read(*this,
+              [&](Connection& connection) { return broken_invariants(connection, stop); });
 }
 
 }  // namespace torchwatch::storage

@@ -98,7 +98,12 @@ Status migrate(Connection& connection, std::span<const SqlFile> migrations) {
   if (stored > 0 && stored < ours) {
     TW_TRY_VOID(back_up(connection, backup_before_migration(connection.path, stored)));
   }
-  for (int version = stored + 1; version <= ours; ++version) {
+  return migrate_copy(connection, migrations);
+}
+
+Status migrate_copy(Connection& connection, std::span<const SqlFile> migrations) {
+  const int ours = static_cast<int>(migrations.size());
+  for (int version = user_version(connection) + 1; version <= ours; ++version) {
     TW_TRY_VOID(apply(connection, migrations[static_cast<std::size_t>(version - 1)], version));
   }
   return {};

@@ -15,6 +15,9 @@ Status check_version(Connection&, std::span<const SqlFile> migrations);
 /// transaction with user_version inside it; a database with content is backed up first.
 Status migrate(Connection&, std::span<const SqlFile> migrations);
 
+/// The same for a copy that nobody else uses: it is not backed up.
+Status migrate_copy(Connection&, std::span<const SqlFile> migrations);
+
 /// Checks that the schema has exactly version migrations.size(), as a reader needs it. Errors:
 /// conflict.
 Status require_current(Connection&, std::span<const SqlFile> migrations);

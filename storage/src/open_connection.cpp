@@ -1,7 +1,6 @@
 #include <sqlite3.h>
 
 #include "connection.hpp"
-#include "file_system.hpp"
 #include "migrations.hpp"
 #include "query.hpp"
 #include "sqlite_errors.hpp"
@@ -11,13 +10,6 @@ namespace torchwatch::storage {
 namespace {
 
 constexpr int kBusyTimeoutMs = 5000;
-
-/// Symbolic links are followed, so that two names of one database have one lock file.
-std::filesystem::path true_path(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto resolved = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? path : resolved;
-}
 
 Status require_file(const std::filesystem::path& path) {
   std::error_code error;
@@ -43,18 +35,6 @@ void apply_settings(SQLite::Database& sqlite) {
   sqlite.exec("PRAGMA trusted_schema = OFF");
   sqlite.exec("PRAGMA cell_size_check = ON");
   add_sha256(sqlite);
-}
-
-Result<std::unique_ptr<Connection>> connect(const OpenOptions& options,
-                                            const std::filesystem::path& path, WriterLock lock) {
-  const int flags =
-      options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-  SQLite::Database sqlite(path.string(), flags, kBusyTimeoutMs, options.vfs);
-  apply_settings(sqlite);
-  auto connection = std::make_unique<Connection>(path, std::move(lock), std::move(sqlite));
-  connection->vfs = options.vfs;
-  connection->read_only = options.read_only;
-  return connection;
 }
 
 /// EXTRA until the file is in WAL mode: otherwise the journal of the switch itself can come back
@@ -84,6 +64,8 @@ Status ready_for_writing(Connection& connection) {
   TW_TRY_VOID(switch_to_wal(connection));
   TW_TRY_VOID(migrate(connection, embedded_migrations()));
   raise_fence(connection);
+  connection.file = identity_of(connection.path);
+  connection.log = identity_of(log_of(connection.path));
   return {};
 }
 
@@ -95,7 +77,7 @@ Status ready_for_reading(Connection& connection) {
 Result<std::unique_ptr<Connection>> open_reader(const OpenOptions& options,
                                                 const std::filesystem::path& path) {
   TW_TRY_VOID(require_file(path));
-  TW_TRY(auto connection, connect(options, path, WriterLock()));
+  auto connection = connect(options, path, WriterLock());
   TW_TRY_VOID(ready_for_reading(*connection));
   connection->version = user_version(*connection);
   return connection;
@@ -105,13 +87,47 @@ Result<std::unique_ptr<Connection>> open_writer(const OpenOptions& options,
                                                 const std::filesystem::path& path) {
   TW_TRY_VOID(prepare_folder_of(path));
   TW_TRY(auto lock, WriterLock::acquire(path));
-  TW_TRY(auto connection, connect(options, path, std::move(lock)));
+  auto connection = connect(options, path, std::move(lock));
   TW_TRY_VOID(ready_for_writing(*connection));
   connection->version = user_version(*connection);
   return connection;
 }
 
 }  // namespace
+
+std::filesystem::path true_path(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto resolved = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? path : resolved;
+}
+
+std::filesystem::path log_of(const std::filesystem::path& database) {
+  return database.string() + "-wal";
+}
+
+std::unique_ptr<Connection> connect(const OpenOptions& options, const std::filesystem::path& path,
+                                    WriterLock lock) {
+  const int flags =
+      options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  SQLite::Database sqlite(path.string(), flags, kBusyTimeoutMs, options.vfs);
+  apply_settings(sqlite);
+  auto connection = std::make_unique<Connection>(path, std::move(lock), std::move(sqlite));
+  connection->vfs = options.vfs;
+  connection->read_only = options.read_only;
+  return connection;
+}
+
+Status check_files(const Connection& connection) {
+  for (const auto& [path, known] : {std::pair(connection.path, connection.file),
+                                    std::pair(log_of(connection.path), connection.log)}) {
+    if (!known || !is_exchanged(path, *known)) continue;
+    return fail(ErrorCode::damaged,
+                "database file " + path.string() +
+                    " was deleted or replaced while it was open: nothing more is stored; put the "
+                    "file back or restore a backup, then start again");
+  }
+  return {};
+}
 
 Result<std::unique_ptr<Connection>> open_connection(const OpenOptions& options) {
   const auto path = true_path(options.path);

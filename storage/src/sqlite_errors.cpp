@@ -52,6 +52,8 @@ Error error_of_sqlite(int extended_code, const std::string& message,
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {ErrorCode::damaged, text + "; restore a backup, or move the file away to start anew"};
+    case SQLITE_INTERRUPT:
+      return {ErrorCode::cancelled, text};
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:

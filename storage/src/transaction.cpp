@@ -55,6 +55,7 @@ Status WriteScope::begin_outermost() {
     return fail(ErrorCode::internal,
                 connection_.path.string() + " was opened for reading and cannot be written");
   }
+  TW_TRY_VOID(check_files(connection_));
   auto begun = guarded(connection_.path, [&]() -> Status {
     execute(connection_, "BEGIN IMMEDIATE");
     return check_fence(connection_);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "health.hpp"
+#include "housekeeping.hpp"
 #include "requests.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
@@ -45,7 +46,10 @@ Daemon::Daemon(Application& application, Outbox outbox)
     : application_(application),
       outbox_(std::move(outbox)),
       logger_(application.log().logger("daemon")),
-      health_(std::make_unique<Health>()) {}
+      health_(std::make_unique<Health>()),
+      housekeeping_(std::make_unique<Housekeeping>(
+          application, [this](const auto& source, const auto& problem) { note(source, problem); })) {
+}
 
 Daemon::~Daemon() = default;
 
@@ -97,6 +101,7 @@ Status Daemon::run(std::stop_token stop) {
 
 Result<bool> Daemon::work_once(std::stop_token stop) {
   auto& services = application_.services();
+  TW_TRY_VOID(services.database.check_files());
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
@@ -115,8 +120,10 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   }
   TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
   health_->set_items(setbacks);
-  if (!is_busy) TW_TRY_VOID(deliver(stop));
-  return is_busy;
+  if (is_busy) return true;
+  TW_TRY_VOID(deliver(stop));
+  TW_TRY_VOID(housekeeping_->look_after(stop));
+  return false;
 }
 
 Status Daemon::deliver(std::stop_token stop) {

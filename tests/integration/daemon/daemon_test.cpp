@@ -1,5 +1,7 @@
 #include "torchwatch/daemon/daemon.hpp"
 
+#include <SQLiteCpp/Database.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -211,6 +213,38 @@ TEST_CASE("a channel that cannot be read makes the daemon unhealthy, not dead") 
   CHECK(service.get("/api/v1/incidents").at("incidents").empty());
   service.worker = {};
   CHECK(service.status);
+}
+
+TEST_CASE("a database that is deleted under the daemon stops it, instead of losing what comes") {
+  Service service;
+  service.start();
+  const auto& path = service.config.storage.path;
+  for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + part);
+  const auto refused = service.send("POST", "/api/v1/nightlies", "{}");
+  CHECK(refused.status >= 500);
+  service.work();
+  service.worker.join();
+  REQUIRE_FALSE(service.status);
+  CHECK(service.status.error().code == ErrorCode::damaged);
+  CHECK_THAT(service.status.error().message,
+             Contains(path.string()) && Contains("restore a backup"));
+}
+
+TEST_CASE("stored rows that break a rule make an idle daemon unhealthy") {
+  Service service;
+  service.start();
+  {
+    SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
+    raw.exec("PRAGMA ignore_check_constraints = ON; INSERT INTO build (origin, name, state) "
+             "VALUES ('folder', 'b', 'ready')");
+  }
+  service.work();
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("problems").at(0).at("source") == "database");
+  service.worker = {};
+  CHECK(service.status);
+  CHECK_THAT(service.out.str(), Contains("ready_build_is_verified"));
 }
 
 TEST_CASE("a second daemon on the same database is refused") {

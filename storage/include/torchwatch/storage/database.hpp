@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,13 @@ class Database {
   Status transact(const std::function<Status()>& work);
 
   /// Runs every invariants/*.sql, integrity_check and foreign_key_check, and returns
-  /// what they find. Reads only. Errors: unavailable, corrupt.
-  Result<std::vector<InvariantBreach>> check_invariants();
+  /// what they find. Reads every page, so other threads wait long: a service does it on a reader's
+  /// connection. Errors: cancelled, unavailable, damaged.
+  Result<std::vector<InvariantBreach>> check_invariants(std::stop_token stop = {});
+
+  /// Checks that a writer's file was not deleted or replaced while it is open, as every
+  /// transaction does. Errors: damaged.
+  Status check_files();
 
   int schema_version() const;
 

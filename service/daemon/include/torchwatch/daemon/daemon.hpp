@@ -34,6 +34,7 @@ class Outbox {
 };
 
 class Health;
+class Housekeeping;
 
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
 /// without a verdict, oldest first, and carries out requests. An item that cannot continue waits
@@ -70,6 +71,7 @@ class Daemon {
   Outbox outbox_;
   const log::Logger logger_;
   std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
+  std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "torchwatch/daemon/application.hpp"
+
+namespace torchwatch::daemon {
+
+/// What the daemon does for itself while no item of work is due. Not thread-safe.
+class Housekeeping {
+ public:
+  /// Sets or, with no problem, ends the problem of a source.
+  using Note = std::function<void(const std::string& source, const std::string& problem)>;
+
+  /// The application must outlive the object.
+  Housekeeping(Application& application, Note note)
+      : application_(application), note_(std::move(note)) {}
+
+  /// Does what is due: once a day every stored row is checked. Errors: damaged (the database).
+  Status look_after(std::stop_token stop);
+
+ private:
+  Status check_database(std::stop_token stop);
+
+  Application& application_;
+  const Note note_;
+  std::optional<std::chrono::nanoseconds> next_check_;  ///< monotonic; none: at once
+};
+
+}  // namespace torchwatch::daemon

@@ -1,0 +1,152 @@
+#include <SQLiteCpp/Backup.h>
+#include <sqlite3.h>
+
+#include "file_system.hpp"
+#include "invariants.hpp"
+#include "migrations.hpp"
+#include "sqlite_errors.hpp"
+#include "torchwatch/storage/backup.hpp"
+
+// Copies of a whole database: backups of a live file, and their return.
+
+namespace torchwatch::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+void remove_database(const fs::path& path) {
+  std::error_code ignored;  // what cannot be removed is refused by SQLite when it is made
+  for (const char* part : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + part, ignored);
+}
+
+/// Removes an unfinished copy unless it was kept.
+class PartialFile {
+ public:
+  explicit PartialFile(fs::path path) : path_(std::move(path)) { remove_database(path_); }
+  ~PartialFile() { remove_database(path_); }
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// One step, so that the copy is of one moment whatever a writer does meanwhile.
+Status copy_pages(SQLite::Database& from, SQLite::Database& to, const fs::path& target) {
+  SQLite::Backup copy(to, from);
+  if (copy.executeStep(-1) == SQLITE_DONE) return {};
+  return fail(ErrorCode::unavailable, "the database is busy and could not be copied to " +
+                                          target.string() + ": try again");
+}
+
+Status check_copy(Connection& copy, const fs::path& origin) {
+  TW_TRY(const auto breaches, broken_invariants(copy));
+  if (breaches.empty()) return {};
+  const auto& first = breaches.front();
+  return fail(ErrorCode::corrupt, origin.string() + " breaks " + std::to_string(breaches.size()) +
+                                      " rules, first " + first.invariant + ": " + first.rows +
+                                      "; use an older backup");
+}
+
+/// Makes `target` a checked copy in one file, without a log beside it.
+Status make_copy(Connection& from, const fs::path& origin, const fs::path& target) {
+  return guarded(target, [&]() -> Status {
+    const auto copy = connect({.path = target, .vfs = from.vfs}, target, WriterLock());
+    TW_TRY_VOID(copy_pages(from.sqlite, copy->sqlite, target));
+    copy->sqlite.exec("PRAGMA journal_mode = DELETE");
+    TW_TRY_VOID(migrate_copy(*copy, embedded_migrations()));
+    return check_copy(*copy, origin);
+  });
+}
+
+Status rename_and_sync(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) {
+    return fail(ErrorCode::unavailable, to.string() + " cannot be made: " + error.message());
+  }
+  return sync_to_disk(to.parent_path());
+}
+
+Status require_ours(Connection& source) {
+  TW_TRY_VOID(check_version(source, embedded_migrations()));
+  if (user_version(source) > 0) return {};
+  return fail(ErrorCode::invalid, source.path.string() + " is not a database of torchwatch");
+}
+
+Status require_backup(const fs::path& backup, const fs::path& database) {
+  std::error_code error;
+  if (!fs::is_regular_file(backup, error)) {
+    return fail(ErrorCode::not_found, "there is no backup " + backup.string());
+  }
+  if (!fs::equivalent(backup, database, error)) return {};
+  return fail(ErrorCode::invalid, backup.string() + " is the database itself, not a backup of it");
+}
+
+/// Brings the log's content into the file, where that is possible: a damaged file keeps its log.
+void empty_log(const fs::path& database) {
+  const auto emptied = guarded(database, [&]() -> Status {
+    SQLite::Database opened(database.string(), SQLite::OPEN_READWRITE);
+    opened.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return {};
+  });
+  if (emptied) return;
+}
+
+fs::path free_name(const fs::path& database) {
+  for (int number = 1;; ++number) {
+    auto name = fs::path(database.string() + ".replaced-" + std::to_string(number));
+    if (!fs::exists(name)) return name;
+  }
+}
+
+/// Gives the file a second name, so that there is a database at every moment. Its log must not
+/// stay: SQLite would play it into the backup.
+Result<fs::path> keep(const fs::path& database) {
+  if (!fs::exists(database)) return fs::path();
+  empty_log(database);
+  auto kept = free_name(database);
+  std::error_code error;
+  fs::create_hard_link(database, kept, error);
+  if (!error && fs::exists(log_of(database))) fs::rename(log_of(database), log_of(kept), error);
+  if (!error) return kept;
+  return fail(ErrorCode::unavailable,
+              "the present database cannot be kept as " + kept.string() + ": " + error.message());
+}
+
+}  // namespace
+
+Status back_up(Database& database, const fs::path& target) {
+  auto& connection = database.connection();
+  if (fs::exists(target)) {
+    return fail(ErrorCode::conflict,
+                target.string() + " exists already: choose another name, or remove it");
+  }
+  const std::scoped_lock lock(connection.mutex);
+  const PartialFile partial(target.string() + ".partial");
+  TW_TRY_VOID(make_copy(connection, connection.path, partial.path()));
+  TW_TRY_VOID(sync_to_disk(partial.path()));
+  return rename_and_sync(partial.path(), fs::absolute(target));
+}
+
+Result<fs::path> restore(const fs::path& backup, const fs::path& database) {
+  const auto target = true_path(database);
+  TW_TRY_VOID(require_backup(backup, target));
+  TW_TRY_VOID(prepare_folder_of(target));
+  TW_TRY(const auto lock, WriterLock::acquire(target));
+  const PartialFile partial(target.string() + ".restoring");
+  TW_TRY_VOID(guarded(backup, [&]() -> Status {
+    const auto source = connect({.path = backup, .read_only = true}, backup, WriterLock());
+    TW_TRY_VOID(require_ours(*source));
+    return make_copy(*source, backup, partial.path());
+  }));
+  TW_TRY_VOID(sync_to_disk(partial.path()));
+  TW_TRY(auto kept, keep(target));
+  std::error_code ignored;  // what an earlier writer left of a file that is gone
+  for (const char* part : {"-wal", "-shm"}) fs::remove(target.string() + part, ignored);
+  TW_TRY_VOID(rename_and_sync(partial.path(), target));
+  return kept;
+}
+
+}  // namespace torchwatch::storage
