@@ -52,7 +52,8 @@ Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
     names += (names.empty() ? "" : ", ") + report::short_sha(commits.back());
   }
   TW_TRY(const auto base, this->base());
-  services_.progress.phase_started("building commits " + names + " at once");
+  services_.progress.long_step_started(comparison::LongStep::build,
+                                       "building commits " + names + " at once");
   TW_TRY_VOID(services_.commits->build_at_once(commits, base, stop));
   return {};
 }
@@ -70,7 +71,8 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference si
   if (built_.contains(side)) return std::nullopt;
   TW_TRY(const auto base, this->base());
   const auto sha = recorded_.sha_of(side);
-  services_.progress.phase_started("building commit " + report::short_sha(sha));
+  services_.progress.long_step_started(comparison::LongStep::build,
+                                       "building commit " + report::short_sha(sha));
   TW_TRY(auto made, preparer_.of_commit(sha, base, stop));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
     return record_unbuildable(side, *unbuildable);

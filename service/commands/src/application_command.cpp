@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "torchwatch/terminal/screen.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
 namespace torchwatch::commands {
@@ -25,7 +26,10 @@ Result<SessionOfCommand> open(const Invocation& invocation, config::Config confi
 }
 
 std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
-  return std::make_unique<terminal::TerminalProgress>(invocation.err, isatty(STDERR_FILENO) == 1);
+  terminal::ProgressSettings settings;
+  settings.is_terminal = terminal::screen_of(STDERR_FILENO).is_terminal;
+  settings.columns = [] { return terminal::screen_of(STDERR_FILENO).columns; };
+  return std::make_unique<terminal::TerminalProgress>(invocation.err, std::move(settings));
 }
 
 }  // namespace

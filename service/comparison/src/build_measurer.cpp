@@ -12,7 +12,7 @@ Result<BuildMeasurer> BuildMeasurer::open(Services& services, storage::Id build,
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(const auto tree, builds::inspect(row.folder));
   TW_TRY(auto plan, plan_of_config(services));
-  services.progress.phase_started("preparing the runner of " + row.name);
+  services.progress.long_step_started(LongStep::kit, "preparing the runner of " + row.name);
   TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(auto comparison,

@@ -22,6 +22,11 @@ void LoggedProgress::phase_started(const std::string& what) {
   shown_.phase_started(what);
 }
 
+void LoggedProgress::long_step_started(comparison::LongStep kind, const std::string& what) {
+  logger_.info(what);
+  shown_.long_step_started(kind, what);
+}
+
 void LoggedProgress::progress(int done, int of, const std::string& detail) {
   shown_.progress(done, of, detail);
 }

@@ -19,6 +19,7 @@ class LoggedProgress final : public comparison::Progress {
       : shown_(shown), logger_(std::move(logger)) {}
 
   void phase_started(const std::string& what) override;
+  void long_step_started(comparison::LongStep, const std::string& what) override;
   void progress(int done, int of, const std::string& detail) override;
   void log(const std::string& line) override;
 

@@ -113,6 +113,28 @@ std::string count(std::size_t number, std::string_view noun) {
                      number == 1 ? "" : "s");
 }
 
+std::string duration(double seconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 3600;
+  const std::int64_t whole = std::llround(std::max(0.0, seconds));
+  if (whole < kMinute) return fmt::format("{} s", whole);
+  if (whole < kHour) return fmt::format("{} min {} s", whole / kMinute, whole % kMinute);
+  return fmt::format("{} h {} min", grouped(whole / kHour), whole % kHour / kMinute);
+}
+
+std::string duration_range(double low_seconds, double high_seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHours = 7200;  // from two hours on minutes are of no interest
+  if (high_seconds < kMinute) return "less than a minute";
+  const bool in_hours = high_seconds >= kHours;
+  const double unit = in_hours ? kMinute * kMinute : kMinute;
+  const auto low = std::max<std::int64_t>(1, std::llround(std::floor(low_seconds / unit)));
+  const auto high = std::llround(std::ceil(high_seconds / unit));
+  const std::string_view name = in_hours ? "h" : "min";
+  if (low >= high) return fmt::format("about {} {}", high, name);
+  return fmt::format("about {} to {} {}", low, high, name);
+}
+
 std::string_view name_of(Metric metric) {
   switch (metric) {
     case Metric::time:

@@ -1,5 +1,7 @@
 #include "torchwatch/nightly/stages.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "follow_ups.hpp"
@@ -74,7 +76,6 @@ class Stages {
       return end_without_measuring(comparison, baseline);
     }
     TW_TRY_VOID(plan_anew(comparison));
-    services_.progress.phase_started("preparing runners for " + candidate.name);
     TW_TRY_VOID(require_usable(comparison));
     return advance(comparison, ComparisonState::ready);
   }
@@ -96,6 +97,8 @@ class Stages {
   }
 
   Status try_build(const Comparison& comparison, const storage::BuildRow& build) {
+    services_.progress.long_step_started(comparison::LongStep::kit,
+                                         "preparing the runner of " + build.name);
     Status tried;
     TW_TRY(const auto attended,
            attend(services_, {.key = {storage::ItemKind::build, build.name},
@@ -154,10 +157,13 @@ class Stages {
     storage::IncidentStore incidents(services_.database);
     storage::BisectionStore bisections(services_.database);
     TW_TRY(const auto found, incidents.of_comparison(comparison.row.id));
-    for (const auto& incident : found) {
+    const auto searches = std::ranges::count_if(
+        found, [](const auto& incident) { return incident.bisection.has_value(); });
+    for (int number = 0; const auto& incident : found) {
       if (!incident.bisection) continue;
       TW_TRY(const auto bisection, bisections.get(*incident.bisection));
-      services_.progress.phase_started("bisecting: " + incident.title);
+      services_.progress.phase_started(
+          fmt::format("search {} of {}: {}", ++number, searches, incident.title));
       TW_TRY_VOID(bisection::carry_out_bisection(services_, bisection, stop_));
     }
     return advance(comparison, ComparisonState::bisected);

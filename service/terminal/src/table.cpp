@@ -6,40 +6,69 @@
 namespace torchwatch::terminal {
 namespace {
 
-/// Width on a terminal of UTF-8 text without wide characters: its code points.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
+constexpr std::size_t kGap = 2;
+/// Less of a name tells nothing any more.
+constexpr std::size_t kNameMin = 12;
 
 }  // namespace
 
-void Table::print(std::ostream& out) const {
-  std::vector<std::size_t> widths;
+/// Leaves out columns until names of kNameMin fit, then shortens the longest names.
+std::vector<Table::Shown> Table::fitting(int columns) const {
+  std::vector<Shown> shown;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    auto widest = width(columns_[i].heading);
-    for (const auto& row : rows_) widest = std::max(widest, width(row[i]));
-    widths.push_back(widest);
+    auto widest = width_of(columns_[i].heading);
+    for (const auto& row : rows_) widest = std::max(widest, width_of(row[i].text));
+    shown.push_back({i, widest});
   }
-  const auto print_row = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string padding(widths[i] - width(cells[i]), ' ');
-      const bool right = columns_[i].align == Align::right;
-      line += (i == 0 ? "" : "  ") + (right ? padding + cells[i] : cells[i] + padding);
+  const auto is_name = [&](const Shown& one) { return columns_[one.column].align == Align::left; };
+  const auto needed = [&](bool shortened) {
+    auto sum = static_cast<std::size_t>(indent_) + kGap * (shown.size() - 1);
+    for (const auto& one : shown) {
+      sum += shortened && is_name(one) ? std::min(one.width, kNameMin) : one.width;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
+    return sum;
   };
-  std::vector<std::string> headings;
-  std::vector<std::string> rules;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    headings.push_back(columns_[i].heading);
-    rules.emplace_back(widths[i], '-');
+  const auto room = static_cast<std::size_t>(columns);
+  while (needed(true) > room) {
+    const auto least = std::ranges::max_element(
+        shown, {}, [&](const Shown& one) { return columns_[one.column].rank; });
+    if (columns_[least->column].rank == 0) break;
+    shown.erase(least);
   }
-  print_row(headings);
-  print_row(rules);
-  for (const auto& row : rows_) print_row(row);
+  while (needed(false) > room) {
+    const auto longest = std::ranges::max_element(
+        shown, {}, [&](const Shown& one) { return is_name(one) ? one.width : 0; });
+    if (!is_name(*longest) || longest->width <= kNameMin) break;
+    --longest->width;
+  }
+  return shown;
+}
+
+std::string Table::line(const std::vector<Shown>& shown, const std::vector<Cell>& cells,
+                        const Screen& screen) const {
+  std::string text(static_cast<std::size_t>(indent_), ' ');
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& cell = cells[shown[i].column];
+    const auto words = elided(cell.text, shown[i].width);
+    const std::string padding(shown[i].width - width_of(words), ' ');
+    const bool right = columns_[shown[i].column].align == Align::right;
+    text += (i == 0 ? "" : std::string(kGap, ' ')) + (right ? padding : "") +
+            painted(words, cell.tone, screen) + (right ? "" : padding);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+void Table::print(std::ostream& out, const Screen& screen) const {
+  const auto shown = fitting(screen.columns);
+  std::vector<Cell> headings;
+  for (const auto& column : columns_) headings.emplace_back(column.heading);
+  out << line(shown, headings, screen) << '\n' << std::string(static_cast<std::size_t>(indent_), ' ');
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    out << (i == 0 ? "" : std::string(kGap, ' ')) << std::string(shown[i].width, '-');
+  }
+  out << '\n';
+  for (const auto& row : rows_) out << line(shown, row, screen) << '\n';
 }
 
 }  // namespace torchwatch::terminal

@@ -53,3 +53,13 @@ TEST_CASE("numbers of things are grouped and have their plural") {
   CHECK(figures::grouped(-123) == "-123");
   CHECK(figures::difference(Metric::leak_growth, 4096) == "+4,096 bytes/iteration");
 }
+
+TEST_CASE("a duration has two units, an estimate one and no more digits than it deserves") {
+  CHECK(figures::duration(41.6) == "42 s");
+  CHECK(figures::duration(664) == "11 min 4 s");
+  CHECK(figures::duration(3720) == "1 h 2 min");
+  CHECK(figures::duration_range(0, 59) == "less than a minute");
+  CHECK(figures::duration_range(181, 299) == "about 3 to 5 min");
+  CHECK(figures::duration_range(120, 120) == "about 2 min");
+  CHECK(figures::duration_range(4000, 9000) == "about 1 to 3 h");
+}

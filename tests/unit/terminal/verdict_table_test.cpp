@@ -3,8 +3,6 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "torchwatch/terminal/table.hpp"
-
 using namespace torchwatch;
 using namespace torchwatch::terminal;
 using Catch::Contains;
@@ -33,17 +31,4 @@ TEST_CASE("the table of verdicts begins with what regressed") {
   CHECK(text.find("regressed") < text.find("unchanged"));
   CHECK_THAT(text, Contains("+15.0 %") && Contains("[+13.0, +17.0] %"));
   CHECK_THAT(text, Contains("98 % interval"));
-}
-
-TEST_CASE("a table's columns are as wide as their widest cell, numbers to the right") {
-  std::ostringstream out;
-  Table table({{"name"}, {"runs", Table::Align::right}});
-  table.add({"a long name", "5"});
-  table.add({"b", "1234"});
-  table.print(out);
-  std::istringstream in(out.str());
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  REQUIRE(lines.size() >= 3);
-  CHECK(lines[lines.size() - 2].find(" 5") == lines.back().find("1234") + 2);
 }

@@ -47,6 +47,12 @@ std::string share(double share);
 /// Formats a number of things: "1 commit", "39 commits".
 std::string count(std::size_t number, std::string_view noun);
 
+/// Formats how long something took, to two units: "42 s", "11 min 4 s", "1 h 2 min".
+std::string duration(double seconds);
+
+/// Formats a range of durations that are only estimated: "about 3 to 5 min", "less than a minute".
+std::string duration_range(double low_seconds, double high_seconds);
+
 /// Returns the metric's name in a sentence: "time per iteration".
 std::string_view name_of(Metric);
 

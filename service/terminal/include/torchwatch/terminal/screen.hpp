@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace torchwatch::terminal {
+
+/// What the place that a stream is written to can show.
+struct Screen {
+  int columns = 80;
+  bool is_terminal = false;
+  bool has_colour = false;
+};
+
+inline constexpr int kColumnsMin = 60;   ///< narrower terminals wrap
+inline constexpr int kColumnsMax = 200;  ///< wider ones are not filled
+
+/// Returns the value of an environment variable; nothing if it is not set.
+using Variables = std::function<std::optional<std::string>(const char* name)>;
+
+/// Decides from what is known of a stream. Its width is COLUMNS, else `window_columns`, else 80,
+/// kept between 60 and 200. It has colours if it is a terminal and TERM is not "dumb"; NO_COLOR
+/// takes them away and CLICOLOR_FORCE gives them, whatever the stream is.
+Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Variables&);
+
+/// Asks the system about an open file of this process (STDOUT_FILENO) and its environment.
+Screen screen_of(int descriptor);
+
+/// Why text stands out. A colour only repeats what a sign or a word beside it says.
+enum class Tone { plain, bad, good, doubtful, strong };
+
+/// Puts the tone's colour around the text where the screen has colours.
+std::string painted(std::string_view text, Tone, const Screen&);
+
+/// Returns the columns that UTF-8 text without wide characters takes.
+std::size_t width_of(std::string_view text);
+
+/// Shortens text to `columns` by an ellipsis in its middle, where names differ least.
+std::string elided(const std::string& text, std::size_t columns);
+
+/// Breaks text between words into lines of at most `columns`, each ended by a newline. Lines after
+/// the first begin with `indent` blanks. A word that is longer than a line stays whole.
+std::string wrapped(std::string_view text, int columns, std::size_t indent = 0);
+
+}  // namespace torchwatch::terminal

@@ -1,0 +1,63 @@
+#include "torchwatch/terminal/screen.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace torchwatch::terminal;
+
+namespace {
+
+Variables variables(std::map<std::string, std::string> set) {
+  return [set](const char* name) {
+    const auto found = set.find(name);
+    return found == set.end() ? std::optional<std::string>() : found->second;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the width is COLUMNS, else the window's, else 80, between 60 and 200") {
+  CHECK(screen_of(false, {}, variables({})).columns == 80);
+  CHECK(screen_of(true, 132, variables({})).columns == 132);
+  CHECK(screen_of(false, 132, variables({})).columns == 80);
+  CHECK(screen_of(true, 132, variables({{"COLUMNS", "100"}})).columns == 100);
+  CHECK(screen_of(true, 132, variables({{"COLUMNS", "wide"}})).columns == 132);
+  CHECK(screen_of(true, 20, variables({})).columns == 60);
+  CHECK(screen_of(true, 500, variables({})).columns == 200);
+}
+
+TEST_CASE("colours are for terminals, unless the environment says otherwise") {
+  CHECK(screen_of(true, 80, variables({{"TERM", "xterm"}})).has_colour);
+  CHECK_FALSE(screen_of(false, {}, variables({{"TERM", "xterm"}})).has_colour);
+  CHECK_FALSE(screen_of(true, 80, variables({{"TERM", "dumb"}})).has_colour);
+  CHECK_FALSE(screen_of(true, 80, variables({{"NO_COLOR", "1"}})).has_colour);
+  CHECK(screen_of(true, 80, variables({{"NO_COLOR", ""}})).has_colour);
+  CHECK(screen_of(false, {}, variables({{"CLICOLOR_FORCE", "1"}})).has_colour);
+  CHECK_FALSE(screen_of(false, {}, variables({{"CLICOLOR_FORCE", "0"}})).has_colour);
+  CHECK_FALSE(
+      screen_of(false, {}, variables({{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}})).has_colour);
+}
+
+TEST_CASE("a terminal that cannot move its cursor gets no bar") {
+  CHECK_FALSE(screen_of(true, 80, variables({{"TERM", "dumb"}})).is_terminal);
+}
+
+TEST_CASE("text is painted only where there are colours") {
+  CHECK(painted("regressed", Tone::bad, {}) == "regressed");
+  CHECK(painted("regressed", Tone::bad, {.has_colour = true}) == "\033[1;31mregressed\033[0m");
+  CHECK(painted("unchanged", Tone::plain, {.has_colour = true}) == "unchanged");
+}
+
+TEST_CASE("a name is shortened in its middle, and characters stay whole") {
+  CHECK(elided("soft_actor_critic", 17) == "soft_actor_critic");
+  CHECK(elided("soft_actor_critic", 9) == "soft…itic");
+  CHECK(elided("µµµµµµ", 3) == "µ…µ");
+  CHECK(width_of(elided("µs µs µs µs", 6)) == 6);
+  CHECK(elided("name", 0).empty());
+}
+
+TEST_CASE("prose is broken between words, and the lines after the first are indented") {
+  CHECK(wrapped("one two three four", 10, 2) == "one two\n  three\n  four\n");
+  CHECK(wrapped("a_word_that_is_longer_than_a_line", 10) == "a_word_that_is_longer_than_a_line\n");
+  CHECK(wrapped("", 10) == "\n");
+}

@@ -1,0 +1,62 @@
+#include "torchwatch/terminal/table.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+using namespace torchwatch::terminal;
+using Catch::Contains;
+
+namespace {
+
+std::vector<std::string> lines_of(const Table& table, const Screen& screen) {
+  std::ostringstream out;
+  table.print(out, screen);
+  std::istringstream in(out.str());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+Table wide_table() {
+  Table table({{"workload"},
+               {"remark", Table::Align::left, 2},
+               {"runs", Table::Align::right, 1},
+               {"change", Table::Align::right}});
+  table.add({"a_workload_with_a_name_of_forty_characters", "a remark of some length", "24",
+             {"+15.0 %", Tone::bad}});
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("a table's columns are as wide as their widest cell, numbers to the right") {
+  Table table({{"name"}, {"runs", Table::Align::right}});
+  table.add({"a long name", "5"});
+  table.add({"b", "1234"});
+  const auto lines = lines_of(table, {});
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[2].find(" 5") == lines[3].find("1234") + 2);
+}
+
+TEST_CASE("no line of a table is wider than its screen") {
+  for (const int columns : {60, 80, 120, 200}) {
+    for (const auto& line : lines_of(wide_table(), {.columns = columns})) {
+      CHECK(width_of(line) <= static_cast<std::size_t>(columns));
+    }
+  }
+}
+
+TEST_CASE("a narrow screen shortens names, and then loses the least important columns") {
+  const auto shortened = lines_of(wide_table(), {.columns = 60});
+  CHECK_THAT(shortened[0], Contains("remark") && Contains("runs"));
+  CHECK_THAT(shortened[2], Contains("…") && Contains("24") && Contains("+15.0 %"));
+  const auto lost = lines_of(wide_table(), {.columns = 40});
+  CHECK_THAT(lost[0], !Contains("remark") && Contains("runs") && Contains("change"));
+}
+
+TEST_CASE("a colour takes no room in a table") {
+  const auto plain = lines_of(wide_table(), {.columns = 80});
+  const auto coloured = lines_of(wide_table(), {.columns = 80, .has_colour = true});
+  CHECK(plain[1] == coloured[1]);
+  CHECK_THAT(coloured[2], Contains("\033[1;31m+15.0 %\033[0m"));
+}
