@@ -52,9 +52,9 @@ Delivered<std::optional<std::int64_t>> IssueTracker::find_issue(const std::strin
     // Newest first: what is older than the incident cannot be about it.
     const std::string created = text_of(issue, "created_at");
     if (!created.empty() && created < since_text) return true;
-    if (issue.contains("pull_request") || !holds(issue, marker)) return false;
-    number = number_of(issue);
-    return true;
+    // The last one found is the oldest: a copy of it is younger.
+    if (!issue.contains("pull_request") && holds(issue, marker)) number = number_of(issue);
+    return false;
   };
   const auto searched = search_pages(
       api_,

@@ -15,7 +15,7 @@ class IssueTracker {
   IssueTracker(const GithubApi& api, const GithubSettings& settings)
       : api_(api), settings_(settings) {}
 
-  /// Returns the number of the issue whose body holds `marker`. Reads only issues created since
+  /// Returns the number of the oldest issue whose body holds `marker`, among those created since
   /// `since`.
   Delivered<std::optional<std::int64_t>> find_issue(const std::string& marker,
                                                     platform::WallMillis since) const;

@@ -20,10 +20,13 @@ constexpr int kTriesMax = 3;
 /// GitHub's clock and this machine's may differ by this much.
 constexpr platform::WallMillis kClockDoubt = 7LL * 24 * 3600 * 1000;
 
+std::string marker_of(const OutboxRow& message) {
+  return report::marker_in(message.body).value_or(report::marker(message.key));
+}
+
 std::string with_marker(const OutboxRow& message) {
-  const std::string mark = report::marker(message.key);
-  if (message.body.find(mark) != std::string::npos) return message.body;
-  return message.body + "\n" + mark + "\n";
+  if (report::marker_in(message.body)) return message.body;
+  return message.body + "\n" + report::marker(message.key) + "\n";
 }
 
 /// A failpoint that returns an error stands for a connection that broke there.
@@ -36,7 +39,7 @@ Delivered<bool> pass(std::string_view failpoint) {
 
 Delivered<std::int64_t> send_open(const OutboxRow& message, platform::WallMillis opened_at,
                                   const IssueTracker& tracker) {
-  auto found = tracker.find_issue(report::marker(message.key), opened_at - kClockDoubt);
+  auto found = tracker.find_issue(marker_of(message), opened_at - kClockDoubt);
   if (!found) return tl::unexpected(std::move(found).error());
   if (*found) return **found;
   if (auto ok = pass("outbox.before_post"); !ok) return tl::unexpected(std::move(ok).error());
@@ -49,7 +52,7 @@ Delivered<std::int64_t> send_open(const OutboxRow& message, platform::WallMillis
 Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue,
                              const IssueTracker& tracker) {
   if (message.body.empty()) return true;
-  auto is_there = tracker.has_comment(issue, report::marker(message.key));
+  auto is_there = tracker.has_comment(issue, marker_of(message));
   if (!is_there || *is_there) return is_there;
   if (auto ok = pass("outbox.before_post"); !ok) return ok;
   if (auto added = tracker.add_comment(issue, with_marker(message)); !added) return added;

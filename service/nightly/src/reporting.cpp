@@ -13,6 +13,17 @@ namespace {
 using storage::ComparisonRow;
 using storage::IncidentRow;
 
+/// Returns what a message's marker says. Nobody can guess it, so an issue that holds it is ours:
+/// the key alone is public before the issue is.
+std::string marker_text(comparison::Services& services, const std::string& key) {
+  return key + ":" + services.random.token();
+}
+
+std::string with_marker(comparison::Services& services, const std::string& key,
+                        const std::string& text) {
+  return text + "\n" + report::marker(marker_text(services, key)) + "\n";
+}
+
 storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind,
                            const std::string& key, std::string body) {
   storage::OutboxRow row;
@@ -28,8 +39,9 @@ Status queue_issue(comparison::Services& services, const ComparisonRow& comparis
                    const IncidentRow& incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
-  facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
-  auto row = message(incident, storage::OutboxKind::open, facts.key, report::issue_body(facts));
+  const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
+  facts.key = marker_text(services, key);
+  auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));
   row.title = report::incident_title(facts);
   TW_TRY_VOID(store.set_title(incident.id, row.title));
   return store.queue(row);
@@ -38,22 +50,22 @@ Status queue_issue(comparison::Services& services, const ComparisonRow& comparis
 /// Queues a comment on an incident of an earlier comparison that is there again.
 Status queue_recurrence(comparison::Services& services, const ComparisonRow& comparison,
                         const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(services, incident, comparison));
-  facts.key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) + "-comparison-" +
-              std::to_string(comparison.id);
+  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  const std::string key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) +
+                          "-comparison-" + std::to_string(comparison.id);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::comment, facts.key,
-                     report::recurrence_comment(facts)));
+      .queue(message(incident, storage::OutboxKind::comment, key,
+                     with_marker(services, key, report::recurrence_comment(facts))));
 }
 
 /// Queues the comment that closes the issue of an incident that is gone.
 Status queue_recovery(comparison::Services& services, const ComparisonRow& recheck,
                       const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(services, incident, recheck));
-  facts.key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
+  TW_TRY(const auto facts, incident_facts(services, incident, recheck));
+  const std::string key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::close, facts.key,
-                     report::recovery_comment(facts)));
+      .queue(message(incident, storage::OutboxKind::close, key,
+                     with_marker(services, key, report::recovery_comment(facts))));
 }
 
 Status queue_messages(comparison::Services& services, const ComparisonRow& row) {
@@ -74,10 +86,10 @@ Status queue_acceptance(comparison::Services& services, const IncidentRow& incid
   TW_TRY(const auto comparison,
          storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  const std::string key = "acceptance-" + incident.key + "-" + std::to_string(incident.id);
+  const auto text = report::acceptance_comment(facts, acceptance.by, acceptance.reason);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::close,
-                     "acceptance-" + incident.key + "-" + std::to_string(incident.id),
-                     report::acceptance_comment(facts, acceptance.by, acceptance.reason)));
+      .queue(message(incident, storage::OutboxKind::close, key, with_marker(services, key, text)));
 }
 
 Result<ComparisonRow> report_comparison(comparison::Services& services,

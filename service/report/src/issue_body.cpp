@@ -13,6 +13,8 @@ namespace {
 
 /// GitHub refuses a body of more than 65,536 characters; bytes are never fewer.
 constexpr std::size_t kBodyBytesMax = 64'000;
+constexpr std::string_view kMarkerStart = "<!-- torchwatch-key: ";
+constexpr std::string_view kMarkerEnd = " -->";
 constexpr std::size_t kMachineFactsMax = 60;
 constexpr std::size_t kRemarksMax = 10;
 constexpr std::size_t kRemarkCharactersMax = 300;
@@ -122,6 +124,15 @@ std::string acceptance_comment(const IncidentFacts& facts, const std::string& by
          code(facts.candidate.name) + " on, later builds are compared with it as it is.\n";
 }
 
+std::optional<std::string> marker_in(std::string_view body) {
+  while (body.ends_with('\n')) body.remove_suffix(1);
+  const auto start = body.rfind(kMarkerStart);
+  if (start == std::string_view::npos) return std::nullopt;
+  const auto found = body.substr(start);
+  const bool is_last = found.find(kMarkerEnd) == found.size() - kMarkerEnd.size();
+  return is_last ? std::optional(std::string(found)) : std::nullopt;
+}
+
 std::string marker(const std::string& outbox_key) {
   // One spelling for each key, and none that could end the comment ("--", ">"): whatever is not
   // plainly harmless is written as %XX.
@@ -136,7 +147,7 @@ std::string marker(const std::string& outbox_key) {
     }
     spelled += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  return "<!-- torchwatch-key: " + spelled + " -->";
+  return std::string(kMarkerStart) + spelled + std::string(kMarkerEnd);
 }
 
 }  // namespace torchwatch::report

@@ -62,6 +62,25 @@ TEST_CASE("an issue that is there already is found on any page and not opened ag
   CHECK(outbox.github.violations() == std::vector<std::string>{});
 }
 
+TEST_CASE("an issue of somebody who guessed the message's key is not taken for ours") {
+  Outbox outbox;
+  outbox.github.plant(other_issue("squatting\n" + report::marker("open-1")));
+  outbox.queue("open-1", OutboxKind::open, "Slower.\n" + report::marker("open-1:5ec2e7") + "\n");
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.message("open-1").issue_number == 2);
+}
+
+TEST_CASE("a copy of our issue is not taken for it") {
+  Outbox outbox;
+  const auto body = "Slower.\n" + report::marker("open-1:5ec2e7") + "\n";
+  outbox.github.plant(other_issue(body));
+  outbox.github.plant(other_issue("copied: " + body));
+  outbox.queue("open-1", OutboxKind::open, body);
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.message("open-1").issue_number == 1);
+  CHECK(outbox.github.issues().size() == 2);
+}
+
 TEST_CASE("a pull request that quotes the marker is not taken for the issue") {
   Outbox outbox;
   auto quote = other_issue(report::marker("open-1"));

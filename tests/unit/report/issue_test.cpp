@@ -143,6 +143,14 @@ TEST_CASE("a marker is one harmless comment for every key, and keys keep apart")
   CHECK(occurrences(marker("x --> y"), "-->") == 1);
 }
 
+TEST_CASE("a message's marker is the one that its text ends with") {
+  const auto ours = marker("open-1:5ec2e7");
+  CHECK(marker_in("see " + marker("quoted") + "\n\n" + ours + "\n") == ours);
+  CHECK_FALSE(marker_in("see " + marker("quoted") + " and so on\n"));
+  CHECK_FALSE(marker_in("<!-- torchwatch-key: cut"));
+  CHECK_FALSE(marker_in(""));
+}
+
 TEST_CASE("a comparison with an older nightly says so, in the title and in the text") {
   auto facts = slower_comparison();
   facts.nightlies_back = 28;

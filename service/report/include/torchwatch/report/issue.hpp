@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -25,5 +27,9 @@ std::string acceptance_comment(const IncidentFacts&, const std::string& by,
 
 /// Makes "<!-- torchwatch-key: ... -->", by which a message is found again.
 std::string marker(const std::string& outbox_key);
+
+/// Returns the marker that a message's text ends with, if it has one: what stands further up may be
+/// quoted.
+std::optional<std::string> marker_in(std::string_view body);
 
 }  // namespace torchwatch::report
