@@ -132,7 +132,8 @@ Status Daemon::deliver(std::stop_token stop) {
     if (nightly::consequence_of(delivery.error().code) == nightly::Consequence::stops) {
       return fail(delivery.error());
     }
-    // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
+    // A damaged message, or settings of [github] that cannot work, keep no nightly from its
+    // verdict.
     note("outbox", delivery.error().message);
     return {};
   }
@@ -164,7 +165,9 @@ Status Daemon::look_for_nightlies(std::stop_token stop) {
 Result<bool> Daemon::attend_next_bisection(std::stop_token stop) {
   auto& services = application_.services();
   TW_TRY(const auto open, storage::BisectionStore(services.database).unfinished());
+  TW_TRY(const auto of_requests, bisections_of_requests(application_));
   for (const auto& bisection : open) {
+    if (of_requests.contains(bisection.id)) continue;
     TW_TRY(const bool due, nightly::is_due(services, nightly::key_of(bisection)));
     if (bisection.incident || !due) continue;
     TW_TRY_VOID(nightly::attend_bisection(services, bisection, stop));

@@ -6,6 +6,7 @@
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::daemon {
@@ -45,16 +46,31 @@ Result<std::vector<Series>> screened_series(comparison::Services& services,
   return all_series;
 }
 
+/// Returns the bisection that an earlier try opened between these ends, if it did.
+Result<std::optional<storage::BisectionRow>> opened_before(comparison::Services& services,
+                                                           const RequestedBisection& requested,
+                                                           const std::string& good,
+                                                           const std::string& bad) {
+  if (!requested.opened) return std::nullopt;
+  TW_TRY(auto row, storage::BisectionStore(services.database).get(*requested.opened));
+  if (row.good != good || row.bad != bad) return std::nullopt;
+  return row;
+}
+
 Result<storage::BisectionRow> bisect_between(comparison::Services& services,
                                              const bisection::BisectionRequest& request,
+                                             const RequestedBisection& requested,
                                              const std::string& good, const std::string& bad,
                                              std::stop_token stop) {
+  TW_TRY(const auto earlier, opened_before(services, requested, good, bad));
+  if (earlier) return bisection::carry_out_bisection(services, *earlier, stop);
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
   auto all_series = bisection::named_series(request);
   if (request.workloads.empty()) {
     TW_TRY(all_series, screened_series(services, spec, stop));
   }
   TW_TRY(const auto row, bisection::open_requested_bisection(services, spec, all_series));
+  if (requested.note_opened) TW_TRY_VOID(requested.note_opened(row.id));
   return bisection::carry_out_bisection(services, row, stop);
 }
 
@@ -62,7 +78,8 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
 
 Result<storage::BisectionRow> bisect_on_demand(Application& application,
                                                const bisection::BisectionRequest& request,
-                                               std::stop_token stop) {
+                                               std::stop_token stop,
+                                               const RequestedBisection& requested) {
   const bool has_ends = !request.good.empty() && !request.bad.empty();
   if (request.suspect.empty() && !has_ends) {
     return fail(ErrorCode::invalid, "name two commits, GOOD and BAD, or one with --suspect");
@@ -73,13 +90,13 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   if (!request.suspect.empty()) {
     TW_TRY(const auto suspect, resolve_commit(application, request.suspect));
     TW_TRY(const auto parent, services.history->parent(suspect));
-    TW_TRY(auto row, bisect_between(services, request, parent, suspect, stop));
+    TW_TRY(auto row, bisect_between(services, request, requested, parent, suspect, stop));
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
     if (result.culprit() || !has_ends) return row;
   }
   TW_TRY(const auto good, resolve_commit(application, request.good));
   TW_TRY(const auto bad, resolve_commit(application, request.bad));
-  return bisect_between(services, request, good, bad, stop);
+  return bisect_between(services, request, requested, good, bad, stop);
 }
 
 }  // namespace torchwatch::daemon

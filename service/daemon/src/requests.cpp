@@ -20,6 +20,13 @@ json body_of(const RequestRow& request) {
   return json::parse(request.body_json, nullptr, false);
 }
 
+/// Returns the id that a request noted under this name before it was put off.
+std::optional<storage::Id> noted_id(const RequestRow& request, const char* name) {
+  const auto noted = json::parse(request.result_json, nullptr, false);
+  if (!noted.is_object() || !noted.contains(name)) return std::nullopt;
+  return noted[name].get<storage::Id>();
+}
+
 bool is_trigger(const RequestRow& request) {
   if (request.kind != storage::RequestKind::nightly) return false;
   const auto body = body_of(request);
@@ -40,10 +47,7 @@ Result<storage::BuildRow> build_of(Application& application, const RequestRow& r
 Result<storage::ComparisonRow> comparison_of(Application& application, const RequestRow& request,
                                              std::stop_token stop) {
   storage::ComparisonStore comparisons(application.services().database);
-  const auto noted = json::parse(request.result_json, nullptr, false);
-  if (noted.is_object() && noted.contains("comparison")) {
-    return comparisons.get(noted["comparison"].get<storage::Id>());
-  }
+  if (const auto noted = noted_id(request, "comparison")) return comparisons.get(*noted);
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
   TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
   TW_TRY(auto opened, nightly::open_requested_comparison(application.services(), candidate.id,
@@ -67,7 +71,12 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
     if (commit->empty() || request.asked_by) continue;
     TW_TRY(*commit, commit_on_branch(application, *commit));
   }
-  TW_TRY(const auto row, bisect_on_demand(application, wanted, stop));
+  const RequestedBisection requested{.opened = noted_id(request, "bisection"),
+                                     .note_opened = [&](storage::Id opened) {
+                                       return storage::RequestStore(application.services().database)
+                                           .note(request.id, json{{"bisection", opened}}.dump());
+                                     }};
+  TW_TRY(const auto row, bisect_on_demand(application, wanted, stop, requested));
   return json{{"bisection", row.id}}.dump();
 }
 
@@ -123,6 +132,16 @@ Result<bool> attend_next_request(Application& application, std::stop_token stop)
     return true;
   }
   return false;
+}
+
+Result<std::set<storage::Id>> bisections_of_requests(Application& application) {
+  TW_TRY(const auto pending,
+         storage::RequestStore(application.services().database).with_state(RequestState::pending));
+  std::set<storage::Id> bisections;
+  for (const auto& request : pending) {
+    if (const auto noted = noted_id(request, "bisection")) bisections.insert(*noted);
+  }
+  return bisections;
 }
 
 Status reopen_requests(Application& application) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <stop_token>
 
 #include "torchwatch/daemon/application.hpp"
@@ -14,6 +15,9 @@ Status answer_triggers(Application&);
 /// Works on the oldest request that is due until it ends or is put off; false when there is none.
 /// Errors: as nightly::attend.
 Result<bool> attend_next_request(Application&, std::stop_token stop);
+
+/// Returns the bisections of requests that have not ended: their requests carry them on.
+Result<std::set<storage::Id>> bisections_of_requests(Application&);
 
 /// Opens the requests again that an earlier process left running. One that took the service down
 /// three times has failed.

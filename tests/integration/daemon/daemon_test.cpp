@@ -8,7 +8,10 @@
 #include <thread>
 
 #include "temporary_folder.hpp"
+#include "test_repository.hpp"
+#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
@@ -186,6 +189,30 @@ TEST_CASE("a request that took the service down three times has failed") {
   CHECK(service.get(path).at("state") == "failed");
   CHECK_THAT(service.get(path).at("result").at("error").get<std::string>(),
              Contains("the service ended while it worked on this"));
+}
+
+TEST_CASE("a request that was put off carries on the bisection that it opened") {
+  Service service;
+  test::TestRepository repository(service.folder.path() / "pytorch");
+  const auto parent = repository.commit("first");
+  const auto suspect = repository.commit("second");
+  service.config.source.repository = repository.path();
+  service.start();
+  const auto path =
+      service.ask("/api/v1/bisections", {{"suspect", suspect}, {"workloads", {"resnet18"}}});
+  auto& database = service.application->services().database;
+  storage::BisectionStore bisections(database);
+  storage::BisectionRow row;
+  row.good = parent;
+  row.bad = suspect;
+  const auto opened = bisections.open(row).value();
+  REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
+  REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
+  service.work();
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "done");
+  CHECK(request.at("result").at("bisection") == opened.id);
+  CHECK(bisections.list(10).value().size() == 1);
 }
 
 TEST_CASE("a request that came before a restart is carried out after it") {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <stop_token>
 
 #include "torchwatch/bisection/request.hpp"
@@ -8,10 +10,17 @@
 
 namespace torchwatch::daemon {
 
+/// What a request that was put off keeps of its bisection, so that it does not search again.
+struct RequestedBisection {
+  std::optional<storage::Id> opened = {};               ///< by an earlier try
+  std::function<Status(storage::Id)> note_opened = {};  ///< stores the one that this try opens
+};
+
 /// Carries the request out to the end of its bisection. With a suspect: first that commit against
 /// its parent; only if that does not reproduce and ends are given, the range.
 /// Errors: invalid and not_found (the commits, the series), unavailable, cancelled.
 Result<storage::BisectionRow> bisect_on_demand(Application&, const bisection::BisectionRequest&,
-                                               std::stop_token stop);
+                                               std::stop_token stop,
+                                               const RequestedBisection& = {});
 
 }  // namespace torchwatch::daemon
