@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
-#include "commands.hpp"
+#include "batches.hpp"
 #include "named_or_newest.hpp"
 #include "suite_options.hpp"
 #include "torchwatch/comparison/batch_choice.hpp"
@@ -84,17 +84,19 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_batches(Commands& commands) {
+void add_batches(Commands& all, CLI::App& workload) {
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
-      "batches", "Choose the batch sizes of inference: doubled until the throughput stops growing",
+  auto& command = all.add(
+      workload, "batches", "Choose the batch sizes of inference: doubled until the throughput stops growing",
       [options](const Invocation& invocation) { return run_batches(invocation, *options); });
   command.add_option("--build", options->build, "Measure this BUILD; default: the newest known");
   command.add_option("--out", options->out,
                      "Write the table to this FILE, for [suite] inference_batches");
   command.add_option("--runs", options->runs, "Fresh processes for each batch size")
+      ->capture_default_str()
       ->check(CLI::Range(1, 100));
   options->suite.add_to(command);
+  command.footer("torchwatch workload batches --out batches.json --workload resnet18");
 }
 
 }  // namespace torchwatch::cli

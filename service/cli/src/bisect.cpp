@@ -76,9 +76,9 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_bisect(Commands& commands) {
+void add_bisect(Commands& all) {
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
+  auto& command = all.add(
       "bisect", "Find the commit between GOOD and BAD that made a benchmark worse",
       [options](const Invocation& invocation) { return run_bisect(invocation, *options); });
   command.add_option("GOOD", options->request.good,
@@ -88,8 +88,8 @@ void add_bisect(Commands& commands) {
                      "Test this commit against its parent first; the range only if that does not "
                      "reproduce");
   command.add_option("--workload", options->request.workloads,
-                     "The workload that got worse; may be given again. Default: the suite is "
-                     "compared between the ends first");
+                     "The workload that got worse; default: the suite is compared between the ends "
+                     "first");
   auto* configuration = command.add_option("--configuration", options->configuration,
                                            "cpu-train, cpu-infer, cuda-train or cuda-infer");
   command.add_option("--device", options->device, "cpu (default) or cuda")->excludes(configuration);
@@ -100,6 +100,7 @@ void add_bisect(Commands& commands) {
                      "commas; default: fp32, the preset's batch, [measure] threads");
   command.add_option("--metric", options->metric,
                      "time (default), cpu_peak, leak_growth, heap_growth, ...");
+  command.footer("torchwatch bisect 2026-08-16 2026-08-17 --workload resnet18 --mode train");
 }
 
 }  // namespace torchwatch::cli

@@ -2,12 +2,12 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
+#include "checked.hpp"
 #include "commands.hpp"
 #include "named_or_newest.hpp"
 #include "noise_table.hpp"
 #include "suite_options.hpp"
 #include "torchwatch/daemon/checks.hpp"
-#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -31,11 +31,7 @@ struct Options {
   SuiteOptions suite;
 };
 
-struct Checked {
-  ExitStatus status = ExitStatus::done;
-  nlohmann::json json = nlohmann::json::array();
-  terminal::Table table{{{"", terminal::Table::Align::left}, {"what"}, {"found"}, {"remedy"}}};
-};
+}  // namespace
 
 Checked check(const config::Config& config) {
   Checked checked;
@@ -49,6 +45,8 @@ Checked check(const config::Config& config) {
   }
   return checked;
 }
+
+namespace {
 
 Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocation,
                                                       const Options& options,
@@ -76,9 +74,9 @@ Outcome run_check(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_check(Commands& commands) {
+void add_check(Commands& all) {
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
+  auto& command = all.add(
       "check", "Is this machine, this configuration, this token fit? Each finding with its remedy",
       [options](const Invocation& invocation) { return run_check(invocation, *options); });
   auto* noise = command.add_flag(
@@ -88,8 +86,10 @@ void add_check(Commands& commands) {
       .add_option("--build", options->build, "This BUILD with --noise; default: the newest known")
       ->needs(noise);
   command.add_option("--pairs", options->pairs, "Pairs of runs for each workload with --noise")
+      ->capture_default_str()
       ->check(CLI::Range(4, 200))
       ->needs(noise);
+  command.footer("torchwatch check --noise --workload resnet18");
   options->suite.add_to(command);
   for (const char* of_noise : {"--workload", "--configuration", "--variant", "--preset"}) {
     command.get_option(of_noise)->needs(noise);

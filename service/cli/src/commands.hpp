@@ -4,6 +4,7 @@
 
 namespace torchwatch::cli {
 
+using commands::Action;
 using commands::Commands;
 using commands::ExitStatus;
 using commands::Invocation;
@@ -18,6 +19,7 @@ void add_bisect(Commands&);
 void add_status(Commands&);
 void add_workloads(Commands&);
 void add_check(Commands&);
-void add_batches(Commands&);
+void add_init(Commands&);
+void add_completion(Commands&);
 
 }  // namespace torchwatch::cli

@@ -41,10 +41,10 @@ Outcome run_compare(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_compare(Commands& commands) {
+void add_compare(Commands& all) {
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
-      "compare", "Compare two builds by interleaved runs: `torchwatch compare 2.12.1 2.13.0`",
+  auto& command = all.add(
+      "compare", "Compare two builds by interleaved runs",
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });
   command
       .add_option("BASELINE", options->baseline,
@@ -52,6 +52,7 @@ void add_compare(Commands& commands) {
       ->required();
   command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
   options->suite.add_to(command);
+  command.footer("torchwatch compare 2.12.1 2.13.0 --workload resnet18");
 }
 
 }  // namespace torchwatch::cli

@@ -124,9 +124,9 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_nightly(Commands& commands) {
+void add_nightly(Commands& all) {
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
+  auto& command = all.add(
       "nightly", "Carry out every comparison that is due now: measure, judge, bisect, report",
       [options](const Invocation& invocation) { return run_nightly(invocation, *options); });
   command.add_option(
@@ -134,6 +134,7 @@ void add_nightly(Commands& commands) {
       "Compare with this BUILD (folder, name in the channel, release); needs --candidate");
   command.add_option("--candidate", options->candidate,
                      "Compare this BUILD, whatever is due; needs --baseline");
+  command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");
 }
 
 }  // namespace torchwatch::cli

@@ -14,10 +14,11 @@ Outcome run_serve(const Invocation& invocation) {
 
 }  // namespace
 
-void add_serve(Commands& commands) {
-  commands.add("serve",
+void add_serve(Commands& all) {
+  all.add("serve",
                "Run the daemon: the HTTP API, and every nightly without a verdict as it appears",
-               run_serve);
+               run_serve)
+      .footer("torchwatch serve --config /etc/torchwatch/torchwatch.toml");
 }
 
 }  // namespace torchwatch::cli

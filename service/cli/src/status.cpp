@@ -130,9 +130,10 @@ Outcome run_status(const Invocation& invocation) {
 
 }  // namespace
 
-void add_status(Commands& commands) {
-  commands.add("status", "Recent comparisons, and how often the service itself was wrong",
-               run_status);
+void add_status(Commands& all) {
+  all.add("status", "Recent comparisons, and how often the service itself was wrong",
+               run_status)
+      .footer("torchwatch status --json");
 }
 
 }  // namespace torchwatch::cli

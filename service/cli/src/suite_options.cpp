@@ -19,12 +19,12 @@ Status replace(std::vector<T>& list, const std::vector<std::string>& texts,
 }  // namespace
 
 void SuiteOptions::add_to(CLI::App& command) {
-  command.add_option("--workload", workloads, "Only this workload; may be given again");
+  command.add_option("--workload", workloads, "Only this workload");
   command.add_option("--configuration", configurations,
-                     "Only this one: cpu-train, cpu-infer, cuda-train, cuda-infer; again for more");
+                     "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer");
   command.add_option("--variant", variants,
                      "In this precision (fp32, tf32, fp16, bf16, amp), batch=N, threads=N, joined "
-                     "by commas; again for more");
+                     "by commas");
   command.add_option("--preset", preset, "small (seconds on two cores) or paper (Table 1's sizes)");
 }
 

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
-#include "commands.hpp"
+#include "batches.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
 #include "named_or_newest.hpp"
@@ -111,15 +111,20 @@ Outcome run_workloads(const Invocation& invocation, const Options& options) {
 
 }  // namespace
 
-void add_workloads(Commands& commands) {
+void add_workloads(Commands& all) {
+  auto& workload = all.add("workload", "The suite: list, batches", nullptr);
+  workload.require_subcommand(1);
+  workload.footer("torchwatch workload list");
   auto options = std::make_shared<Options>();
-  auto& command = commands.add(
-      "workloads", "The suite: each workload with its parameters and batch sizes",
+  auto& command = all.add(
+      workload, "list", "Each workload with its parameters and batch sizes",
       [options](const Invocation& invocation) { return run_workloads(invocation, *options); });
   command.add_option("--build", options->build,
                      "Ask the runner of this BUILD; default: the newest known");
   command.add_flag("--coverage", options->coverage,
                    "Run one iteration of each and tell which operators the suite reaches");
+  command.footer("torchwatch workload list --coverage");
+  add_batches(all, workload);
 }
 
 }  // namespace torchwatch::cli

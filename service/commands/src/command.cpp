@@ -15,4 +15,28 @@ CLI::App& Commands::add(CLI::App& parent, const std::string& name, const std::st
   return *subcommand;
 }
 
+Noun::Noun(Commands& all, const std::string& name, const std::string& what)
+    : all_(all), noun_(all.add(name, what, nullptr)) {
+  noun_.require_subcommand(1);
+  noun_.footer("torchwatch " + name + " list");
+}
+
+CLI::App& Noun::add(const std::string& verb, const std::string& what, Action action) {
+  auto& command = all_.add(noun_, verb, what, std::move(action));
+  command.footer("torchwatch " + noun_.get_name() + " " + verb);
+  return command;
+}
+
+CLI::App& Noun::add_with_id(const std::string& verb, const std::string& what,
+                            std::function<Outcome(const Invocation&, storage::Id)> action) {
+  auto id = std::make_shared<storage::Id>(0);
+  auto& command = add(verb, what, [id, action = std::move(action)](const Invocation& invocation) {
+    return action(invocation, *id);
+  });
+  command.add_option("ID", *id, "As `torchwatch " + noun_.get_name() + " list` lists it")
+      ->required();
+  command.footer("torchwatch " + noun_.get_name() + " " + verb + " 7");
+  return command;
+}
+
 }  // namespace torchwatch::commands

@@ -102,22 +102,14 @@ Outcome run_retry(const Invocation& invocation, storage::Id id) {
 
 }  // namespace
 
-void add_comparisons(Commands& commands) {
-  auto& comparison = commands.add("comparison", "Comparisons: list, show, cancel, retry", nullptr);
-  comparison.require_subcommand(1);
-  commands.add(comparison, "list", "Recent comparisons, newest first, and what they wait for",
-               run_list);
-  auto id = std::make_shared<storage::Id>(0);
-  const auto with_id = [&](CLI::App& command) {
-    command.add_option("ID", *id, "As `torchwatch comparison list` lists it")->required();
-  };
-  with_id(commands.add(comparison, "show", "Print its verdicts and incidents",
-                       [id](const Invocation& invocation) { return run_show(invocation, *id); }));
-  with_id(commands.add(comparison, "cancel", "End one that has not ended",
-                       [id](const Invocation& invocation) { return run_cancel(invocation, *id); }));
-  with_id(commands.add(comparison, "retry",
-                       "Make one due at once that waits, or was refused, cancelled or given up",
-                       [id](const Invocation& invocation) { return run_retry(invocation, *id); }));
+void add_comparisons(Commands& all) {
+  Noun noun(all, "comparison", "Comparisons: list, show, cancel, retry");
+  noun.add("list", "Recent comparisons, newest first, and what they wait for", run_list);
+  noun.add_with_id("show", "Print its verdicts and incidents", run_show);
+  noun.add_with_id("cancel", "End one that has not ended", run_cancel);
+  noun.add_with_id("retry",
+                   "Make one due at once that waits, or was refused, cancelled or given up",
+                   run_retry);
 }
 
 }  // namespace torchwatch::commands

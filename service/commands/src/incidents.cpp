@@ -6,6 +6,7 @@
 
 #include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
@@ -15,7 +16,6 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -25,26 +25,19 @@ constexpr int kIncidentsShown = 50;
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
-  terminal::Table table({{"id", terminal::Table::Align::right},
-                         {"opened, UTC"},
-                         {"kind"},
-                         {"state"},
-                         {"issue"},
-                         {"title"}});
-  auto array = nlohmann::json::array();
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {"opened, UTC"},
+                               {"kind"},
+                               {"state"},
+                               {"issue"},
+                               {"title"}})};
   for (const auto& row : rows) {
-    table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
+    items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
                std::string(to_string(row.kind)), std::string(report::state_word(row)),
                row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
-    array.push_back(report::json_of(row));
+    items.json.push_back(report::json_of(row));
   }
-  if (invocation.json) {
-    invocation.out << nlohmann::json{{"incidents", array}}.dump(2) << '\n';
-  } else if (table.empty()) {
-    invocation.out << "No incident.\n";
-  } else {
-    table.print(invocation.out);
-  }
+  print(invocation, items, "No incident.");
   return ExitStatus::done;
 }
 
@@ -124,33 +117,23 @@ Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOpt
 
 }  // namespace
 
-void add_incidents(Commands& commands) {
-  commands.add("incidents", "What got worse, newest first", run_list);
-  auto& incident =
-      commands.add("incident", "One incident: show, acknowledge, close, accept", nullptr);
-  incident.require_subcommand(1);
-  auto id = std::make_shared<storage::Id>(0);
-  const auto with_id = [&](CLI::App& command) {
-    command.add_option("ID", *id, "As `torchwatch incidents` lists it")->required();
-  };
-  with_id(commands.add(incident, "show", "Print the issue's text and the bisection behind it",
-                       [id](const Invocation& invocation) { return run_show(invocation, *id); }));
-  with_id(commands.add(incident, "acknowledge", "Mark it as being worked on; it stays open",
-                       [id](const auto& invocation) { return run_acknowledge(invocation, *id); }));
-  with_id(commands.add(incident, "close", "Mark it as fixed; reopened if it recurs",
-                       [id](const auto& invocation) { return run_close(invocation, *id); }));
+void add_incidents(Commands& all) {
+  Noun noun(all, "incident", "What got worse: list, show, acknowledge, accept, close");
+  noun.add("list", "Incidents, newest first", run_list);
+  noun.add_with_id("show", "Print the issue's text and the bisection behind it", run_show);
+  noun.add_with_id("acknowledge", "Mark it as being worked on; it stays open", run_acknowledge);
+  noun.add_with_id("close", "Mark it as fixed; reopened if it recurs", run_close);
   auto options = std::make_shared<AcceptOptions>();
-  auto& accept =
-      commands.add(incident, "accept",
-                   "Accept the change; later builds are compared with the build that brought it",
-                   [id, options](const Invocation& invocation) {
-                     return run_accept(invocation, *id, *options);
-                   });
-  with_id(accept);
+  auto& accept = noun.add_with_id(
+      "accept", "Accept the change; later builds are compared with the build that brought it",
+      [options](const Invocation& invocation, storage::Id id) {
+        return run_accept(invocation, id, *options);
+      });
   accept.add_option("--by", options->by, "Who accepts it; default: $USER, or your user's name")
       ->envname("USER");
   accept.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
       ->required();
+  accept.footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
 }
 
 }  // namespace torchwatch::commands

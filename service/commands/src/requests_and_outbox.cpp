@@ -104,29 +104,20 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
 
 }  // namespace
 
-void add_requests(Commands& commands) {
-  auto& request = commands.add("request", "What was asked over HTTP: list, cancel", nullptr);
-  request.require_subcommand(1);
-  commands.add(request, "list", "Recent requests, newest first, and what they wait for",
-               run_requests);
-  auto id = std::make_shared<storage::Id>(0);
-  commands
-      .add(request, "cancel", "End one that has not ended",
-           [id](const Invocation& invocation) { return run_cancel(invocation, *id); })
-      .add_option("ID", *id, "As `torchwatch request list` lists it")
-      ->required();
+void add_requests(Commands& all) {
+  Noun noun(all, "request", "What the daemon was asked for: list, cancel");
+  noun.add("list", "Recent requests, newest first, and what they wait for", run_requests);
+  noun.add_with_id("cancel", "End one that has not ended", run_cancel);
 }
 
-void add_outbox(Commands& commands) {
-  auto& outbox = commands.add("outbox", "Messages to [github]: list, retry", nullptr);
-  outbox.require_subcommand(1);
-  commands.add(outbox, "list", "Messages that have not been delivered, and why", run_outbox);
+void add_outbox(Commands& all) {
+  Noun noun(all, "outbox", "Messages to [github]: list, retry");
+  noun.add("list", "Messages that have not been delivered, and why", run_outbox);
   auto key = std::make_shared<std::string>();
-  commands
-      .add(outbox, "retry", "Send one again that was given up or waits",
-           [key](const Invocation& invocation) { return run_retry(invocation, *key); })
-      .add_option("KEY", *key, "As `torchwatch outbox list` lists it")
-      ->required();
+  auto& retry = noun.add("retry", "Send one again that was given up or waits",
+                         [key](const auto& invocation) { return run_retry(invocation, *key); });
+  retry.add_option("KEY", *key, "As `torchwatch outbox list` lists it")->required();
+  retry.footer("torchwatch outbox retry open:time-cpu:abc");
 }
 
 }  // namespace torchwatch::commands

@@ -110,7 +110,7 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
     if (std::ranges::find(known, name) != known.end()) continue;
     return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite; " +
                                         did_you_mean(name, known) +
-                                        "`torchwatch workloads` lists it");
+                                        "`torchwatch workload list` has its names");
   }
   return {};
 }

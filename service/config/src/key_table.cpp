@@ -199,7 +199,7 @@ void add_measuring(std::vector<Key>& table) {
           "and amp, where a workload has them."));
   table.push_back(key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
                       Allowed<std::filesystem::path>{},
-                      "The batch sizes of inference, a table that torchwatch batches --out writes. "
+                      "The batch sizes of inference, a table that torchwatch workload batches --out writes. "
                       "Empty: those of the preset."));
 
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),

@@ -53,7 +53,7 @@ Result<BuildRow> published_build(Application& application, const std::string& te
   return fail(ErrorCode::not_found,
               "unknown build \"" + text +
                   "\": must be a build of the channel or a release such as 2.13.0; `torchwatch "
-                  "builds` lists the known ones");
+                  "build list` lists the known ones");
 }
 
 Result<BuildRow> resolve_build(Application& application, const std::string& text,
@@ -64,7 +64,7 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
     return fail(ErrorCode::not_found,
                 "unknown build \"" + text +
                     "\": no folder, no build of the channel and no release such as 2.13.0; "
-                    "`torchwatch builds` lists the known ones");
+                    "`torchwatch build list` lists the known ones");
   }
   const auto folder = std::filesystem::canonical(text);
   TW_TRY(const auto tree, builds::inspect(folder));

@@ -56,7 +56,7 @@ Result<Names> choose_workloads(const Names& list, const Names& names) {
     if (std::ranges::find(list, name) != list.end()) continue;
     return fail(ErrorCode::invalid, "there is no workload \"" + name + "\"; " +
                                         did_you_mean(name, list) +
-                                        "`torchwatch workloads` lists them");
+                                        "`torchwatch workload list` has their names");
   }
   Names chosen;
   std::ranges::copy_if(list, std::back_inserter(chosen), [&](const std::string& name) {

@@ -212,14 +212,14 @@ TEST_CASE("commands that only read work beside a daemon") {
   const Place place;
   const DaemonProcess daemon(place.file, place.socket());
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"status"}, {"incidents"}, {"incident", "show", "1"}, {"builds"}}) {
+           {"status"}, {"incident", "list"}, {"incident", "show", "1"}, {"build", "list"}}) {
     INFO(command.front());
     const auto printed = place.run(command);
     CHECK(printed.err.empty());
     CHECK(printed.status == 0);
   }
   // The stored builds are not there: the list ends where it looks for one, not at the database.
-  const auto workloads = place.run({"workloads"});
+  const auto workloads = place.run({"workload", "list"});
   CHECK(workloads.status == 2);
   CHECK_THAT(workloads.err, Contains("no build is known yet"));
 }

@@ -6,6 +6,7 @@
 
 #include "temporary_folder.hpp"
 #include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/config/config.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -80,8 +81,9 @@ struct CommandLine {
 
 TEST_CASE("without a database reading commands say which command makes one") {
   const CommandLine line;
-  for (const auto* command : {"status", "incidents", "builds"}) {
-    const auto printed = line.run({command});
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"status"}, {"incident", "list"}, {"build", "list"}}) {
+    const auto printed = line.run(command);
     CHECK(printed.status == 2);
     CHECK(printed.out.empty());
     CHECK_THAT(printed.err, Contains("db.sqlite") && Contains("torchwatch nightly"));
@@ -91,11 +93,11 @@ TEST_CASE("without a database reading commands say which command makes one") {
 TEST_CASE("incidents are a table for people and objects for machines") {
   const CommandLine line;
   line.store_incident();
-  const auto table = line.run({"incidents"});
+  const auto table = line.run({"incident", "list"});
   CHECK(table.status == 0);
   CHECK_THAT(table.out, Contains("opened, UTC") && Contains("2026-08-17 03:04") &&
                             Contains("resnet18 cpu-train time +15.0 %"));
-  const auto objects = json::parse(line.run({"incidents", "--json"}).out).at("incidents");
+  const auto objects = json::parse(line.run({"incident", "list", "--json"}).out).at("items");
   REQUIRE(objects.size() == 1);
   CHECK(objects[0].at("kind") == "regression");
   CHECK(objects[0].at("opened_at") == "2026-08-17T03:04:05Z");
@@ -126,7 +128,7 @@ TEST_CASE("an incident is shown with its message, and an unknown one is wrong us
 TEST_CASE("builds are listed with where they come from") {
   const CommandLine line;
   line.store_incident();
-  CHECK_THAT(line.run({"builds"}).out, Contains("2.14.0.dev20260816") && Contains("nightly"));
+  CHECK_THAT(line.run({"build", "list"}).out, Contains("2.14.0.dev20260816") && Contains("nightly"));
 }
 
 TEST_CASE("a log level is one of the known words") {
@@ -166,6 +168,26 @@ TEST_CASE("the version is one line") {
   const auto printed = line.run({"--version"});
   CHECK(printed.status == 0);
   CHECK(printed.out == "torchwatch 0.1.0\n");
+}
+
+TEST_CASE("init writes a configuration that can be loaded, and never over another") {
+  const CommandLine line;
+  const auto file = line.folder.path() / "new.toml";
+  const auto init = [&] {
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto text = file.string();
+    const std::vector<const char*> arguments{"torchwatch", "init", "--config", text.c_str()};
+    const int status = cli::run(arguments, out, err, {});
+    return CommandLine::Printed{status, out.str(), err.str()};
+  };
+  const auto first = init();
+  CHECK(first.status == 0);
+  CHECK_THAT(first.out, Contains("Wrote " + file.string()) && Contains("[channel]"));
+  CHECK(config::load(file, true).has_value());
+  const auto again = init();
+  CHECK(again.status == 2);
+  CHECK_THAT(again.err, Contains("there is a " + file.string() + " already"));
 }
 
 TEST_CASE("what waits is listed with its reason, and can be cancelled or retried") {

@@ -41,5 +41,5 @@ TEST_CASE("the error of an invalid table says what is wrong and how to make one"
         std::string::npos);
   CHECK(error_of(R"({"preset": "small", "batches": {"a cpu": 0}})").find("\"a cpu\" is 0") !=
         std::string::npos);
-  CHECK(error_of("[]").find("torchwatch batches --out") != std::string::npos);
+  CHECK(error_of("[]").find("torchwatch workload batches --out") != std::string::npos);
 }

@@ -12,6 +12,7 @@
 #include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::commands {
 
@@ -44,6 +45,21 @@ class Commands {
 
  private:
   CLI::App& app_;
+};
+
+/// A noun with its verbs: "incident list", "incident show".
+class Noun {
+ public:
+  Noun(Commands&, const std::string& name, const std::string& what);
+  /// Adds a verb. Its example is the verb alone unless its footer is set.
+  CLI::App& add(const std::string& verb, const std::string& what, Action action);
+  /// Adds a verb on the one row that `ID` names.
+  CLI::App& add_with_id(const std::string& verb, const std::string& what,
+                        std::function<Outcome(const Invocation&, storage::Id)> action);
+
+ private:
+  Commands& all_;
+  CLI::App& noun_;
 };
 
 // The commands over stored rows, one file each. Each adds its subcommands.

@@ -1,0 +1,135 @@
+#include "command_tree.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "help.hpp"
+#include "torchwatch/records/suggestion.hpp"
+
+namespace torchwatch::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "torchwatch keeps PyTorch fast: it measures each new LibTorch build against the one before, "
+    "flags what got slower or takes more memory, and names the commit that did it.";
+
+constexpr const char* kFirstSteps =
+    "torchwatch check      # can this machine and this configuration measure well?\n"
+    "torchwatch nightly    # compare every nightly that is due, now";
+
+/// Commands that had another name.
+struct Former {
+  std::string_view name;
+  const char* now;
+};
+constexpr std::array kFormer{
+    Former{"batches", "workload batches"}, Former{"builds", "build list"},
+    Former{"incidents", "incident list"}, Former{"workloads", "workload list"}};
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const auto meant = did_you_mean(word, known);
+  return meant.empty() ? "" : "; " + meant.substr(0, meant.size() - 1);
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const auto* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const auto* option : app->get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+bool is_number(const std::string& word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "there is no command \"shwo\"; did you mean show?"
+std::string unknown_command(const CLI::App& command, const std::string& word) {
+  const auto names = names_of(subcommands_of(command));
+  const auto* former = std::ranges::find(kFormer, word, &Former::name);
+  if (command.get_parent() == nullptr && former != kFormer.end()) {
+    return "`torchwatch " + word + "` is `torchwatch " + former->now + "` now";
+  }
+  const std::string unknown = "there is no command \"" + word + "\"";
+  if (is_number(word) && std::ranges::find(names, "show") != names.end()) {
+    return unknown + "; did you mean `" + full_name(command) + " show " + word + "`?";
+  }
+  return unknown + suggestion(word, names);
+}
+
+}  // namespace
+
+CommandTree::CommandTree(Invocation& invocation)
+    : invocation_(invocation), app_(kAbout, "torchwatch"), commands_(app_) {
+  app_.formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    return help_of(*app);
+  });
+  app_.footer(kFirstSteps);
+  app_.require_subcommand(1);
+  app_.fallthrough();
+  app_.set_version_flag("--version,-V", "torchwatch " TORCHWATCH_VERSION, "Print the version");
+  app_.set_help_flag("--help,-h", "Print this help");
+  add_global_options();
+  for (const auto add :
+       {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
+        commands::add_comparisons, commands::add_incidents, commands::add_requests,
+        commands::add_outbox, commands::add_builds, add_workloads, add_check, add_init,
+        add_completion}) {
+    add(commands_);
+  }
+}
+
+void CommandTree::add_global_options() {
+  app_.add_option("--config", invocation_.config_file,
+                  "The configuration; default: torchwatch.toml here, or the defaults")
+      ->type_name("FILE");
+  app_.add_flag("--json", invocation_.json,
+                "Print one JSON document instead of a table, also for errors");
+  app_.add_option("--log-level", log_level_,
+                  "What to log on standard error: debug, info, warning, error, off; default: "
+                  "[log] level for serve, else warning")
+      ->type_name("LEVEL");
+}
+
+Status CommandTree::finish() {
+  invocation_.config_given = app_.count("--config") > 0;
+  if (app_.count("--log-level") == 0) return {};
+  TW_TRY(invocation_.log_level, log::parse_level(log_level_));
+  return {};
+}
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& command) {
+  return command.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string full_name(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+const CLI::App& named_command(const CLI::App& app) {
+  const auto named = app.get_subcommands();
+  return named.empty() ? app : named_command(*named.front());
+}
+
+std::string what_is_wrong(const CLI::App& app) {
+  const auto& command = named_command(app);
+  const auto left = app.remaining(true);
+  if (left.empty()) return "";
+  const auto& word = left.front();
+  if (word.starts_with("-")) {
+    return "there is no option " + word + suggestion(word, options_of(command));
+  }
+  if (subcommands_of(command).empty()) return "\"" + word + "\" was not expected";
+  return unknown_command(command, word);
+}
+
+}  // namespace torchwatch::cli
