@@ -43,7 +43,7 @@ void print_table(const json& workloads, std::ostream& out) {
                          {"cuda-train"},
                          {"cuda-infer"}});
   for (const auto& item : workloads) {
-    std::vector<std::string> row;
+    std::vector<terminal::Table::Cell> row;
     for (const auto* name :
          {"name", "domain", "task", "params_trainable", "train_batch", "eval_batch"}) {
       row.push_back(text_of(item, name));
