@@ -1,6 +1,7 @@
 #include "torchwatch/builds/commit_builder.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 #include "build_cache.hpp"
@@ -89,12 +90,21 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
   const auto builders = static_cast<std::size_t>(std::ranges::count_if(answers, is_missing));
   {
     std::vector<std::jthread> threads;
+    std::vector<std::size_t> without_thread;
+    const auto place = [&] {
+      return RecipePlace{.builder = static_cast<int>(threads.size()),
+                         .jobs = jobs_of(settings_.jobs, builders)};
+    };
     for (std::size_t i = 0; i < commits.size(); ++i) {
       if (!is_missing(answers[i])) continue;
-      const RecipePlace place{.builder = static_cast<int>(threads.size()),
-                              .jobs = jobs_of(settings_.jobs, builders)};
-      threads.emplace_back([&, i, place] { answers[i] = make(commits[i], place, base, stop); });
+      try {
+        threads.emplace_back(
+            [&, i, own = place()] { answers[i] = make(commits[i], own, base, stop); });
+      } catch (const std::system_error&) {
+        without_thread.push_back(i);  // made by this thread, one after the other
+      }
     }
+    for (const auto i : without_thread) answers[i] = make(commits[i], place(), base, stop);
   }
   // Only after all have ended: one that cannot be made does not stop the others.
   TW_TRY(auto builds, builds_of(std::move(answers)));

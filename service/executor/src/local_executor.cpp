@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -115,9 +116,12 @@ Result<std::array<RunOutcome, 2>> LocalExecutor::run_pair(std::array<RunSpec, 2>
     outcomes[index] = carry_out(specs[index], folder, end);
     open_pipes.send_ended(index);
   };
-  {
+  try {
     const std::jthread other([&] { run(1, second); });
     run(0, first);
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::unavailable,
+                std::string("no thread for the second run of a pair: ") + error.what());
   }
   TW_TRY(auto outcome, std::move(*outcomes[0]));
   TW_TRY(auto outcome_of_other, std::move(*outcomes[1]));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "fake_process_runner.hpp"
+#include "no_threads.hpp"
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -243,6 +244,16 @@ echo "$TORCHWATCH_COMMIT" > "$TORCHWATCH_PREFIX/build-hash")sh");
     REQUIRE(tree != nullptr);
     CHECK(tree->embedded_commit == commit_name(n + 1));
   }
+  CHECK(folder.calls() == 2);
+}
+
+TEST_CASE("where no thread can be had, several commits are built one after the other") {
+  const RecipeFolder folder(kCopyTree);
+  auto builder = builder_of(folder);
+  const test::NoThreads none;
+  const auto builds = builder.build_at_once({commit_name(1), commit_name(2)}, std::nullopt, {});
+  REQUIRE(builds.has_value());
+  for (const auto& build : *builds) CHECK(std::holds_alternative<Tree>(build));
   CHECK(folder.calls() == 2);
 }
 

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "no_threads.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/executor/local_executor.hpp"
@@ -141,6 +142,18 @@ TEST_CASE("each run of an interleaved pair that hangs is ended at the limit") {
     CHECK(mentions(std::get<RunFailure>(outcome).reason, "time limit"));
   }
   CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("where no thread can be had, an interleaved pair is put off and leaves nothing") {
+  Machine machine;
+  const auto first = machine.spec("noise 0\ntime * * 1\n");
+  auto second = first;
+  second.request.attempt = "attempt2";
+  const test::NoThreads none;
+  const auto outcomes = machine.executor.run_pair({first, second}, {});
+  REQUIRE_FALSE(outcomes);
+  CHECK(outcomes.error().code == ErrorCode::unavailable);
+  CHECK(fs::is_empty(machine.folder.path() / "scratch"));
 }
 
 TEST_CASE("an interleaved pair that was cancelled before it began does not start") {
