@@ -3,31 +3,38 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace torchwatch::http {
 
-Admission::Connection::Connection(Admission& admission, int socket, std::string address,
-                                  std::optional<uid_t> user)
-    : admission_(&admission), socket_(socket), address_(std::move(address)), user_(user) {
+Admission::Connection::Connection(Admission& admission, int socket, std::string address)
+    : admission_(&admission), socket_(socket), address_(std::move(address)) {
   admission_->enter(socket_, address_);
 }
 
 Admission::Connection::Connection(Connection&& other) noexcept
     : admission_(std::exchange(other.admission_, nullptr)),
       socket_(std::exchange(other.socket_, -1)),
-      address_(std::move(other.address_)),
-      user_(other.user_) {}
+      address_(std::move(other.address_)) {}
 
 Admission::Connection::~Connection() {
   if (admission_ != nullptr) admission_->leave(socket_, address_);
 }
 
-bool Admission::has_place_for(const std::string& address) const {
+Admission::Place Admission::place_for(const std::string& address, bool speaks_for_many) const {
   const std::scoped_lock lock(mutex_);
-  if (is_shut_ || static_cast<int>(sockets_.size()) >= total_max_) return false;
   const auto found = per_address_.find(address);
-  return found == per_address_.end() || found->second < per_address_max_;
+  const int open = found == per_address_.end() ? 0 : found->second;
+  if (!speaks_for_many && open >= per_address_max_) return Place::address_full;
+  return static_cast<int>(sockets_.size()) < total_max_ ? Place::free : Place::all_full;
+}
+
+std::string Admission::busiest() const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::max_element(
+      per_address_, {}, [](const auto& address_and_count) { return address_and_count.second; });
+  return found == per_address_.end() ? "" : found->first;
 }
 
 void Admission::enter(int socket, const std::string& address) {

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -19,24 +16,26 @@ class Admission {
   /// An open connection; its destructor closes it and frees its place.
   class Connection {
    public:
-    Connection(Admission&, int socket, std::string address, std::optional<uid_t> user = {});
+    Connection(Admission&, int socket, std::string address);
     Connection(Connection&&) noexcept;
     Connection& operator=(Connection&&) = delete;
     Connection(const Connection&) = delete;
     ~Connection();
     int socket() const { return socket_; }
     const std::string& address() const { return address_; }
-    /// Who is at its other end, over the Unix socket.
-    std::optional<uid_t> user() const { return user_; }
 
    private:
     Admission* admission_;
     int socket_;
     std::string address_;
-    std::optional<uid_t> user_;
   };
 
-  bool has_place_for(const std::string& address) const;
+  enum class Place { free, address_full, all_full };
+  /// Returns whether one more connection of that address may be opened. One that speaks for many,
+  /// a proxy, has no limit of its own.
+  Place place_for(const std::string& address, bool speaks_for_many) const;
+  /// Returns the address that has the most connections.
+  std::string busiest() const;
   /// Shuts every connection down, so that nobody keeps waiting for one, and admits no further one.
   void shut_all();
 

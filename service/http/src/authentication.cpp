@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/http/problem.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 constexpr double kFailuresMax = 5;
 constexpr double kSecondsPerFailure = 12;
-constexpr std::size_t kAddressesMax = 4096;
+constexpr double kSecondsAtOnce = 10;
 constexpr std::size_t kTokenBytesMax = 512;
 
 /// Returns the token of "Bearer TOKEN", the scheme in any case; "" for any other header.
@@ -43,43 +42,42 @@ std::string hash_token(const std::string& token) {
   return digest::sha256_hex(token);
 }
 
-FailureLimit::Bucket& FailureLimit::drained(const std::string& address) {
-  const auto now = clock_.monotonic_now();
-  // An attacker with many addresses must not fill the memory: the map starts over.
-  if (buckets_.size() >= kAddressesMax && !buckets_.contains(address)) buckets_.clear();
-  Bucket& bucket = buckets_[address];
-  const double seconds = std::chrono::duration<double>(now - bucket.seen_at).count();
-  bucket.failures = std::max(0.0, bucket.failures - seconds / kSecondsPerFailure);
-  bucket.seen_at = now;
-  return bucket;
-}
+Authentication::Authentication(std::string token_sha256, const platform::Clock& clock)
+    : token_sha256_(std::move(token_sha256)),
+      failures_(kFailuresMax, 1 / kSecondsPerFailure, clock) {}
 
-int FailureLimit::wait_of(const std::string& address) {
-  const std::scoped_lock lock(mutex_);
-  const double over = drained(address).failures - (kFailuresMax - 1);
-  return over <= 0 ? 0 : static_cast<int>(std::ceil(over * kSecondsPerFailure));
-}
-
-void FailureLimit::failed(const std::string& address) {
-  const std::scoped_lock lock(mutex_);
-  drained(address).failures += 1;
+bool Authentication::is_right(const std::string& authorization) const {
+  const std::string token = bearer_token(authorization);
+  return !token_sha256_.empty() && !token.empty() && token.size() <= kTokenBytesMax &&
+         is_same(hash_token(token), token_sha256_);
 }
 
 std::optional<Reply> Authentication::refusal_of(const Request& request) {
   if (token_sha256_.empty()) {
     return problem(403, "writing is disabled: set [web] token_file");
   }
-  if (const int wait = limit_.wait_of(request.remote_address); wait > 0) {
+  if (is_right(request.authorization)) return std::nullopt;
+  const auto who = counted_as(request.remote_address);
+  const int wait = failures_.wait_of(who);
+  failures_.count(who);
+  if (wait > 0) {
     return with_header(problem(429, "too many failed authentications; try again later"),
                        "Retry-After", std::to_string(wait));
   }
-  const std::string token = bearer_token(request.authorization);
-  const bool is_known =
-      !token.empty() && token.size() <= kTokenBytesMax && is_same(hash_token(token), token_sha256_);
-  if (is_known) return std::nullopt;
-  limit_.failed(request.remote_address);
   return with_header(problem(401, "missing or wrong token: send Authorization: Bearer TOKEN"),
                      "WWW-Authenticate", "Bearer");
+}
+
+ReadBudget::ReadBudget(double requests_per_second, const platform::Clock& clock)
+    : requests_(kSecondsAtOnce * requests_per_second, requests_per_second, clock) {}
+
+std::optional<Reply> ReadBudget::refusal_of(const Head& head, const Origin& origin) {
+  const auto who = counted_as(origin.address) + (head.path == "/healthz" ? " probe" : "");
+  const int wait = requests_.wait_of(who);
+  requests_.count(who);
+  if (wait == 0) return std::nullopt;
+  return with_header(problem(429, "too many requests without a token; try again later"),
+                     "Retry-After", std::to_string(wait));
 }
 
 }  // namespace torchwatch::http

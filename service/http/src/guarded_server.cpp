@@ -1,17 +1,9 @@
 #include "guarded_server.hpp"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <exception>
+#include <system_error>
 
+#include "plain_reply.hpp"
 #include "torchwatch/http/problem.hpp"
 
 namespace torchwatch::http {
@@ -21,63 +13,10 @@ namespace {
 constexpr std::size_t kFramingBytes = 8U << 10U;
 constexpr std::size_t kLoggedBytesMax = 200;
 
-/// Runs each job at once: the library's job for an accepted socket only admits it or turns it away.
-class InlineQueue final : public httplib::TaskQueue {
- public:
-  void enqueue(std::function<void()> job) override { job(); }
-  void shutdown() override {}
-};
-
-std::string peer_address(int socket) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return "";
-  const void* address =
-      peer.ss_family == AF_INET6
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr)
-          : &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr;
-  if (inet_ntop(peer.ss_family, address, text.data(), text.size()) == nullptr) return "";
-  return text.data();
-}
-
-/// The user at the other end of a Unix socket, as the kernel vouches for it; nothing if it cannot.
-std::optional<uid_t> user_of(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return peer.uid;
-}
-
-/// Whether accept() may succeed again: the client was gone already, or something is used up.
-bool is_passing(int error) {
-  return error == EINTR || error == ECONNABORTED || error == EMFILE || error == ENFILE ||
-         error == ENOBUFS || error == ENOMEM;
-}
-
-/// Does not wait: the acceptor must never hang on a client.
-void turn_away(int socket) {
-  const Reply reply = problem(503, "too many connections; try again later");
-  const std::string text =
-      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
-      "Content-Length: " +
-      std::to_string(reply.body.size()) + "\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" +
-      reply.body;
-  send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  shutdown(socket, SHUT_RDWR);
-  close(socket);
-}
-
 GuardRules rules_of(const ServerSettings& settings) {
   GuardRules rules{{settings.address, "localhost", "127.0.0.1", "[::1]"}, settings.body_bytes_max};
   rules.hosts.insert(rules.hosts.end(), settings.hosts.begin(), settings.hosts.end());
   return rules;
-}
-
-bool is_address(const std::string& text) {
-  in6_addr bytes{};
-  return text == "localhost" || inet_pton(AF_INET, text.c_str(), &bytes) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), &bytes) == 1;
 }
 
 void put(const Reply& reply, httplib::Response& response) {
@@ -108,12 +47,6 @@ Reply failure_of(GuardedStream::End end, bool has_head, int status) {
   return problem(status, has_head ? "the body cannot be read" : "the head cannot be read");
 }
 
-void set_socket_options(socket_t socket) {
-  const int on = 1;
-  // Not the library's SO_REUSEPORT: a second daemon would silently take half the connections.
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-}
-
 }  // namespace
 
 struct GuardedServer::Exchange {
@@ -137,23 +70,28 @@ struct GuardedServer::Current {
   ~Current() { current_ = nullptr; }
 };
 
-GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, log::Logger logger)
+GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, log::Logger logger,
+                             SystemCalls calls)
     : settings_(settings),
       rules_(rules_of(settings)),
       socket_rules_{{}, settings.body_bytes_max},
       answers_(std::move(answers)),
       logger_(std::move(logger)),
-      admission_(settings.connections_max, settings.connections_per_address_max) {
-  new_task_queue = [] { return new InlineQueue; };  // the library deletes it
-  set_socket_options([](socket_t socket) { http::set_socket_options(socket); });
+      calls_(std::move(calls)),
+      admission_(settings.connections_max, settings.connections_per_address_max),
+      reception_(settings_, admission_,
+                 {.refuse = [this](const Head& head, const Origin& origin) {
+                    return answers_.to_arrival ? answers_.to_arrival(head, origin) : std::nullopt;
+                  },
+                  .serve = [this](auto& client) { return hand_over(client); },
+                  .note =
+                      [this](const std::string& problem) {
+                        door_problem_ = problem;
+                        note();
+                      }},
+                 calls_.accept, logger_) {
   set_payload_max_length(settings_.body_bytes_max);
-  set_default_headers(
-      {{"Cache-Control", "no-store"},
-       {"Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
-       {"Referrer-Policy", "no-referrer"},
-       {"X-Content-Type-Options", "nosniff"}});
+  set_default_headers({default_headers().begin(), default_headers().end()});
   install_handlers();
 }
 
@@ -179,117 +117,66 @@ void GuardedServer::install_handlers() {
   });
 }
 
-Status GuardedServer::bind_address() {
-  const std::string where = settings_.address + ":" + std::to_string(settings_.port);
-  if (!is_address(settings_.address)) {
-    return fail(ErrorCode::invalid, "[web] address: invalid address \"" + settings_.address +
-                                        "\": must be an IP address of this machine, such as "
-                                        "127.0.0.1");
-  }
-  errno = 0;
-  port_ = settings_.port;
-  const bool is_bound = port_ == 0 ? (port_ = bind_to_any_port(settings_.address)) > 0
-                                   : bind_to_port(settings_.address, port_);
-  if (!is_bound) {
-    const bool is_taken = errno == EADDRINUSE || errno == 0;
-    return fail(
-        is_taken ? ErrorCode::conflict : ErrorCode::invalid,
-        "cannot listen on " + where + ": " +
-            (is_taken ? "the port is taken (is another daemon running?)" : std::strerror(errno)));
-  }
-  return {};
-}
-
 Status GuardedServer::start() {
-  if (!settings_.socket.empty()) {
-    TW_TRY(auto socket, platform::ListeningSocket::open(settings_.socket));
-    socket_.emplace(std::move(socket));
-  }
-  TW_TRY_VOID(bind_address());
+  TW_TRY_VOID(reception_.open());
   workers_ = std::make_unique<ConnectionWorkers>(
-      static_cast<std::size_t>(settings_.threads_max),
-      [this](Admission::Connection& connection) { serve(connection); });
-  acceptor_ = std::thread([this] { listen_after_bind(); });
-  while (!is_running()) std::this_thread::yield();
-  if (socket_) {
-    socket_acceptor_ =
-        std::jthread([this](const std::stop_token& stop) { accept_on_socket(stop); });
+      static_cast<std::size_t>(settings_.threads),
+      [this](std::unique_ptr<Client> client) { serve(std::move(client)); }, calls_.spawn);
+  try {
+    receiving_ = std::jthread([this](const std::stop_token& stop) { reception_.run(stop); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::unavailable, std::string("no thread to serve with: ") + error.what());
   }
   return {};
 }
 
 void GuardedServer::end() {
-  if (!acceptor_.joinable()) return;
-  stop();
-  socket_acceptor_.request_stop();
-  if (socket_) socket_->shut();
+  receiving_.request_stop();
+  if (receiving_.joinable()) {
+    reception_.wake();
+    receiving_.join();
+  }
   admission_.shut_all();
-  acceptor_.join();
-  socket_acceptor_ = {};
-  socket_.reset();  // ends the connections that nobody has accepted
   workers_.reset();
 }
 
-bool GuardedServer::process_and_close_socket(socket_t socket) {
-  fcntl(socket, F_SETFD, FD_CLOEXEC);
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return admit(socket, peer_address(socket), std::nullopt);
-}
-
-void GuardedServer::accept_on_socket(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    const int socket = accept4(socket_->get(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (socket >= 0) {
-      const auto user = user_of(socket);
-      if (user) {
-        admit(socket, "uid " + std::to_string(*user), user);
-      } else {
-        close(socket);
-      }
-    } else if (is_passing(errno)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    } else {
-      return;
-    }
+bool GuardedServer::hand_over(std::unique_ptr<Client>& client) {
+  const bool is_taken = workers_->add(client);
+  const auto missing = workers_->missing();
+  const std::string shortage =
+      missing == 0 ? ""
+                   : "only " + std::to_string(settings_.threads - static_cast<int>(missing)) +
+                         " of " + std::to_string(settings_.threads) +
+                         " threads to answer requests could be started";
+  if (shortage != shortage_) {
+    shortage_ = shortage;
+    note();
   }
+  return is_taken;
 }
 
-bool GuardedServer::admit(int socket, const std::string& address, std::optional<uid_t> user) {
-  const std::scoped_lock lock(admitting_);
-  if (!admission_.has_place_for(address)) {
-    turn_away(socket);
-    return false;
-  }
-  workers_->add(Admission::Connection(admission_, socket, address, user));
-  return true;
+void GuardedServer::note() const {
+  if (settings_.note) settings_.note(door_problem_.empty() ? shortage_ : door_problem_);
 }
 
-void GuardedServer::serve(Admission::Connection& connection) {
+void GuardedServer::serve(std::unique_ptr<Client> client) {
   try {
-    serve_requests(connection);
+    client->is_last = !serve_request(*client);
   } catch (const std::exception& exception) {
     // From the library, or out of memory: this connection ends, the daemon continues.
     logger_.error(std::string("connection ended by an exception: ") + exception.what(),
-                  {{"peer", connection.address()}});
+                  {{"peer", client->peer.address}});
+    return;
   }
+  if (client->is_last && client->unsent.empty()) return;
+  reception_.take_back(std::move(client));
 }
 
-void GuardedServer::serve_requests(Admission::Connection& connection) {
-  GuardedStream stream(connection.socket(), connection.address(), connection.user());
-  auto patience = settings_.head_time_limit;  // a new client has as long as for its head
-  for (int left = settings_.requests_per_connection_max; left > 0; --left) {
-    if (!stream.wait_for_request(patience)) return;
-    if (!serve_request(stream, left == 1)) return;
-    patience = settings_.idle_time_limit;
-  }
-}
-
-bool GuardedServer::serve_request(GuardedStream& stream, bool is_last) {
+bool GuardedServer::serve_request(Client& client) {
+  GuardedStream stream(client, settings_.head_bytes_max);
   Exchange exchange{.stream = &stream, .begun = GuardedStream::Clock::now()};
   const Current current(exchange);
-  stream.begin_head(settings_.head_bytes_max, settings_.head_time_limit);
-  stream.begin_answer(settings_.head_time_limit + settings_.answer_time_limit);
+  const bool is_last = --client.requests_left <= 0;
   bool is_closed = is_last;
   const bool is_answered = process_request(
       stream, is_last, is_closed, [&](httplib::Request& request) { set_up(request, exchange); });
@@ -300,15 +187,14 @@ void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
   exchange.has_head = true;
   disarm(request);
   exchange.has_unread_body = announces_body(request);
-  exchange.refusal = refusal_of(request, exchange.stream->user() ? socket_rules_ : rules_);
+  exchange.refusal = refusal_of(request, exchange.stream->origin().user ? socket_rules_ : rules_);
   if (exchange.refusal) request.headers.erase("Expect");
   exchange.stream->begin_body(settings_.body_bytes_max + kFramingBytes, settings_.body_time_limit);
-  exchange.stream->begin_answer(settings_.body_time_limit + settings_.answer_time_limit);
 }
 
 httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Request& request,
                                                             httplib::Response& response) {
-  const Request seen = request_of(request, current_->stream->user());
+  const Request seen = request_of(request, current_->stream->origin());
   auto reply = current_->refusal ? current_->refusal : answers_.to_head(seen);
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
   put(reply ? *reply : answers_.to_request(seen), response);
@@ -321,7 +207,7 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
   put(request.body.size() > settings_.body_bytes_max
           ? problem(413, "the body is too long: at most " +
                              std::to_string(settings_.body_bytes_max) + " bytes")
-          : answers_.to_request(request_of(request, current_->stream->user())),
+          : answers_.to_request(request_of(request, current_->stream->origin())),
       response);
 }
 
@@ -368,7 +254,7 @@ void GuardedServer::log_request(const httplib::Request& request,
                  {"path", cut(request.path)},
                  {"status", response.status},
                  {"ms", ms.count()},
-                 {"peer", current_->stream->remote_address()}});
+                 {"peer", current_->stream->origin().address}});
 }
 
 }  // namespace torchwatch::http

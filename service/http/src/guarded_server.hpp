@@ -4,19 +4,17 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <thread>
 
 #include "admission.hpp"
 #include "connection_workers.hpp"
 #include "guarded_stream.hpp"
+#include "reception.hpp"
 #include "request_guard.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/http/server.hpp"
-#include "torchwatch/platform/unix_socket.hpp"
 
 namespace torchwatch::http {
 
@@ -26,32 +24,41 @@ struct Answers {
   std::function<std::optional<Reply>(const Request&)> to_head;
   /// Answers a whole request.
   std::function<Reply(const Request&)> to_request;
+  /// Looks at a head that has just arrived, before a thread is spent on it; a reply ends the
+  /// request there. May be absent; must not block.
+  std::function<std::optional<Reply>(const Head&, const Origin&)> to_arrival{};
+};
+
+/// Calls of the system that tests let fail.
+struct SystemCalls {
+  Accept accept = accept4;
+  ConnectionWorkers::Spawn spawn = [](std::function<void()> work) {
+    return std::thread(std::move(work));
+  };
 };
 
 /// cpp-httplib's server with limits that hold (those of 0.11.4 do not): time and size of head, body
 /// and answer, connections in total and per address, unambiguous framing, known hosts. Logs each
-/// request.
+/// request. The library parses and writes; connections are the reception's.
 class GuardedServer final : public httplib::Server {
  public:
-  GuardedServer(const ServerSettings&, Answers, log::Logger = {});
+  GuardedServer(const ServerSettings&, Answers, log::Logger = {}, SystemCalls = {});
   ~GuardedServer() override;
 
-  /// Errors: conflict (port taken), invalid (address), those of platform::ListeningSocket.
+  /// Errors: conflict (port taken), invalid (address), unavailable (no thread), those of
+  /// platform::ListeningSocket.
   Status start();
-  int port() const { return port_; }
+  int port() const { return reception_.port(); }
   void end();  ///< stops and joins; may be repeated
 
  private:
   struct Exchange;  ///< the request that this thread serves
   struct Current;
 
-  bool process_and_close_socket(socket_t socket) override;
-  Status bind_address();
-  void accept_on_socket(const std::stop_token&);
-  bool admit(int socket, const std::string& address, std::optional<uid_t> user);
-  void serve(Admission::Connection&);
-  void serve_requests(Admission::Connection&);
-  bool serve_request(GuardedStream&, bool is_last);
+  bool hand_over(std::unique_ptr<Client>&);
+  void note() const;
+  void serve(std::unique_ptr<Client>);
+  bool serve_request(Client&);
   void set_up(httplib::Request&, Exchange&);
   HandlerResponse answer_head(const httplib::Request&, httplib::Response&);
   void answer_whole(const httplib::Request&, httplib::Response&);
@@ -68,13 +75,13 @@ class GuardedServer final : public httplib::Server {
   const GuardRules socket_rules_;  ///< what knows the file's path knows the host
   const Answers answers_;
   const log::Logger logger_;
+  const SystemCalls calls_;
   Admission admission_;
-  std::mutex admitting_;  ///< there are two acceptors
+  Reception reception_;
   std::unique_ptr<ConnectionWorkers> workers_;
-  std::optional<platform::ListeningSocket> socket_;
-  std::thread acceptor_;
-  std::jthread socket_acceptor_;
-  int port_ = 0;
+  std::string shortage_;      ///< of threads; the reception's thread alone uses it
+  std::string door_problem_;  ///< likewise
+  std::jthread receiving_;
 };
 
 }  // namespace torchwatch::http

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -26,33 +27,18 @@ bool ready(int socket, short events, GuardedStream::Clock::time_point until) {
 
 }  // namespace
 
-GuardedStream::GuardedStream(int socket, std::string remote_address, std::optional<uid_t> user)
-    : socket_(socket), remote_address_(std::move(remote_address)), user_(user) {}
+GuardedStream::GuardedStream(Client& client, std::size_t head_bytes_max)
+    : client_(client), read_until_(Clock::now()), budget_(head_bytes_max) {}
 
-bool GuardedStream::wait_for_request(milliseconds limit) {
-  if (taken_ < filled_) return true;
-  read_until_ = Clock::now() + limit;
-  return fill();
-}
-
-void GuardedStream::begin(std::size_t bytes_max, milliseconds limit, bool is_head) {
-  budget_ = bytes_max;
-  read_until_ = Clock::now() + limit;
-  is_head_ = is_head;
-  end_ = End::none;
-}
-
-void GuardedStream::begin_head(std::size_t bytes_max, milliseconds limit) {
-  begin(bytes_max, limit, true);
-  scanner_ = HeadScanner();
+GuardedStream::~GuardedStream() {
+  client_.arrived.erase(0, taken_);
 }
 
 void GuardedStream::begin_body(std::size_t bytes_max, milliseconds limit) {
-  begin(bytes_max, limit, false);
-}
-
-void GuardedStream::begin_answer(milliseconds limit) {
-  write_until_ = Clock::now() + limit;
+  budget_ = bytes_max;
+  read_until_ = Clock::now() + limit;
+  is_head_ = false;
+  end_ = End::none;
 }
 
 ssize_t GuardedStream::stop(End end) {
@@ -61,16 +47,17 @@ ssize_t GuardedStream::stop(End end) {
 }
 
 bool GuardedStream::fill() {
-  if (!ready(socket_, POLLIN, read_until_)) {
+  if (!ready(socket(), POLLIN, read_until_)) {
     end_ = End::too_late;
     return false;
   }
-  const ssize_t got = recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+  std::array<char, 4096> buffer{};
+  const ssize_t got = recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got <= 0) {
     end_ = End::closed;
     return false;
   }
-  filled_ = static_cast<std::size_t>(got);
+  client_.arrived.assign(buffer.data(), static_cast<std::size_t>(got));
   taken_ = 0;
   return true;
 }
@@ -92,33 +79,33 @@ ssize_t GuardedStream::scan_head(const char* bytes, std::size_t size) {
 ssize_t GuardedStream::read(char* to, std::size_t size) {
   if (end_ != End::none) return -1;
   if (budget_ == 0) return stop(End::too_long);
-  if (taken_ == filled_ && !fill()) return -1;
-  const std::size_t count = std::min({size, filled_ - taken_, budget_});
-  std::memcpy(to, buffer_.data() + taken_, count);
+  if (taken_ == client_.arrived.size() && !fill()) return -1;
+  const std::size_t count = std::min({size, client_.arrived.size() - taken_, budget_});
+  std::memcpy(to, client_.arrived.data() + taken_, count);
   taken_ += count;
   budget_ -= count;
   return is_head_ ? scan_head(to, count) : static_cast<ssize_t>(count);
 }
 
 ssize_t GuardedStream::write(const char* from, std::size_t size) {
-  while (ready(socket_, POLLOUT, write_until_)) {
-    const ssize_t sent = send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0) return sent;
-    if (errno != EAGAIN && errno != EINTR) return -1;
+  std::size_t sent = 0;
+  while (client_.unsent.empty() && sent < size) {
+    const ssize_t count = send(socket(), from + sent, size - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno != EAGAIN) return -1;
+    if (count < 0) break;
+    sent += static_cast<std::size_t>(count);
   }
-  return -1;
+  client_.unsent.append(from + sent, size - sent);
+  return static_cast<ssize_t>(size);
 }
 
 bool GuardedStream::is_readable() const {
-  return taken_ < filled_;
-}
-
-bool GuardedStream::is_writable() const {
-  return Clock::now() < write_until_;
+  return taken_ < client_.arrived.size();
 }
 
 void GuardedStream::get_remote_ip_and_port(std::string& ip, int& port) const {
-  ip = remote_address_;
+  ip = client_.origin.address;
   port = 0;
 }
 

@@ -44,6 +44,7 @@ HeadScanner::Scan HeadScanner::see_line_end() {
   if ((is_header && !has_colon_) || (is_request_line && line_length_ == 0)) {
     return Scan::malformed;
   }
+  is_whole_ = line_length_ == 0;
   line_length_ = 0;
   name_.clear();
   has_colon_ = false;

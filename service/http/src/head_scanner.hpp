@@ -15,6 +15,8 @@ class HeadScanner {
 
   /// Takes the next byte. After anything but `fine` the head must be given up.
   Scan see(char byte);
+  /// Whether the line that ends the head was seen.
+  bool is_whole() const { return is_whole_; }
 
  private:
   Scan see_line_end();
@@ -26,6 +28,7 @@ class HeadScanner {
   std::string name_;  ///< the header's name in lower case, at most its first 32 bytes
   bool has_colon_ = false;
   bool after_cr_ = false;
+  bool is_whole_ = false;
 };
 
 }  // namespace torchwatch::http

@@ -99,13 +99,14 @@ bool announces_body(const httplib::Request& request) {
           request.get_header_value("Content-Length") != "0");
 }
 
-Request request_of(const httplib::Request& from, std::optional<uid_t> peer) {
+Request request_of(const httplib::Request& from, const Origin& origin) {
   Request request;
-  request.peer = peer;
+  request.peer = origin.user;
+  request.is_local = origin.is_local;
   request.method = from.method == "HEAD" ? "GET" : from.method;
   request.path = from.path;
   request.query = from.params;
-  request.remote_address = from.remote_addr;
+  request.remote_address = origin.address;
   request.authorization = only_value(from, "Authorization");
   request.idempotency_key = only_value(from, "Idempotency-Key");
   request.if_none_match = only_value(from, "If-None-Match");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "head.hpp"
 #include "torchwatch/http/exchange.hpp"
 
 namespace torchwatch::http {
@@ -27,8 +28,7 @@ std::optional<Reply> refusal_of(const httplib::Request&, const GuardRules&);
 /// Returns whether a body follows the head.
 bool announces_body(const httplib::Request&);
 
-/// Converts a request to what handlers see; the body is empty until it was read. `peer`: who sent
-/// it over the Unix socket.
-Request request_of(const httplib::Request&, std::optional<uid_t> peer = {});
+/// Converts a request to what handlers see; the body is empty until it was read.
+Request request_of(const httplib::Request&, const Origin&);
 
 }  // namespace torchwatch::http

@@ -12,11 +12,21 @@ struct Server::State {
         log::Logger to)
       : routes(std::move(served)),
         authentication(settings.token_sha256, clock),
+        budget(settings.requests_per_second, clock),
         logger(to),
         server(settings,
-               {[this](const Request& request) { return to_head(request); },
-                [this](const Request& request) { return to_request(request); }},
+               {.to_head = [this](const Request& request) { return to_head(request); },
+                .to_request = [this](const Request& request) { return to_request(request); },
+                .to_arrival =
+                    [this](const Head& head, const Origin& origin) {
+                      return to_arrival(head, origin);
+                    }},
                std::move(to)) {}
+
+  std::optional<Reply> to_arrival(const Head& head, const Origin& origin) {
+    if (origin.user || authentication.is_right(head.authorization)) return std::nullopt;
+    return budget.refusal_of(head, origin);
+  }
 
   std::optional<Reply> to_head(const Request& request) {
     const auto found = match(routes, request);
@@ -45,6 +55,7 @@ struct Server::State {
 
   const std::vector<Route> routes;
   Authentication authentication;
+  ReadBudget budget;
   const log::Logger logger;
   GuardedServer server;  // last: it ends before what it uses
 };

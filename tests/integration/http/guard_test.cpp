@@ -227,21 +227,6 @@ TEST_CASE("the text of a thrown exception reaches the log and not the client") {
   CHECK(echo.log.str().find("secret") != std::string::npos);
 }
 
-TEST_CASE("more connections than allowed, in total or of one address, are turned away") {
-  auto settings = small_limits();
-  const bool is_total = GENERATE(true, false);
-  (is_total ? settings.connections_max : settings.connections_per_address_max) = 2;
-  Echo echo(settings);
-  RawClient first(echo.server.port());
-  RawClient second(echo.server.port());
-  first.send(kGet);
-  second.send(kGet);
-  CHECK(status_of_answer(first.answer()) == 200);
-  CHECK(status_of_answer(second.answer()) == 200);
-  RawClient third(echo.server.port());
-  CHECK(status_of_answer(third.answer()) == 503);
-}
-
 TEST_CASE("a connection ends after its share of requests") {
   auto settings = small_limits();
   settings.requests_per_connection_max = 2;

@@ -38,13 +38,43 @@ TEST_CASE_METHOD(Gate, "only the right token opens, in any spelling of the schem
   CHECK(status("Basic right") == 401);
 }
 
-TEST_CASE_METHOD(Gate, "five wrong tokens shut out their address alone, for a while") {
+TEST_CASE_METHOD(Gate, "five wrong tokens are answered, further ones of that address must wait") {
   for (int i = 0; i < 5; ++i) CHECK(status("Bearer wrong") == 401);
   CHECK(status("Bearer wrong") == 429);
-  CHECK(status("Bearer right") == 429);
-  CHECK(status("Bearer right", "192.0.2.2") == 200);
+  CHECK(status("Bearer wrong", "192.0.2.2") == 401);
   clock.advance(std::chrono::seconds(13));
+  CHECK(status("Bearer wrong") == 401);
+}
+
+TEST_CASE_METHOD(Gate, "wrong tokens never shut out the right one of the same address") {
+  for (int i = 0; i < 100; ++i) status("Bearer wrong");
   CHECK(status("Bearer right") == 200);
+}
+
+TEST_CASE_METHOD(Gate, "the addresses of one IPv6 network share their failures") {
+  for (int i = 0; i < 5; ++i) {
+    CHECK(status("Bearer wrong", "2001:db8::" + std::to_string(i)) == 401);
+  }
+  CHECK(status("Bearer wrong", "2001:db8::9") == 429);
+  CHECK(status("Bearer wrong", "2001:db8:0:1::9") == 401);
+}
+
+TEST_CASE("who reads too much must wait, others and probes need not") {
+  test::FakeClock clock;
+  ReadBudget budget(10, clock);
+  const Origin busy{.address = "192.0.2.1", .is_local = false, .user = {}};
+  const Origin other{.address = "192.0.2.2", .is_local = false, .user = {}};
+  const Head page{.method = "GET", .path = "/", .authorization = {}, .forwarded_for = {}};
+  const Head probe{.method = "GET", .path = "/healthz", .authorization = {}, .forwarded_for = {}};
+  for (int i = 0; i < 100; ++i) CHECK_FALSE(budget.refusal_of(page, busy));
+  const auto refusal = budget.refusal_of(page, busy);
+  REQUIRE(refusal);
+  CHECK(refusal->status == 429);
+  CHECK(refusal->headers.at("Retry-After") == "1");
+  CHECK_FALSE(budget.refusal_of(page, other));
+  CHECK_FALSE(budget.refusal_of(probe, busy));
+  clock.advance(std::chrono::seconds(1));
+  CHECK_FALSE(budget.refusal_of(page, busy));
 }
 
 TEST_CASE("without a configured token nothing can be written") {

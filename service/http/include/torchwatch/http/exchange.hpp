@@ -16,6 +16,7 @@ struct Request {
   std::string path;    ///< percent-decoded, without query
   std::multimap<std::string, std::string> query;
   std::string remote_address;  ///< over the Unix socket "uid 1000"
+  bool is_local = false;       ///< sent on this machine, and by no proxy
   std::optional<uid_t> peer;   ///< the user who sent it over the Unix socket
   std::string authorization;   ///< empty when absent or given more than once
   std::string idempotency_key;
