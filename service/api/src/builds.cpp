@@ -11,16 +11,16 @@ using nlohmann::json;
 using report::text_or_null;
 
 /// Leaves the folder out: paths of this machine are private.
-json build_json(const storage::BuildRow& build) {
+json build_json(const storage::BuildRow& build, const Request& request) {
   return {{"id", build.id},
           {"origin", to_string(build.origin)},
-          {"name", build.name},
+          {"name", name_of(build, request)},
           {"state", to_string(build.state)},
           {"version", text_or_null(build.version)},
           {"embedded_commit", text_or_null(build.embedded_commit)},
           {"trunk_commit", text_or_null(build.trunk_commit)},
           {"content_hash", text_or_null(build.content_hash)},
-          {"reason", text_or_null(build.reason)}};
+          {"reason", text_of(build.reason, request)}};
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Result<Reply> list_builds(const Request& request, const Backend& backend) {
             [](const auto& left, const auto& right) { return left.id > right.id; });
   builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit)));
   json entries = json::array();
-  for (const auto& build : builds) entries.push_back(build_json(build));
+  for (const auto& build : builds) entries.push_back(build_json(build, request));
   return http::list_reply("builds", std::move(entries), page);
 }
 

@@ -12,16 +12,16 @@ using report::embedded;
 using report::text_or_null;
 using report::time_of;
 
-Result<json> build_json(storage::BuildStore& builds, storage::Id id) {
+Result<json> build_json(storage::BuildStore& builds, storage::Id id, const Request& request) {
   TW_TRY(const auto build, builds.get(id));
   return json{{"id", build.id},
-              {"name", build.name},
+              {"name", name_of(build, request)},
               {"version", text_or_null(build.version)},
               {"trunk_commit", text_or_null(build.trunk_commit)}};
 }
 
 Result<json> comparison_json(storage::BuildStore& builds,
-                             const storage::ComparisonRow& comparison) {
+                             const storage::ComparisonRow& comparison, const Request& request) {
   json out{{"id", comparison.id},
            {"purpose", to_string(comparison.purpose)},
            {"incident", comparison.incident ? json(*comparison.incident) : json(nullptr)},
@@ -30,12 +30,12 @@ Result<json> comparison_json(storage::BuildStore& builds,
            {"state", to_string(comparison.state)},
            {"repetition", comparison.repetition},
            {"baseline", nullptr},
-           {"reason", text_or_null(comparison.reason)},
+           {"reason", text_of(comparison.reason, request)},
            {"created_at", time_of(comparison.created_at)},
            {"ended_at", time_of(comparison.ended_at)}};
-  TW_TRY(out["candidate"], build_json(builds, comparison.candidate));
+  TW_TRY(out["candidate"], build_json(builds, comparison.candidate, request));
   if (comparison.baseline) {
-    TW_TRY(out["baseline"], build_json(builds, *comparison.baseline));
+    TW_TRY(out["baseline"], build_json(builds, *comparison.baseline, request));
   }
   return out;
 }
@@ -52,7 +52,7 @@ Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   storage::BuildStore builds(backend.database);
   return list_page<storage::ComparisonStore>(
       "comparisons", request, backend,
-      [&builds](const auto& comparison) { return comparison_json(builds, comparison); });
+      [&](const auto& comparison) { return comparison_json(builds, comparison, request); });
 }
 
 Result<Reply> get_comparison(const Request& request, const Backend& backend) {
@@ -62,7 +62,7 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   storage::BuildStore builds(backend.database);
   TW_TRY(const auto comparison, comparisons.get(id));
   TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
-  TW_TRY(json out, comparison_json(builds, comparison));
+  TW_TRY(json out, comparison_json(builds, comparison, request));
   out["summary"] = summary_json(comparison);
   out["verdicts"] = json::array();
   for (const auto& verdict : verdicts) out["verdicts"].push_back(report::json_of(verdict));

@@ -37,8 +37,24 @@ Result<Reply> get_request(const Request&, const Backend&);
 Result<Reply> cancel_request(const Request&, const Backend&);
 Result<Reply> retry_message(const Request&, const Backend&);
 
+Result<Reply> list_tokens(const Request&, const Backend&);
+Result<Reply> add_token(const Request&, const Backend&);
+Result<Reply> revoke_token(const Request&, const Backend&);
+
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+
+/// A build's name; null where it is a path of this machine and a stranger asks.
+inline nlohmann::json name_of(const storage::BuildRow& build, const Request& request) {
+  const bool is_private = build.origin == storage::BuildOrigin::folder && !request.is_trusted;
+  return is_private ? nlohmann::json(nullptr) : nlohmann::json(build.name);
+}
+
+/// A text that may hold paths and the output of programs: null where there is none, and for
+/// strangers.
+inline nlohmann::json text_of(const std::string& text, const Request& request) {
+  return text.empty() || !request.is_trusted ? nlohmann::json(nullptr) : nlohmann::json(text);
+}
 
 /// Errors: invalid, for an Idempotency-Key that is no key.
 Status check_key(const Request&);

@@ -59,11 +59,15 @@ Result<Reply> get_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::RequestStore(backend.database).get(id));
+  // What was asked and how it ended name paths of this machine.
+  const auto known = [&](const std::string& text) {
+    return request.is_trusted ? embedded(text) : nlohmann::json(nullptr);
+  };
   return http::object_reply({{"id", row.id},
                              {"kind", to_string(row.kind)},
                              {"state", to_string(row.state)},
-                             {"body", embedded(row.body_json)},
-                             {"result", embedded(row.result_json)},
+                             {"body", known(row.body_json)},
+                             {"result", known(row.result_json)},
                              {"created_at", time_of(row.created_at)}});
 }
 

@@ -1,5 +1,8 @@
 #include "key_table.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -52,6 +55,29 @@ bool is_distinct(std::vector<T> list) {
 Allowed<std::vector<std::string>> distinct(std::string words) {
   return {std::move(words), [](const std::vector<std::string>& list) {
             return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
+          }};
+}
+
+Allowed<std::vector<std::string>> ip_addresses() {
+  return {"IP addresses, each once", [](const std::vector<std::string>& list) {
+            in6_addr bytes{};
+            return is_distinct(list) && std::ranges::all_of(list, [&](const auto& text) {
+                     return inet_pton(AF_INET, text.c_str(), &bytes) == 1 ||
+                            inet_pton(AF_INET6, text.c_str(), &bytes) == 1;
+                   });
+          }};
+}
+
+/// An origin is what a browser sends: scheme and host, perhaps a port, no path.
+Allowed<std::vector<std::string>> origins() {
+  return {"origins such as https://grafana.example, each once",
+          [](const std::vector<std::string>& list) {
+            return is_distinct(list) && std::ranges::all_of(list, [](const auto& text) {
+                     const auto host = text.find("://");
+                     return (text.starts_with("https://") || text.starts_with("http://")) &&
+                            text.size() > host + 3 &&
+                            text.find_first_of("/ *,", host + 3) == std::string::npos;
+                   });
           }};
 }
 
@@ -275,7 +301,22 @@ void add_service(std::vector<Key>& table) {
                       filled<std::filesystem::path>(), "Where runs have their working folders."));
   table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,
                       between(4 * kKiB, kGiB), "How much of a run's output is kept."));
+}
 
+void add_web_limits(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
+                      between(kKiB, 64 * kMiB), "Size limit of a request's body."));
+  table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,
+                      between(seconds(1), seconds(600)),
+                      "Time limit for a request's head to arrive."));
+  table.push_back(key("web", "body_time_limit", &C::web, &C::Web::body_time_limit,
+                      between(seconds(1), seconds(600)),
+                      "Time limit for a request's body to arrive."));
+}
+
+void add_web(std::vector<Key>& table) {
+  using C = Config;
   table.push_back(key("web", "address", &C::web, &C::Web::address, filled<std::string>(),
                       "The address that the daemon listens on."));
   table.push_back(
@@ -285,20 +326,29 @@ void add_service(std::vector<Key>& table) {
           "Further names, besides the address, that a request's Host header may have."));
   table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
                       Allowed<std::filesystem::path>{},
-                      "The file with the token for writing over the port. Empty: nothing can be "
-                      "written over it."));
+                      "The file with a token that may do everything over the port, besides those "
+                      "of `torchwatch token`. Empty: none."));
+  table.push_back(key("web", "anonymous_read", &C::web, &C::Web::anonymous_read,
+                      words_of<AnonymousRead>("loopback, never, always"),
+                      "Who may read over the port without a token. loopback: who asks from this "
+                      "machine, and through no proxy."));
+  table.push_back(key("web", "cors_origins", &C::web, &C::Web::cors_origins, origins(),
+                      "Web pages that may read the API from a browser."));
+  table.push_back(key("web", "trusted_proxies", &C::web, &C::Web::trusted_proxies,
+                      ip_addresses(),
+                      "Reverse proxies whose X-Forwarded-For names the client."));
+  table.push_back(key("web", "requests_per_second", &C::web, &C::Web::requests_per_second,
+                      between(0.1, 10'000.0),
+                      "How much an address may ask for without a token, on average; ten seconds' "
+                      "worth may come at once."));
   table.push_back(key("web", "socket", &C::web, &C::Web::socket, Allowed<std::filesystem::path>{},
                       "The Unix socket over which commands reach the daemon. Empty: control, "
                       "beside the database."));
-  table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
-                      between(kKiB, 64 * kMiB), "Size limit of a request's body."));
-  table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,
-                      between(seconds(1), seconds(600)),
-                      "Time limit for a request's head to arrive."));
-  table.push_back(key("web", "body_time_limit", &C::web, &C::Web::body_time_limit,
-                      between(seconds(1), seconds(600)),
-                      "Time limit for a request's body to arrive."));
+  add_web_limits(table);
+}
 
+void add_reports(std::vector<Key>& table) {
+  using C = Config;
   table.push_back(key("github", "repository", &C::github, &C::Github::repository, owner_and_name(),
                       "Where issues are filed. Empty: they stay in the outbox."));
   table.push_back(key("github", "token_file", &C::github, &C::Github::token_file,
@@ -321,6 +371,8 @@ std::vector<Key> make_table() {
   add_measuring(table);
   add_judging(table);
   add_service(table);
+  add_web(table);
+  add_reports(table);
   return table;
 }
 

@@ -133,6 +133,9 @@ std::string type_of(std::chrono::milliseconds) {
 std::string type_of(ChannelKind) {
   return "word";
 }
+std::string type_of(AnonymousRead) {
+  return "word";
+}
 std::string type_of(Preset) {
   return "word";
 }
@@ -231,6 +234,17 @@ Status read(const toml::node& node, ChannelKind& value) {
   return invalid("value " + in_quotes(text), "one of directory, wheel-index");
 }
 
+Status read(const toml::node& node, AnonymousRead& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  for (const auto who : {AnonymousRead::loopback, AnonymousRead::never, AnonymousRead::always}) {
+    if (write(who) != in_quotes(text)) continue;
+    value = who;
+    return {};
+  }
+  return invalid("value " + in_quotes(text), "one of loopback, never, always");
+}
+
 Status read(const toml::node& node, Preset& value) {
   std::string text;
   TW_TRY_VOID(read(node, text));
@@ -320,6 +334,18 @@ std::string write(std::int64_t bytes) {
 
 std::string write(ChannelKind value) {
   return value == ChannelKind::directory ? "\"directory\"" : "\"wheel-index\"";
+}
+
+std::string write(AnonymousRead value) {
+  switch (value) {
+    case AnonymousRead::never:
+      return "\"never\"";
+    case AnonymousRead::always:
+      return "\"always\"";
+    case AnonymousRead::loopback:
+      break;
+  }
+  return "\"loopback\"";
 }
 
 std::string write(const std::vector<Configuration>& value) {

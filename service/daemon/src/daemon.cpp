@@ -6,6 +6,7 @@
 #include "health.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
+#include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -24,6 +25,10 @@ http::ServerSettings server_settings(const config::Config& config) {
   settings.address = config.web.address;
   settings.port = config.web.port;
   settings.hosts = config.web.hosts;
+  settings.local_may_read = config.web.anonymous_read != config::AnonymousRead::never;
+  settings.others_may_read = config.web.anonymous_read == config::AnonymousRead::always;
+  settings.trusted_proxies = config.web.trusted_proxies;
+  settings.requests_per_second = config.web.requests_per_second;
   settings.socket = config::control_socket(config);
   settings.body_bytes_max = static_cast<std::size_t>(config.web.body_limit_bytes);
   settings.head_time_limit = config.web.head_time_limit;
@@ -55,11 +60,11 @@ Daemon::~Daemon() = default;
 
 Status Daemon::start_server() {
   auto settings = server_settings(application_.config());
-  if (!application_.config().web.token_file.empty()) {
-    TW_TRY(const auto token, config::read_secret(application_.config().web.token_file));
-    application_.log().hide(token);
-    settings.token_sha256 = http::hash_token(token);
-  }
+  settings.note = [this](const std::string& problem) { note("web", problem); };
+  TW_TRY(tokens_, Tokens::open(application_));
+  settings.tokens = {
+      .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
+      .used = [this](const http::Identity& identity) { tokens_->note_use(identity); }};
   auto& services = application_.services();
   auto routes = api::routes({services.database, services.clock, services.random,
                              [this] {
@@ -70,8 +75,9 @@ Status Daemon::start_server() {
                              [this] { return health_->problems(); },
                              [&services](storage::Id id, const auto& by, const auto& reason) {
                                return nightly::accept_incident(services, id, by, reason);
-                             }});
-  std::ranges::move(pages::routes(services.database), std::back_inserter(routes));
+                             },
+                             [this] { return tokens_->reload(); }});
+  std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   logger_.info("listening on http://" + application_.config().web.address + ":" +

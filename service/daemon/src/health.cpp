@@ -8,6 +8,7 @@ namespace {
 /// What a stranger sees: details may hold paths and the output of compilers.
 std::string sentence_on(const std::string& source) {
   if (source == "storage") return "the database cannot be written; the log says why";
+  if (source == "web") return "some clients cannot be answered; the log says why";
   if (source == "channel") return "the channel cannot be listed; the log says why";
   if (source == "database") return "stored rows break rules; `torchwatch database check` lists them";
   if (source == "outbox") return "messages cannot be delivered; `torchwatch outbox list` and the log say why";

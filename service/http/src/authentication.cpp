@@ -1,7 +1,5 @@
 #include "authentication.hpp"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -16,6 +14,7 @@ constexpr double kFailuresMax = 5;
 constexpr double kSecondsPerFailure = 12;
 constexpr double kSecondsAtOnce = 10;
 constexpr std::size_t kTokenBytesMax = 512;
+constexpr std::size_t kTokenRandomBytes = 32;
 
 /// Returns the token of "Bearer TOKEN", the scheme in any case; "" for any other header.
 std::string bearer_token(const std::string& authorization) {
@@ -27,8 +26,10 @@ std::string bearer_token(const std::string& authorization) {
   return is_bearer ? authorization.substr(kScheme.size()) : "";
 }
 
-bool is_same(const std::string& left, const std::string& right) {
-  return left.size() == right.size() && CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+Reply must_authenticate(const std::string& detail) {
+  Reply reply = problem(401, detail);
+  reply.headers.emplace("WWW-Authenticate", "Bearer");
+  return reply;
 }
 
 Reply with_header(Reply reply, const std::string& name, const std::string& value) {
@@ -42,30 +43,48 @@ std::string hash_token(const std::string& token) {
   return digest::sha256_hex(token);
 }
 
-Authentication::Authentication(std::string token_sha256, const platform::Clock& clock)
-    : token_sha256_(std::move(token_sha256)),
-      failures_(kFailuresMax, 1 / kSecondsPerFailure, clock) {}
-
-bool Authentication::is_right(const std::string& authorization) const {
-  const std::string token = bearer_token(authorization);
-  return !token_sha256_.empty() && !token.empty() && token.size() <= kTokenBytesMax &&
-         is_same(hash_token(token), token_sha256_);
+std::string make_token(platform::Random& random) {
+  return "tw_" + random.token(kTokenRandomBytes);
 }
 
-std::optional<Reply> Authentication::refusal_of(const Request& request) {
-  if (token_sha256_.empty()) {
-    return problem(403, "writing is disabled: set [web] token_file");
+Authentication::Authentication(TokenHolder tokens, bool local_may_read, bool others_may_read,
+                               const platform::Clock& clock)
+    : tokens_(std::move(tokens)),
+      local_may_read_(local_may_read),
+      others_may_read_(others_may_read),
+      failures_(kFailuresMax, 1 / kSecondsPerFailure, clock) {}
+
+std::optional<Identity> Authentication::identify(const std::string& authorization) const {
+  const std::string token = bearer_token(authorization);
+  if (!tokens_.find || token.empty() || token.size() > kTokenBytesMax) return std::nullopt;
+  return tokens_.find(hash_token(token));
+}
+
+std::optional<Reply> Authentication::refusal_of(const Request& request, Scope needed) {
+  if (request.peer) return std::nullopt;
+  if (const auto identity = identify(request.authorization)) {
+    if (needed == Scope::read || identity->scopes.contains(needed)) return std::nullopt;
+    return problem(403, "this token may not do that: it has the scopes " +
+                            to_string(identity->scopes) + " and needs " +
+                            std::string(to_string(needed)));
   }
-  if (is_right(request.authorization)) return std::nullopt;
-  const auto who = counted_as(request.remote_address);
+  // Also for reading: whose token was revoked should learn it.
+  if (!bearer_token(request.authorization).empty()) {
+    return refusal_of_wrong_token(request.remote_address);
+  }
+  const bool may_read = request.is_local ? local_may_read_ : others_may_read_;
+  if (needed == Scope::read && may_read) return std::nullopt;
+  return must_authenticate(
+      "a token is needed: send Authorization: Bearer TOKEN; `torchwatch token create` makes one");
+}
+
+Reply Authentication::refusal_of_wrong_token(const std::string& address) {
+  const auto who = counted_as(address);
   const int wait = failures_.wait_of(who);
   failures_.count(who);
-  if (wait > 0) {
-    return with_header(problem(429, "too many failed authentications; try again later"),
-                       "Retry-After", std::to_string(wait));
-  }
-  return with_header(problem(401, "missing or wrong token: send Authorization: Bearer TOKEN"),
-                     "WWW-Authenticate", "Bearer");
+  if (wait == 0) return must_authenticate("this token is not known, or was revoked");
+  return with_header(problem(429, "too many wrong tokens; try again later"), "Retry-After",
+                     std::to_string(wait));
 }
 
 ReadBudget::ReadBudget(double requests_per_second, const platform::Clock& clock)

@@ -1,28 +1,38 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "head.hpp"
 #include "rate_limit.hpp"
 #include "torchwatch/http/exchange.hpp"
+#include "torchwatch/http/server.hpp"
 
 namespace torchwatch::http {
 
-/// Checks bearer tokens, of which only the SHA-256 is known. A right token always passes; wrong
-/// ones are limited per address: five at once, then one every twelve seconds. Thread-safe.
+/// Decides by bearer tokens, of which only the SHA-256 is known, who may do what. A right token
+/// always passes; wrong ones are limited per address: five at once, then one every twelve seconds.
+/// Thread-safe.
 class Authentication {
  public:
-  Authentication(std::string token_sha256, const platform::Clock& clock);
+  Authentication(TokenHolder tokens, bool local_may_read, bool others_may_read,
+                 const platform::Clock& clock);
 
-  /// Returns whether the value of an Authorization header holds the right token.
-  bool is_right(const std::string& authorization) const;
-  /// Returns the refusal of a request that may not write (401, 403, 429); nothing if it may.
-  std::optional<Reply> refusal_of(const Request&);
+  /// Returns whose token the value of an Authorization header holds; nothing if it is not known.
+  std::optional<Identity> identify(const std::string& authorization) const;
+  /// Returns the refusal of a request that lacks the scope (401, 403, 429); nothing if it may pass.
+  /// Over the Unix socket everything is allowed.
+  std::optional<Reply> refusal_of(const Request&, Scope);
+  void note_use(const Identity& identity) const {
+    if (tokens_.used) tokens_.used(identity);
+  }
 
  private:
-  const std::string token_sha256_;
+  Reply refusal_of_wrong_token(const std::string& address);
+
+  const TokenHolder tokens_;
+  const bool local_may_read_;
+  const bool others_may_read_;
   RateLimit failures_;
 };
 

@@ -11,7 +11,7 @@ struct Server::State {
   State(ServerSettings settings, std::vector<Route> served, const platform::Clock& clock,
         log::Logger to)
       : routes(std::move(served)),
-        authentication(settings.token_sha256, clock),
+        authentication(settings.tokens, settings.local_may_read, settings.others_may_read, clock),
         budget(settings.requests_per_second, clock),
         logger(to),
         server(settings,
@@ -24,15 +24,15 @@ struct Server::State {
                std::move(to)) {}
 
   std::optional<Reply> to_arrival(const Head& head, const Origin& origin) {
-    if (origin.user || authentication.is_right(head.authorization)) return std::nullopt;
+    if (origin.user || authentication.identify(head.authorization)) return std::nullopt;
     return budget.refusal_of(head, origin);
   }
 
   std::optional<Reply> to_head(const Request& request) {
     const auto found = match(routes, request);
     if (!found) return found.error();
-    if (found->route->needs_token && !request.peer) {
-      if (auto refusal = authentication.refusal_of(request)) return refusal;
+    if (found->route->scope) {
+      if (auto refusal = authentication.refusal_of(request, *found->route->scope)) return refusal;
     }
     if (request.method == "POST" && request.content_type != "application/json") {
       return problem(415, "the body must be application/json");
@@ -44,6 +44,9 @@ struct Server::State {
     auto found = match(routes, request);
     if (!found) return found.error();
     request.path_parameters = std::move(found->parameters);
+    const auto identity = authentication.identify(request.authorization);
+    if (identity) authentication.note_use(*identity);
+    request.is_trusted = request.is_local || identity;
     auto reply = found->route->handler(request);
     if (reply) return std::move(*reply);
     if (is_internal(reply.error().code)) {

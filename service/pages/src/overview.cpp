@@ -64,19 +64,26 @@ Result<std::string> incidents(storage::IncidentStore& store) {
                     rows);
 }
 
-Result<std::string> comparisons(storage::ComparisonStore& store, storage::BuildStore& builds) {
+Result<std::string> name_of_build(storage::BuildStore& builds, storage::Id id, bool is_trusted) {
+  TW_TRY(const auto build, builds.get(id));
+  const bool is_private = build.origin == storage::BuildOrigin::folder && !is_trusted;
+  return is_private ? "a folder" : build.name;
+}
+
+Result<std::string> comparisons(storage::ComparisonStore& store, storage::BuildStore& builds,
+                                bool is_trusted) {
   TW_TRY(const auto listed, store.list(kComparisonsShown));
   Rows rows;
   for (const auto& comparison : listed) {
-    TW_TRY(const auto candidate, builds.get(comparison.candidate));
+    TW_TRY(const auto candidate, name_of_build(builds, comparison.candidate, is_trusted));
     std::string baseline;
     if (comparison.baseline) {
-      TW_TRY(const auto build, builds.get(*comparison.baseline));
-      baseline = build.name;
+      TW_TRY(baseline, name_of_build(builds, *comparison.baseline, is_trusted));
     }
     rows.push_back({platform::date_and_minute(comparison.created_at),
-                    std::string(to_string(comparison.purpose)), candidate.name, baseline,
-                    std::string(to_string(comparison.state)), report::remark_on(comparison)});
+                    std::string(to_string(comparison.purpose)), candidate, baseline,
+                    std::string(to_string(comparison.state)),
+                    is_trusted ? report::remark_on(comparison) : ""});
   }
   if (rows.empty()) return "<p>None yet.</p>\n";
   return html_table({{"started, UTC", Cells::words},
@@ -111,7 +118,7 @@ Result<http::Reply> get_overview(const http::Request& request, storage::Database
   storage::BuildStore build_store(database);
   TW_TRY(const auto accuracy, self_tests(comparison_store));
   TW_TRY(const auto found, incidents(incident_store));
-  TW_TRY(const auto measured, comparisons(comparison_store, build_store));
+  TW_TRY(const auto measured, comparisons(comparison_store, build_store, request.is_trusted));
   const std::string body = kHeader +
                            ("<main>\n" + section("How often the service is wrong", accuracy) +
                             section("Incidents", found) + section("Comparisons", measured)) +

@@ -6,7 +6,7 @@
 namespace torchwatch::pages {
 
 /// Renders `/`: how often the service is wrong, the incidents, the comparisons. Errors: those of
-/// storage; invalid (a parameter).
+/// storage; invalid (a parameter). Strangers do not see remarks and folders of builds.
 Result<http::Reply> get_overview(const http::Request&, storage::Database&);
 
 }  // namespace torchwatch::pages

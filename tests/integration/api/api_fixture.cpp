@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <iterator>
 
+#include "one_token.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -97,11 +98,16 @@ Api::Api()
                    },
                    [this](Id id, const std::string& by, const std::string& reason) {
                      return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
+                   },
+                   [this] {
+                     ++tokens_changed;
+                     return Status{};
                    }});
-  std::ranges::move(pages::routes(*database), std::back_inserter(routes));
+  std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;
-  settings.token_sha256 = http::hash_token(kToken);
+  settings.tokens = test::one_token(kToken);
   settings.socket = socket;
+  settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
 }
 
@@ -139,10 +145,11 @@ Api::Answer Api::send(const std::string& method, const std::string& series, cons
 }
 
 Api::Answer Api::get(const std::string& series) {
-  return send("GET", series, "", {});
+  return send("GET", series, "", {{"Authorization", std::string("Bearer ") + kToken}});
 }
 
 std::string Api::page(const std::string& series) {
+  clock.advance(std::chrono::seconds(10));  // a page is kept for a while
   platform::HttpRequest request;
   request.method = "GET";
   request.url = url(series);

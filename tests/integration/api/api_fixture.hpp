@@ -65,6 +65,7 @@ struct Api {
   std::vector<torchwatch::api::Problem> problems;
   std::vector<torchwatch::test::Exchange> exchanges;
   std::atomic<int> woken = 0;
+  std::atomic<int> tokens_changed = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them
   std::unique_ptr<torchwatch::http::Server> server;

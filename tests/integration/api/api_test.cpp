@@ -247,13 +247,13 @@ TEST_CASE("nothing is written without the token") {
   const auto refused = api.post("/api/v1/nightlies", "{}", {{"Authorization", "Bearer wrong"}});
   CHECK(refused.status == 401);
   CHECK(refused.headers.at("www-authenticate") == "Bearer");
-  for (int i = 0; i < 4; ++i) {
-    api.post("/api/v1/nightlies", "{}", {{"Authorization", "Bearer wrong"}});
-  }
-  const auto limited = api.post("/api/v1/nightlies", "{}");
+  const auto guess = [&] {
+    return api.post("/api/v1/nightlies", "{}", {{"Authorization", "Bearer wrong"}});
+  };
+  for (int i = 0; i < 4; ++i) CHECK(guess().status == 401);
+  const auto limited = guess();
   CHECK(limited.status == 429);
   CHECK(std::stoi(limited.headers.at("retry-after")) > 0);
-  api.clock.advance(std::chrono::minutes(1));
   CHECK(api.post("/api/v1/nightlies", "{}").body.at("id") == 1);
 }
 

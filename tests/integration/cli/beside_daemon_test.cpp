@@ -19,6 +19,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -188,6 +189,27 @@ TEST_CASE("who accepts without saying a name is the user who asks") {
   const auto accepted = place.run({"incident", "accept", "1", "--reason", "the price"});
   CHECK(accepted.out == "incident 1 accepted by " + platform::user_name(getuid()) + "\n");
   CHECK(place.incident(1).acceptance->by == platform::user_name(getuid()));
+}
+
+TEST_CASE("a token is made, listed and revoked beside a daemon as without one") {
+  const Place place;
+  const auto made = place.run({"token", "create", "before", "--scopes", "read,triage"});
+  CHECK(made.status == 0);
+  CHECK(made.out.starts_with("tw_"));
+  CHECK_THAT(made.err, Contains("\"before\" (read,triage)"));
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto beside = json::parse(place.run({"token", "create", "ci", "--json"}).out);
+  CHECK(beside.at("scopes") == "read");
+  CHECK_THAT(place.run({"token", "create", "ci"}).err, Contains("another token is named"));
+  CHECK(place.run({"token", "revoke", "before"}).out == "token before revoked\n");
+  CHECK(place.run({"token", "revoke", "before"}).status == 2);
+  const auto listed = place.run({"token", "list", "--json"});
+  const auto items = json::parse(listed.out).at("items");
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].at("name") == "ci");
+  CHECK(items[1].at("revoked_at").is_string());
+  CHECK(listed.out.find(beside.at("token").get<std::string>()) == std::string::npos);
+  CHECK(TokenStore(*place.open(true)).list().value()[0].scopes == Scopes{Scope::read});
 }
 
 TEST_CASE("a nightly and a bisection are handed over to the daemon that runs") {

@@ -116,6 +116,33 @@ TEST_CASE("a daemon serves the API and the page for people on a free port") {
   CHECK_THAT(page.body, Contains("<h1>torchwatch</h1>"));
 }
 
+TEST_CASE("a token is accepted as soon as it is stored, for its scopes, until it is revoked") {
+  Service service;
+  service.start();
+  const std::string token = "tw_some-token-of-a-client";
+  const json spec{
+      {"name", "ci"}, {"scopes", "measure"}, {"sha256", http::hash_token(token)}};
+  CHECK(service.send("POST", "/api/v1/nightlies", "{}", token).status == 401);
+  REQUIRE(service.send("POST", "/api/v1/tokens", spec.dump()).status == 201);
+  CHECK(service.send("POST", "/api/v1/nightlies", "{}", token).status == 202);
+  CHECK(service.send("GET", "/api/v1/comparisons", "", token).status == 200);
+  CHECK(service.send("POST", "/api/v1/tokens", spec.dump(), token).status == 403);
+  CHECK(service.get("/api/v1/tokens").at("tokens").at(0).at("used_at").is_string());
+  REQUIRE(service.send("POST", "/api/v1/tokens/1/revoke", "{}").status == 200);
+  CHECK(service.send("GET", "/api/v1/comparisons", "", token).status == 401);
+  CHECK(service.out.str().find(token) == std::string::npos);
+}
+
+TEST_CASE("a token file whose token can be guessed keeps the daemon from starting") {
+  Service service;
+  service.folder.write("token", "secret\n");
+  auto application = daemon::Application::open(service.config, service.progress, service.log).value();
+  const auto started = daemon::Daemon::start(*application);
+  REQUIRE_FALSE(started);
+  CHECK(started.error().code == ErrorCode::invalid);
+  CHECK_THAT(started.error().message, Contains("16 characters") && !Contains("secret"));
+}
+
 TEST_CASE("a request is carried out and its result can be read") {
   Service service;
   service.start();

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "fake_clock.hpp"
+#include "one_token.hpp"
 #include "raw_client.hpp"
 #include "torchwatch/http/server.hpp"
 
@@ -18,15 +19,15 @@ struct LoggedServer {
   explicit LoggedServer(log::Level level = log::Level::info)
       : log({level, log::Format::json}, out) {
     ServerSettings settings;
-    settings.token_sha256 = hash_token("right");
+    settings.tokens = test::one_token("right");
     const auto answer = [](const Request&) { return Result<Reply>(Reply{}); };
     const auto damage = [](const Request&) -> Result<Reply> {
       return fail(ErrorCode::corrupt, "row 7 is damaged");
     };
     server = Server::start(settings,
-                           {{"GET", "/open", answer, false},
-                            {"POST", "/closed", answer, true},
-                            {"GET", "/damaged", damage, false}},
+                           {{"GET", "/open", answer, {}},
+                            {"POST", "/closed", answer, Scope::measure},
+                            {"GET", "/damaged", damage, {}}},
                            clock, log.logger("http"))
                  .value();
   }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_clock.hpp"
+#include "one_token.hpp"
 #include "raw_client.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/http/paging.hpp"
@@ -32,9 +33,9 @@ struct Served {
   Result<std::unique_ptr<Server>> start() {
     ServerSettings settings;
     settings.socket = socket;
-    settings.token_sha256 = hash_token("a-token");
+    settings.tokens = test::one_token("a-token");
     return Server::start(settings,
-                         {{"GET", "/peer", tell_peer}, {"POST", "/peer", tell_peer, true}}, clock);
+                         {{"GET", "/peer", tell_peer, {}}, {"POST", "/peer", tell_peer, Scope::measure}}, clock);
   }
 
   platform::HttpResponse ask(const std::string& method, const std::filesystem::path& over) const {

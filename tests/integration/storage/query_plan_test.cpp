@@ -6,6 +6,7 @@
 #include "connection.hpp"
 #include "stores.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -64,6 +65,7 @@ const std::set<std::string> kAllowedScans{
     "SCAN o USING INDEX outbox_unsent",
     "SCAN outbox USING INDEX outbox_not_sent",
     "SCAN setback",
+    "SCAN token",
 };
 
 /// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.
@@ -136,6 +138,11 @@ struct FullDatabase : FreshStores {
     REQUIRE(setbacks.find(key).value());
     REQUIRE(setbacks.list());
     REQUIRE(setbacks.clear(key));
+    TokenStore tokens(*database);
+    const auto token = tokens.add("ci", std::string(64, '0'), all_scopes(), 1).value().id;
+    REQUIRE(tokens.note_use(token, 2));
+    REQUIRE(tokens.revoke(token, 3));
+    REQUIRE(tokens.list());
     call_run_queries(runs, comparison);
     call_incident_queries(incidents, comparison);
     REQUIRE(bisections.events_of(1));

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_clock.hpp"
+#include "fake_random.hpp"
 #include "torchwatch/http/server.hpp"
 
 using namespace torchwatch;
@@ -10,15 +11,25 @@ using namespace torchwatch::http;
 
 namespace {
 
+/// "right" may do everything, "reader" may read.
+TokenHolder known_tokens() {
+  return {.find = [](const std::string& sha256) -> std::optional<Identity> {
+    if (sha256 == hash_token("right")) return Identity{1, all_scopes()};
+    if (sha256 == hash_token("reader")) return Identity{2, {Scope::read}};
+    return std::nullopt;
+  }};
+}
+
 struct Gate {
   test::FakeClock clock;
-  Authentication authentication{hash_token("right"), clock};
+  Authentication authentication{known_tokens(), true, false, clock};
 
-  int status(const std::string& authorization, const std::string& address = "192.0.2.1") {
+  int status(const std::string& authorization, const std::string& address = "192.0.2.1",
+             Scope needed = Scope::measure) {
     Request request;
     request.authorization = authorization;
     request.remote_address = address;
-    const auto refusal = authentication.refusal_of(request);
+    const auto refusal = authentication.refusal_of(request, needed);
     return refusal ? refusal->status : 200;
   }
 };
@@ -77,10 +88,43 @@ TEST_CASE("who reads too much must wait, others and probes need not") {
   CHECK_FALSE(budget.refusal_of(page, busy));
 }
 
-TEST_CASE("without a configured token nothing can be written") {
+TEST_CASE_METHOD(Gate, "a token does what its scopes say, and every token reads") {
+  CHECK(status("Bearer reader", "192.0.2.1", Scope::read) == 200);
+  CHECK(status("Bearer reader", "192.0.2.1", Scope::triage) == 403);
+  CHECK(status("Bearer reader") == 403);
+  CHECK(status("Bearer right", "192.0.2.1", Scope::admin) == 200);
+}
+
+TEST_CASE("without a token who may read depends on where the request comes from") {
   const test::FakeClock clock;
-  Authentication closed("", clock);
+  const bool local_may_read = GENERATE(true, false);
+  const bool others_may_read = GENERATE(true, false);
+  Authentication gate(known_tokens(), local_may_read, others_may_read, clock);
+  for (const bool is_local : {true, false}) {
+    Request request;
+    request.is_local = is_local;
+    const bool may_read = is_local ? local_may_read : others_may_read;
+    CHECK(gate.refusal_of(request, Scope::read).has_value() == !may_read);
+    CHECK(gate.refusal_of(request, Scope::measure)->status == 401);
+    request.authorization = "Bearer revoked";
+    CHECK(gate.refusal_of(request, Scope::read)->status == 401);
+    request.peer = 1000;
+    CHECK_FALSE(gate.refusal_of(request, Scope::admin));
+  }
+}
+
+TEST_CASE("where no token is known nothing can be written") {
+  const test::FakeClock clock;
+  Authentication closed({}, true, true, clock);
   Request request;
   request.authorization = "Bearer ";
-  CHECK(closed.refusal_of(request)->status == 403);
+  CHECK(closed.refusal_of(request, Scope::measure)->status == 401);
+}
+
+TEST_CASE("tokens are long, made of random bits, and easy to find in a text") {
+  test::FakeRandom random;
+  const auto token = make_token(random);
+  CHECK(token.starts_with("tw_"));
+  CHECK(token.size() == 3 + 64);
+  CHECK(make_token(random) != token);
 }

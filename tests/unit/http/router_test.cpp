@@ -5,10 +5,10 @@
 using namespace torchwatch::http;
 
 namespace {
-const std::vector<Route> kRoutes{{"GET", "/api/v1/nightlies", {}, false},
-                                 {"POST", "/api/v1/nightlies", {}, true},
-                                 {"GET", "/api/v1/nightlies/{id}", {}, false},
-                                 {"GET", "/api/v1/builds", {}, false}};
+const std::vector<Route> kRoutes{{"GET", "/api/v1/nightlies", {}, {}},
+                                 {"POST", "/api/v1/nightlies", {}, {}},
+                                 {"GET", "/api/v1/nightlies/{id}", {}, {}},
+                                 {"GET", "/api/v1/builds", {}, {}}};
 
 Request request(const std::string& method, const std::string& path) {
   Request made;

@@ -30,6 +30,7 @@ struct Backend {
   /// Accepts an incident, as nightly::accept_incident does.
   std::function<Status(storage::Id incident, const std::string& by, const std::string& reason)>
       accept_incident;
+  std::function<Status()> tokens_changed{};  ///< after one was stored or revoked
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

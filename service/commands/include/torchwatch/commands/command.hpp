@@ -68,5 +68,6 @@ void add_comparisons(Commands&);
 void add_incidents(Commands&);
 void add_outbox(Commands&);
 void add_requests(Commands&);
+void add_tokens(Commands&);
 
 }  // namespace torchwatch::commands

@@ -14,6 +14,8 @@
 namespace torchwatch::config {
 
 enum class ChannelKind { directory, wheel_index };
+/// Who may read over the port without a token.
+enum class AnonymousRead { loopback, never, always };
 
 /// The threshold of some series, written METRIC [WORKLOAD [CONFIGURATION]] SHARE with * for any.
 /// Leaks are judged by their bytes and have no threshold.
@@ -102,6 +104,10 @@ struct Config {
     std::string address = "127.0.0.1";
     int port = 8420;                   ///< 0: any free one
     std::vector<std::string> hosts;    ///< further names that a Host header may have
+    std::vector<std::string> trusted_proxies;  ///< addresses whose X-Forwarded-For is believed
+    double requests_per_second = 10;           ///< of an address without a token
+    AnonymousRead anonymous_read = AnonymousRead::loopback;
+    std::vector<std::string> cors_origins;  ///< pages of these may read the API
     std::filesystem::path token_file;  ///< empty: nothing can be written over the port
     std::filesystem::path socket;      ///< empty: see control_socket
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;

@@ -34,6 +34,7 @@ class Outbox {
 };
 
 class Health;
+class Tokens;
 class Housekeeping;
 
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
@@ -72,6 +73,7 @@ class Daemon {
   const log::Logger logger_;
   std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
+  std::unique_ptr<Tokens> tokens_;  ///< likewise
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

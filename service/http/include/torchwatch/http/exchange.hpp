@@ -17,6 +17,7 @@ struct Request {
   std::multimap<std::string, std::string> query;
   std::string remote_address;  ///< over the Unix socket "uid 1000"
   bool is_local = false;       ///< sent on this machine, and by no proxy
+  bool is_trusted = false;     ///< local, or with a right token: may see paths and errors' texts
   std::optional<uid_t> peer;   ///< the user who sent it over the Unix socket
   std::string authorization;   ///< empty when absent or given more than once
   std::string idempotency_key;

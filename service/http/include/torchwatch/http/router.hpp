@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "torchwatch/http/exchange.hpp"
+#include "torchwatch/records/scope.hpp"
 
 namespace torchwatch::http {
 
@@ -15,7 +17,7 @@ struct Route {
   std::string_view method;  ///< a GET route also answers HEAD
   std::string_view path;    ///< "/a/folder/{id}": {id} is a parameter
   std::function<Result<Reply>(const Request&)> handler;
-  bool needs_token = false;
+  std::optional<Scope> scope{};  ///< that a token needs; none: open to everybody
 };
 
 /// The route for a request, with the values of its path's parameters.

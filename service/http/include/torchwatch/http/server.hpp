@@ -4,21 +4,39 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/random.hpp"
 
 namespace torchwatch::http {
+
+/// Whose a token is.
+struct Identity {
+  std::int64_t token = 0;
+  Scopes scopes;
+};
+
+/// Who knows the tokens. Both are called from several threads.
+struct TokenHolder {
+  /// Returns whose token hashes to that (see hash_token); nothing for an unknown one. Must not
+  /// block.
+  std::function<std::optional<Identity>(const std::string& sha256)> find{};
+  std::function<void(const Identity&)> used{};  ///< after a request was let in with the token
+};
 
 struct ServerSettings {
   std::string address = "127.0.0.1";
   int port = 0;                    ///< 0: any free one
   std::vector<std::string> hosts;  ///< allowed in Host besides the address and localhost
   std::filesystem::path socket;    ///< a Unix socket to listen on as well; empty: none
-  std::string token_sha256;        ///< see hash_token; empty: routes that need a token are closed
+  TokenHolder tokens{};            ///< without it only the Unix socket may write
+  bool local_may_read = true;      ///< without a token, from this machine and through no proxy
+  bool others_may_read = false;    ///< without a token
   std::vector<std::string> trusted_proxies;  ///< addresses whose X-Forwarded-For is believed
   double requests_per_second = 10;           ///< of an address without a token, on average
   /// Is told what keeps clients out, in a sentence, and "" once nothing does. Called from the
@@ -38,7 +56,7 @@ struct ServerSettings {
 };
 
 /// Serves routes over HTTP behind limits of size and time: loopback by default, Host list, bearer
-/// token, problem+json, no cookie, no CORS. On the Unix socket the rights of its file (0660) decide
+/// tokens with scopes, problem+json, no cookie, no CORS. On the Unix socket the rights of its file (0660) decide
 /// who may connect; who does needs no token and no known Host. Logs each request, and what a client
 /// must not see of an error. Thread-safe.
 class Server {
@@ -58,7 +76,10 @@ class Server {
   std::unique_ptr<State> state_;
 };
 
-/// Returns the hex SHA-256 of a bearer token, for `token_sha256`.
+/// Returns the hex SHA-256 of a bearer token, by which it is known.
 std::string hash_token(const std::string& token);
+
+/// Makes a new bearer token: "tw_" and 256 random bits in hex. `random` must be the kernel's.
+std::string make_token(platform::Random& random);
 
 }  // namespace torchwatch::http

@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "torchwatch/http/router.hpp"
+#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::pages {
 
-/// The routes of the pages for people: the overview (`/`) and its style sheet. The database must
-/// outlive them. Handlers are thread-safe.
-std::vector<http::Route> routes(storage::Database&);
+/// The routes of the pages for people: the overview (`/`), at most two seconds old, and its style
+/// sheet. Database and clock must outlive them. Handlers are thread-safe.
+std::vector<http::Route> routes(storage::Database&, const platform::Clock&);
 
 }  // namespace torchwatch::pages

@@ -1,0 +1,66 @@
+#include "handlers.hpp"
+#include "torchwatch/http/request_body.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/token_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kSha256Digits = 64;
+
+json token_json(const storage::TokenRow& row) {
+  return {{"id", row.id},
+          {"name", row.name},
+          {"scopes", to_string(row.scopes)},
+          {"made_at", report::time_of(row.made_at)},
+          {"used_at", row.used_at ? report::time_of(*row.used_at) : json(nullptr)},
+          {"revoked_at", row.revoked_at ? report::time_of(*row.revoked_at) : json(nullptr)}};
+}
+
+bool is_sha256(const std::string& text) {
+  return text.size() == kSha256Digits &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+Result<Reply> list_tokens(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto rows, storage::TokenStore(backend.database).list());
+  json tokens = json::array();
+  for (const auto& row : rows) tokens.push_back(token_json(row));
+  return http::object_reply({{"tokens", std::move(tokens)}});
+}
+
+Result<Reply> add_token(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const json body, http::parse_object(request.body, {"name", "scopes", "sha256"}));
+  TW_TRY(const auto name, http::name_member(body, "name"));
+  TW_TRY(const auto words, http::name_member(body, "scopes"));
+  TW_TRY(const auto sha256, http::name_member(body, "sha256"));
+  if (name.empty() || !is_sha256(sha256)) {
+    return fail(ErrorCode::invalid,
+                "missing name, or no sha256: the token's SHA-256 in 64 lower-case hex digits");
+  }
+  TW_TRY(const auto scopes, parse_scopes(words));
+  TW_TRY(const auto row, storage::TokenStore(backend.database)
+                             .add(name, sha256, scopes, backend.clock.wall_now()));
+  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed());
+  auto reply = http::object_reply(token_json(row));
+  reply.status = 201;
+  return reply;
+}
+
+Result<Reply> revoke_token(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto row,
+         storage::TokenStore(backend.database).revoke(id, backend.clock.wall_now()));
+  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed());
+  return http::object_reply(token_json(row));
+}
+
+}  // namespace torchwatch::api

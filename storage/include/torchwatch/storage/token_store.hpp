@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/records/scope.hpp"
+#include "torchwatch/storage/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::storage {
+
+/// A bearer token of the HTTP API, of which only the hash is known.
+struct TokenRow {
+  Id id = 0;
+  std::string name;    ///< for people; of one token at a time
+  std::string sha256;  ///< in hex
+  Scopes scopes;
+  WallMillis made_at = 0;
+  std::optional<WallMillis> used_at;  ///< about when it was used last
+  std::optional<WallMillis> revoked_at;
+};
+
+/// Bearer tokens. A token that was revoked stays, so that a list says what there was. Thread-safe
+/// as Database is.
+class TokenStore {
+ public:
+  explicit TokenStore(Database& database) : database_(database) {}
+
+  /// Stores a token. Errors: conflict (another one has the name).
+  Result<TokenRow> add(const std::string& name, const std::string& sha256, const Scopes&,
+                       WallMillis now);
+  Result<std::vector<TokenRow>> list();  ///< the newest first
+  Result<TokenRow> get(Id);
+  /// Ends a token for good. Errors: not_found, conflict (it is revoked already).
+  Result<TokenRow> revoke(Id, WallMillis now);
+  Status note_use(Id, WallMillis now);
+
+ private:
+  Database& database_;
+};
+
+}  // namespace torchwatch::storage
