@@ -36,7 +36,7 @@ struct Fault {
 };
 
 /// A GitHub on 127.0.0.1 that keeps issues and comments of one repository, checks every request
-/// with an API description, and fails as the test asks. Thread-safe.
+/// with an API description, refuses every token but one, and fails as the test asks. Thread-safe.
 class FakeGithub {
  public:
   struct Comment {
