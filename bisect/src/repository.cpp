@@ -7,6 +7,10 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
   int code = 0;
   const auto object = git_make<ObjectHandle>(
       code, [&](git_object** out) { return git_revparse_single(out, handle.get(), spec.c_str()); });
+  if (!object && code == GIT_EAMBIGUOUS) {
+    return fail(ErrorCode::not_found, "repository " + path + ": \"" + spec +
+                                        "\" is ambiguous: name more digits of it");
+  }
   if (!object) {
     return fail(git_failure("repository " + path + ": no commit \"" + spec + "\"", code));
   }
@@ -14,7 +18,7 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
     return git_object_peel(out, object.get(), GIT_OBJECT_COMMIT);
   });
   if (!peeled) {
-    return fail(ErrorCode::invalid, "repository " + path + ": \"" + spec + "\" is not a commit");
+    return fail(ErrorCode::not_found, "repository " + path + ": \"" + spec + "\" is not a commit");
   }
   return CommitHandle(reinterpret_cast<git_commit*>(peeled.release()));
 }
