@@ -200,6 +200,25 @@ Status IncidentStore::accept(Id incident, const Acceptance& acceptance) {
   });
 }
 
+Status IncidentStore::reopen(Id incident) {
+  return write(database_, [&](Connection& connection) -> Status {
+    TW_TRY(const auto row, incident_of(connection, incident));
+    TW_TRY(const auto same,
+           all_rows(Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", row.key),
+                    row_of));
+    if (!same.empty() && same.front().id != incident) {
+      return fail(ErrorCode::conflict, name_of(incident) + " cannot be reopened: " +
+                                           name_of(same.front().id) + " is open for this change");
+    }
+    execute(connection, "DELETE FROM acceptance WHERE incident_id = ?", incident);
+    const int changed = execute(
+        connection,
+        "UPDATE incident SET state = 'open', closed_at = NULL WHERE id = ? AND state = 'closed'",
+        incident);
+    return require_one(connection, changed, incident, "reopened");
+  });
+}
+
 Result<IncidentRow> IncidentStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return incident_of(connection, id); });
 }

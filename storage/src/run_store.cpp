@@ -124,6 +124,22 @@ RunValue history_of(Query& row) {
                   .value = row.take<std::int64_t>()};
 }
 
+struct BenchmarkOfRow {
+  Id id = 0;
+  Benchmark benchmark;
+};
+
+BenchmarkOfRow benchmark_of(Query& row) {
+  const auto id = row.take<Id>();
+  return {id, take_benchmark(row)};
+}
+
+Result<bool> has_values(Connection& connection, Id benchmark, Metric metric) {
+  Query query(connection, "SELECT 1 FROM value WHERE benchmark_id = ? AND metric = ? LIMIT 1",
+              benchmark, metric);
+  return query.next();
+}
+
 }  // namespace
 
 Result<Id> RunStore::issue(const NewAttempt& attempt, const std::string& token, WallMillis now) {
@@ -199,6 +215,24 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   return read(database_, [&](Connection& connection) -> Result<Environment> {
     TW_TRY(auto facts, facts_of(connection, digest));
     return Environment{std::move(facts), {}};
+  });
+}
+
+Result<std::vector<Series>> RunStore::all_series() {
+  return read(database_, [](Connection& connection) -> Result<std::vector<Series>> {
+    TW_TRY(const auto rows,
+           all_rows(Query(connection, std::string("SELECT id, ") + kBenchmarkColumns +
+                                          " FROM benchmark ORDER BY workload, configuration, "
+                                          "variant"),
+                    benchmark_of));
+    std::vector<Series> all;
+    for (const auto& [id, benchmark] : rows) {
+      for (const auto metric : metrics_of(benchmark.configuration.device)) {
+        TW_TRY(const bool has, has_values(connection, id, metric));
+        if (has) all.push_back({benchmark, metric});
+      }
+    }
+    return all;
   });
 }
 

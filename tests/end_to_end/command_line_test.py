@@ -148,7 +148,7 @@ class Database(CommandTest):
         done = self.expect(2, "incident", "accept", "7", "--by", "ada", "--reason", "wanted")
         self.assertIn("incident 7", done.stderr)
         done = self.expect(2, "incident", "accept", "7", "--by", " ", "--reason", "wanted")
-        self.assertIn("needs the name of who accepts the incident, and a reason", done.stderr)
+        self.assertIn("needs the name of who makes it, and a reason", done.stderr)
 
     def test_a_newer_programs_database_is_left_alone(self) -> None:
         self.run_command("nightly")

@@ -12,7 +12,7 @@ Status check_spec(const json& body) {
   TW_TRY(const auto suspect, http::name_member(body, "suspect"));
   TW_TRY(const auto good, http::name_member(body, "good"));
   TW_TRY(const auto bad, http::name_member(body, "bad"));
-  TW_TRY_VOID(http::names_member(body, "workloads"));
+  TW_TRY_VOID(check_selection(body));
   TW_TRY_VOID(http::word_member(body, "device", parse_device));
   TW_TRY_VOID(http::word_member(body, "mode", parse_mode));
   TW_TRY_VOID(http::word_member(body, "variant", parse_variant));
@@ -52,10 +52,19 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
 
 Result<Reply> ask_for_bisection(const Request& request, const Backend& backend) {
   TW_TRY(const json body,
-         http::parse_object(request.body, {"suspect", "good", "bad", "workloads", "device", "mode",
-                                           "variant", "metric"}));
+         http::parse_object(request.body,
+                            {"suspect", "good", "bad", "workloads", "configurations", "variants",
+                             "metrics", "device", "mode", "variant", "metric", "now"}));
   TW_TRY_VOID(check_spec(body));
   return submit(request, backend, storage::RequestKind::bisection, body);
+}
+
+Result<Reply> cancel_bisection(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY_VOID(backend.cancel_bisection(id));
+  return http::object_reply({{"id", id}, {"state", to_string(storage::BisectionState::ended)}});
 }
 
 }  // namespace torchwatch::api

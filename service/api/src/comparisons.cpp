@@ -70,7 +70,10 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, http::parse_object(request.body, {"candidate", "baseline"}));
+  TW_TRY(const json body, http::parse_object(request.body, {"candidate", "baseline", "workloads",
+                                                            "configurations", "variants",
+                                                            "metrics"}));
+  TW_TRY_VOID(check_selection(body));
   TW_TRY(const auto candidate, http::name_member(body, "candidate"));
   TW_TRY(const auto baseline, http::name_member(body, "baseline"));
   if (candidate.empty() != baseline.empty()) {
@@ -78,6 +81,21 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
                 "candidate and baseline must be given together; without both, every nightly that "
                 "is due is compared");
   }
+  return submit(request, backend, storage::RequestKind::nightly, body);
+}
+
+Result<Reply> ask_for_comparison(const Request& request, const Backend& backend) {
+  TW_TRY(json body, http::parse_object(request.body,
+                                       {"candidate", "baseline", "workloads", "configurations",
+                                        "variants", "metrics", "preset", "now"}));
+  TW_TRY(const auto candidate, http::name_member(body, "candidate"));
+  TW_TRY(const auto baseline, http::name_member(body, "baseline"));
+  if (candidate.empty() || baseline.empty()) {
+    return fail(ErrorCode::invalid, "missing build: candidate and baseline must be given");
+  }
+  TW_TRY_VOID(check_selection(body));
+  TW_TRY_VOID(http::word_member(body, "preset", parse_preset));
+  body["opens_incidents"] = false;
   return submit(request, backend, storage::RequestKind::nightly, body);
 }
 

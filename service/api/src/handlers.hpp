@@ -18,6 +18,7 @@ using http::Request;
 Result<Reply> list_comparisons(const Request&, const Backend&);
 Result<Reply> get_comparison(const Request&, const Backend&);
 Result<Reply> ask_for_nightly(const Request&, const Backend&);
+Result<Reply> ask_for_comparison(const Request&, const Backend&);
 Result<Reply> cancel_comparison(const Request&, const Backend&);
 Result<Reply> retry_comparison(const Request&, const Backend&);
 
@@ -26,10 +27,14 @@ Result<Reply> get_incident(const Request&, const Backend&);
 Result<Reply> acknowledge_incident(const Request&, const Backend&);
 Result<Reply> accept_incident(const Request&, const Backend&);
 Result<Reply> close_incident(const Request&, const Backend&);
+Result<Reply> reopen_incident(const Request&, const Backend&);
+Result<Reply> dispute_incident(const Request&, const Backend&);
+Result<Reply> retest_incident(const Request&, const Backend&);
 
 Result<Reply> list_bisections(const Request&, const Backend&);
 Result<Reply> get_bisection(const Request&, const Backend&);
 Result<Reply> ask_for_bisection(const Request&, const Backend&);
+Result<Reply> cancel_bisection(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
 
@@ -71,6 +76,10 @@ Result<Reply> list_page(const char* name, const Request& request, const Backend&
   }
   return http::list_reply(name, std::move(entries), page);
 }
+
+/// Checks the members that say what of the suite is measured: "workloads", "configurations",
+/// "variants", "metrics". Errors: invalid, naming the member and what is allowed.
+Status check_selection(const nlohmann::json& body);
 
 /// Stores requested work, wakes the daemon and answers 202 with the request's id. Repeating an
 /// Idempotency-Key repeats the same request. Errors: conflict (the key was used for another

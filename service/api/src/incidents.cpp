@@ -25,6 +25,14 @@ json message_json(const storage::OutboxRow& message) {
           {"body", message.body}};
 }
 
+/// The name of who asks: the one that the body says, or the user's on this machine. Errors: invalid.
+Result<std::string> who_asks(const Request& request, const json& body) {
+  TW_TRY(auto by, http::text_member(body, "by", kNameBytesMax));
+  if (by.empty() && request.peer) by = platform::user_name(*request.peer);
+  if (by.empty()) return fail(ErrorCode::invalid, "missing who decides: give by");
+  return by;
+}
+
 /// What a request makes of an incident.
 struct Change {
   std::function<Status(storage::IncidentStore&, storage::Id)> apply;
@@ -104,6 +112,37 @@ Result<Reply> accept_incident(const Request& request, const Backend& backend) {
                      }}));
   if (backend.request_arrived) backend.request_arrived();  // the comment on its issue is due
   return reply;
+}
+
+Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
+  TW_TRY(const json body, http::parse_object(request.body, {"by"}));
+  TW_TRY(const auto by, who_asks(request, body));
+  TW_TRY(auto reply,
+         carry_out(request, backend,
+                   {.apply = [&](auto&, auto id) { return backend.reopen_incident(id, by); },
+                    .is_done = [](const auto& row) { return row.state == IncidentState::open; }}));
+  if (backend.request_arrived) backend.request_arrived();  // the comment on its issue is due
+  return reply;
+}
+
+Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const json body, http::parse_object(request.body, {"by", "reason"}));
+  TW_TRY(const auto by, who_asks(request, body));
+  TW_TRY(const auto reason, http::text_member(body, "reason", kReasonBytesMax));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto bisection, backend.dispute_incident(id, by, reason));
+  if (backend.request_arrived) backend.request_arrived();
+  return http::object_reply({{"incident", id}, {"bisection", bisection}});
+}
+
+Result<Reply> retest_incident(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto comparison, backend.retest_incident(id));
+  if (backend.request_arrived) backend.request_arrived();
+  return http::object_reply({{"incident", id}, {"comparison", comparison}});
 }
 
 }  // namespace torchwatch::api

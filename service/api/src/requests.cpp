@@ -35,6 +35,23 @@ Status check_key(const Request& request) {
                                       " printable characters without blanks");
 }
 
+Status check_selection(const nlohmann::json& body) {
+  const auto words = [&](const char* member, auto parse) -> Status {
+    TW_TRY(const auto names, http::names_member(body, member));
+    for (const auto& name : names) {
+      if (const auto known = parse(name); !known) return fail(known.error().within(member));
+    }
+    return {};
+  };
+  TW_TRY_VOID(http::names_member(body, "workloads"));
+  TW_TRY_VOID(words("configurations", parse_configuration));
+  TW_TRY_VOID(words("variants", parse_variant));
+  TW_TRY_VOID(words("metrics", parse_metric));
+  const auto now = body.find("now");
+  if (now == body.end() || now->is_boolean()) return {};
+  return fail(ErrorCode::invalid, "invalid now: must be true or false");
+}
+
 Result<Reply> submit(const Request& request, const Backend& backend, storage::RequestKind kind,
                      const nlohmann::json& body) {
   TW_TRY_VOID(http::refuse_parameters(request));

@@ -247,10 +247,15 @@ Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services
                                                   const storage::BisectionRow& row,
                                                   std::stop_token stop) {
   if (row.state == storage::BisectionState::ended) return row;
-  TW_TRY(const auto result, run(services, row, stop));
   storage::BisectionStore store(services.database);
-  TW_TRY_VOID(store.end(row, to_json(result), services.clock.wall_now()));
-  return store.get(row.id);
+  const auto result = run(services, row, stop);
+  const auto ended =
+      result ? store.end(row, to_json(*result), services.clock.wall_now()) : fail(result.error());
+  TW_TRY(auto now, store.get(row.id));
+  // A person may have ended it meanwhile; then its end is theirs.
+  if (now.state == storage::BisectionState::ended) return now;
+  TW_TRY_VOID(ended);
+  return now;
 }
 
 }  // namespace torchwatch::bisection

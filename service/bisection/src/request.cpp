@@ -1,6 +1,5 @@
 #include "torchwatch/bisection/request.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace torchwatch::bisection {
@@ -8,24 +7,35 @@ namespace {
 
 using nlohmann::json;
 
-template <typename Value, typename Parse>
-Status read_word(const json& object, const char* name, std::optional<Value>& to, Parse parse) {
-  if (!object.contains(name)) return {};
-  TW_TRY(to, parse(object.at(name).get<std::string>()));
+std::vector<Configuration> both_modes(Device device) {
+  return {{device, Mode::train}, {device, Mode::infer}};
+}
+
+/// Takes the members over that name one thing each.
+Status take_single(const json& object, comparison::Selection& selection) {
+  const auto text = [&](const char* name) { return object.value(name, std::string()); };
+  if (object.contains("device") || object.contains("mode")) {
+    TW_TRY(const auto device, parse_device(object.value("device", "cpu")));
+    selection.configurations = both_modes(device);
+    if (object.contains("mode")) {
+      TW_TRY(const auto mode, parse_mode(text("mode")));
+      selection.configurations = {{device, mode}};
+    }
+  }
+  if (object.contains("variant")) {
+    TW_TRY(const auto variant, parse_variant(text("variant")));
+    selection.variants = {variant};
+  }
+  if (object.contains("metric")) {
+    TW_TRY(const auto metric, parse_metric(text("metric")));
+    selection.metrics = {metric};
+  }
   return {};
 }
 
-std::vector<Benchmark> named_benchmarks(const BisectionRequest& request) {
-  std::vector<Benchmark> benchmarks;
-  for (const auto& workload : request.workloads) {
-    for (const auto mode : {Mode::train, Mode::infer}) {
-      if (request.mode && *request.mode != mode) continue;
-      benchmarks.push_back(Benchmark{workload,
-                                     {request.device.value_or(Device::cpu), mode},
-                                     request.variant.value_or(Variant{})});
-    }
-  }
-  return benchmarks;
+template <typename T>
+std::vector<T> or_default(const std::vector<T>& asked, std::vector<T> otherwise) {
+  return asked.empty() ? std::move(otherwise) : asked;
 }
 
 }  // namespace
@@ -37,11 +47,8 @@ Result<BisectionRequest> parse_bisection_request(const std::string& text) {
     request.good = object.value("good", "");
     request.bad = object.value("bad", "");
     request.suspect = object.value("suspect", "");
-    if (object.contains("workloads")) object.at("workloads").get_to(request.workloads);
-    TW_TRY_VOID(read_word(object, "device", request.device, parse_device));
-    TW_TRY_VOID(read_word(object, "mode", request.mode, parse_mode));
-    TW_TRY_VOID(read_word(object, "variant", request.variant, parse_variant));
-    TW_TRY_VOID(read_word(object, "metric", request.metric, parse_metric));
+    TW_TRY(request.selection, comparison::parse_selection(object));
+    TW_TRY_VOID(take_single(object, request.selection));
     return request;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::invalid, std::string("invalid bisection request: ") + exception.what());
@@ -49,21 +56,24 @@ Result<BisectionRequest> parse_bisection_request(const std::string& text) {
 }
 
 std::string to_json(const BisectionRequest& request) {
-  json object{{"good", request.good},
-              {"bad", request.bad},
-              {"suspect", request.suspect},
-              {"workloads", request.workloads}};
-  if (request.device) object["device"] = to_string(*request.device);
-  if (request.mode) object["mode"] = to_string(*request.mode);
-  if (request.variant) object["variant"] = to_string(*request.variant);
-  if (request.metric) object["metric"] = to_string(*request.metric);
+  auto object = comparison::to_json(request.selection);
+  if (!request.good.empty()) object["good"] = request.good;
+  if (!request.bad.empty()) object["bad"] = request.bad;
+  if (!request.suspect.empty()) object["suspect"] = request.suspect;
   return object.dump();
 }
 
 std::vector<Series> named_series(const BisectionRequest& request) {
+  const auto& asked = request.selection;
   std::vector<Series> all_series;
-  for (const auto& benchmark : named_benchmarks(request)) {
-    all_series.push_back({benchmark, request.metric.value_or(Metric::time)});
+  for (const auto& workload : asked.workloads) {
+    for (const auto& configuration : or_default(asked.configurations, both_modes(Device::cpu))) {
+      for (const auto& variant : or_default(asked.variants, {Variant{}})) {
+        for (const auto metric : or_default(asked.metrics, {Metric::time})) {
+          all_series.push_back({{workload, configuration, variant}, metric});
+        }
+      }
+    }
   }
   return all_series;
 }

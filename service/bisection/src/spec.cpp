@@ -35,13 +35,20 @@ static void from_json(const json& from, SearchedSeries& searched) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BisectionSpec, good, bad, series, plan, cannot_change,
                                    base_folder, confidence, builds_max, runs_max, verify_by_revert)
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dispute, bisection, by, reason, at)
+
 std::string to_json(const BisectionSpec& spec) {
-  return json(spec).dump();
+  json object = spec;
+  if (spec.dispute) object["dispute"] = *spec.dispute;
+  return object.dump();
 }
 
 Result<BisectionSpec> parse_bisection_spec(std::string_view text) {
   try {
-    return json::parse(text).get<BisectionSpec>();
+    const auto object = json::parse(text);
+    auto spec = object.get<BisectionSpec>();
+    if (object.contains("dispute")) spec.dispute = object.at("dispute").get<Dispute>();
+    return spec;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt,
                 std::string("stored bisection specification: ") + exception.what());

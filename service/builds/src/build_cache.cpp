@@ -27,6 +27,7 @@ constexpr const char* kLogSuffix = ".log";
 constexpr const char* kRemovedSuffix = ".removed";
 constexpr const char* kPartialSuffix = ".partial";
 constexpr const char* kLastUsed = "last-used";
+constexpr const char* kPinned = "pinned";  ///< in a tree that a person wants kept
 
 std::string name_of(const BuildCache::Key& key) {
   return key.commit + "-" + key.recipe_hash.substr(0, kRecipeDigits);
@@ -256,7 +257,8 @@ Status BuildCache::evict(std::int64_t bytes_max) {
   while (total > bytes_max) {
     const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
       const std::string name = item.path.filename().string();
-      return !is_leased(name) && !is_linked_into(items, name);
+      return !is_leased(name) && !is_linked_into(items, name) &&
+             !fs::exists(item.path / kPinned);
     });
     if (oldest == items.end()) return {};
     TW_TRY_VOID(remove_tree(oldest->path));

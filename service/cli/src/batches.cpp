@@ -4,10 +4,10 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "batches.hpp"
-#include "named_or_newest.hpp"
-#include "suite_options.hpp"
 #include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -20,7 +20,7 @@ struct Options {
   std::string build;
   std::string out;
   int runs = 3;
-  SuiteOptions suite;
+  commands::SelectionOptions suite;
 };
 
 std::string tried_text(const BatchChoice& choice) {
@@ -58,7 +58,7 @@ nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
                      {"tried", tried},
                      {"ended", choice.ended}});
   }
-  return {{"choices", array}};
+  return {{"schema", 1}, {"items", array}};
 }
 
 Outcome run_batches(const Invocation& invocation, const Options& options) {
@@ -66,9 +66,10 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(options.suite.apply(config));
   config.suite.inference_batches.clear();  // the table is made anew
   const auto preset = config.suite.preset;
-  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
-  TW_TRY_VOID(opened.application->lock_machine());
-  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
+  TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
+  TW_TRY_VOID(comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto choices,
          comparison::choose_batches(opened.services(), build.id, options.runs, invocation.stop));
   if (!options.out.empty()) {
@@ -96,6 +97,7 @@ void add_batches(Commands& all, CLI::App& workload) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   options->suite.add_to(command);
+  options->suite.add_preset_to(command);
   command.footer("torchwatch workload batches --out batches.json --workload resnet18");
 }
 

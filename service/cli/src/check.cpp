@@ -2,11 +2,11 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "checked.hpp"
 #include "commands.hpp"
-#include "named_or_newest.hpp"
 #include "noise_table.hpp"
-#include "suite_options.hpp"
+#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/checks.hpp"
 
 namespace torchwatch::cli {
@@ -16,6 +16,8 @@ const char* to_word(daemon::Severity severity) {
   switch (severity) {
     case daemon::Severity::good:
       return "good";
+    case daemon::Severity::unknown:
+      return "unknown";
     case daemon::Severity::warning:
       return "warning";
     case daemon::Severity::error:
@@ -28,7 +30,7 @@ struct Options {
   bool noise = false;
   std::string build;
   int pairs = 12;
-  SuiteOptions suite;
+  commands::SelectionOptions suite;
 };
 
 }  // namespace
@@ -52,16 +54,17 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
                                                       const Options& options,
                                                       config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
-  TW_TRY_VOID(opened.application->lock_machine());
-  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
+  TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
+  TW_TRY_VOID(comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 
 Outcome run_check(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   auto checked = check(config);
-  nlohmann::json json{{"findings", checked.json}};
+  nlohmann::json json{{"schema", 1}, {"items", checked.json}};
   if (!invocation.json) checked.table.print(invocation.out);
   if (options.noise) {
     TW_TRY(const auto noise, noise_of(invocation, options, config));
@@ -91,7 +94,9 @@ void add_check(Commands& all) {
       ->needs(noise);
   command.footer("torchwatch check --noise --workload resnet18");
   options->suite.add_to(command);
-  for (const char* of_noise : {"--workload", "--configuration", "--variant", "--preset"}) {
+  options->suite.add_preset_to(command);
+  for (const char* of_noise : {"--workload", "--configuration", "--variant", "--device", "--mode",
+                               "--preset"}) {
     command.get_option(of_noise)->needs(noise);
   }
 }

@@ -1,10 +1,12 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
-#include "suite_options.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
 
@@ -14,29 +16,59 @@ namespace {
 struct Options {
   std::string baseline;
   std::string candidate;
-  SuiteOptions suite;
+  bool now = false;
+  commands::SelectionOptions suite;
 };
 
-Outcome run_compare(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto config, invocation.load_config());
-  TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
+/// The daemon works in another folder, so the name of one is given to it in full.
+std::string build_for_daemon(const std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(text, error)) return text;
+  return std::filesystem::canonical(text, error).string();
+}
+
+nlohmann::json body_of(const Options& options, const comparison::Selection& selection) {
+  auto body = comparison::to_json(selection);
+  body["baseline"] = build_for_daemon(options.baseline);
+  body["candidate"] = build_for_daemon(options.candidate);
+  if (options.now) body["now"] = true;
+  return body;
+}
+
+Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
+                     const Options& options, const comparison::Selection& selection) {
   auto& services = opened.services();
-  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY_VOID(comparison::check_workloads(services, selection.workloads));
   TW_TRY(const auto baseline,
          daemon::resolve_build(*opened.application, options.baseline, invocation.stop));
   TW_TRY(const auto candidate,
          daemon::resolve_build(*opened.application, options.candidate, invocation.stop));
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto comparison,
-         nightly::open_requested_comparison(services, candidate.id, baseline.id, false));
+         nightly::open_requested_comparison(services, candidate.id, baseline.id, false,
+                                            selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
-  TW_TRY(const auto output, commands::gather(services, ended));
+  TW_TRY(auto output, commands::gather(services, ended));
+  std::erase_if(output.verdicts, [&](const auto& verdict) {
+    return !comparison::is_selected(selection, verdict.series.metric);
+  });
   if (invocation.json) {
     invocation.out << to_json(services.database, output).dump(2) << '\n';
   } else {
     TW_TRY_VOID(print(invocation.out, services.database, output));
   }
   return exit_status_of(output);
+}
+
+Outcome run_compare(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto selection, options.suite.selection());
+  return commands::carry_out(invocation, std::move(config),
+                             {.path = "/api/v1/comparisons",
+                              .body = body_of(options, selection),
+                              .without_daemon = [&](auto& opened) {
+                                return compare_here(invocation, opened, options, selection);
+                              }});
 }
 
 }  // namespace
@@ -48,10 +80,14 @@ void add_compare(Commands& all) {
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });
   command
       .add_option("BASELINE", options->baseline,
-                  "A folder, a name in the channel, or a release of PyTorch")
+                  "A folder, a name in the channel, a release of PyTorch, or a commit")
       ->required();
   command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
   options->suite.add_to(command);
+  options->suite.add_metric_to(command);
+  options->suite.add_preset_to(command);
+  command.add_flag("--now", options->now,
+                   "Let a running daemon do it before a nightly that is due");
   command.footer("torchwatch compare 2.12.1 2.13.0 --workload resnet18");
 }
 

@@ -20,7 +20,7 @@ Outcome run_init(const Invocation& invocation) {
   const auto checked = check(config);
   if (invocation.json) {
     const nlohmann::json json{
-        {"schema", 1}, {"file", file.string()}, {"findings", checked.json}};
+        {"schema", 1}, {"file", file.string()}, {"items", checked.json}};
     invocation.out << json.dump(2) << '\n';
     return ExitStatus::done;
   }

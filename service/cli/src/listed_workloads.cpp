@@ -1,6 +1,7 @@
 #include "listed_workloads.hpp"
 
 #include <chrono>
+#include <filesystem>
 
 #include "runner_call.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -10,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kCounted = "workloads.json";  ///< beside the kit that has counted it
 constexpr std::size_t kListBytesMax = 4U << 20U;
 constexpr std::chrono::minutes kTimeMax{40};  // each network may be built and run once
 
@@ -26,6 +28,33 @@ Result<json> list(daemon::Application& application, const Runner& runner,
 
 }  // namespace
 
+Result<json> suite_of(const config::Config& config) {
+  const auto file = daemon::runner_sources(config) / "models" / "suite.json";
+  TW_TRY(const auto text, platform::read_file(file, kListBytesMax));
+  auto suite = json::parse(text, nullptr, false);
+  if (suite.is_array()) return suite;
+  return fail(ErrorCode::corrupt, file.string() + " is no list of workloads");
+}
+
+json counted_at_hand(const config::Config& config) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::file_time_type newest_time;
+  json newest;
+  for (const auto& kit : fs::directory_iterator(config.build.cache / "kits", error)) {
+    const auto file = kit.path() / kCounted;
+    std::error_code missing;
+    const auto time = fs::last_write_time(file, missing);
+    if (missing || (!newest.is_null() && time < newest_time)) continue;
+    const auto text = platform::read_file(file, kListBytesMax);
+    auto listed = text ? json::parse(*text, nullptr, false) : json();
+    if (!text || !is_list(listed)) continue;
+    newest = std::move(listed);
+    newest_time = time;
+  }
+  return newest;
+}
+
 Result<json> registered_workloads(daemon::Application& application, const storage::BuildRow& build,
                                   std::stop_token stop) {
   TW_TRY(const auto runner, prepare_runner(application.services(), build, stop));
@@ -35,7 +64,7 @@ Result<json> registered_workloads(daemon::Application& application, const storag
 Result<json> counted_workloads(daemon::Application& application, const storage::BuildRow& build,
                                std::stop_token stop) {
   TW_TRY(const auto runner, prepare_runner(application.services(), build, stop));
-  const auto kept = runner.kit.runner.parent_path() / "workloads.json";
+  const auto kept = runner.kit.runner.parent_path() / kCounted;
   if (const auto text = platform::read_file(kept, kListBytesMax)) {
     auto listed = json::parse(*text, nullptr, false);
     if (is_list(listed)) return listed;

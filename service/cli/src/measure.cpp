@@ -2,11 +2,10 @@
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "commands.hpp"
 #include "efficiency.hpp"
-#include "suite_options.hpp"
 #include "torchwatch/comparison/measurement.hpp"
-#include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -18,7 +17,7 @@ struct Options {
   std::string build;
   int runs = 5;
   bool efficiency = false;
-  SuiteOptions suite;
+  commands::SelectionOptions suite;
 };
 
 nlohmann::json to_json(const comparison::MeasuredFigure& figure) {
@@ -61,13 +60,17 @@ void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& fig
 
 Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
-  TW_TRY(auto opened, commands::open_application(invocation, std::move(config)));
-  TW_TRY_VOID(opened.application->lock_machine());
-  TW_TRY(const auto build,
-         daemon::resolve_build(*opened.application, options.build, invocation.stop));
-  TW_TRY(const auto figures,
+  TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
+  TW_TRY_VOID(comparison::check_workloads(opened.services(), selection.workloads));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(auto figures,
          comparison::measure_alone(opened.services(), build.id, options.runs, invocation.stop));
+  std::erase_if(figures, [&](const auto& figure) {
+    return !comparison::is_selected(selection, figure.series.metric);
+  });
   auto json = to_json(build, figures);
   if (!invocation.json) print(invocation.out, figures);
   if (options.efficiency) {
@@ -89,7 +92,7 @@ void add_measure(Commands& all) {
       [options](const Invocation& invocation) { return run_measure(invocation, *options); });
   command
       .add_option("BUILD", options->build,
-                  "A folder, a name in the channel, or a release of PyTorch")
+                  "A folder, a name in the channel, a release of PyTorch, or a commit")
       ->required();
   command
       .add_option("--runs", options->runs,
@@ -101,6 +104,8 @@ void add_measure(Commands& all) {
                    "Also count the operations of an iteration and report the share of the "
                    "machine's peak that is reached");
   options->suite.add_to(command);
+  options->suite.add_metric_to(command);
+  options->suite.add_preset_to(command);
   command.footer("torchwatch measure 2.13.0 --workload resnet18 --efficiency");
 }
 

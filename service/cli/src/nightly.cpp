@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/resolve.hpp"
@@ -17,6 +18,7 @@ namespace {
 struct Options {
   std::string baseline;
   std::string candidate;
+  commands::SelectionOptions suite;
 };
 
 Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfCommand& opened,
@@ -24,10 +26,12 @@ Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfC
                                                             std::stop_token stop) {
   auto& services = opened.services();
   if (options.candidate.empty()) return nightly::discover_comparisons(services, stop);
+  TW_TRY(const auto selection, options.suite.selection());
   TW_TRY(const auto candidate, daemon::resolve_build(*opened.application, options.candidate, stop));
   TW_TRY(const auto baseline, daemon::resolve_build(*opened.application, options.baseline, stop));
   TW_TRY(auto comparison,
-         nightly::open_requested_comparison(services, candidate.id, baseline.id, true));
+         nightly::open_requested_comparison(services, candidate.id, baseline.id, true,
+                                            selection));
   return std::vector{std::move(comparison)};
 }
 
@@ -75,10 +79,12 @@ std::string build_for_daemon(const std::string& text) {
   return std::filesystem::canonical(text, error).string();
 }
 
-nlohmann::json request_of(const Options& options) {
+nlohmann::json request_of(const Options& options, const comparison::Selection& selection) {
   if (options.candidate.empty()) return nlohmann::json::object();
-  return {{"candidate", build_for_daemon(options.candidate)},
-          {"baseline", build_for_daemon(options.baseline)}};
+  auto request = comparison::to_json(selection);
+  request["candidate"] = build_for_daemon(options.candidate);
+  request["baseline"] = build_for_daemon(options.baseline);
+  return request;
 }
 
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
@@ -113,10 +119,16 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
   if (options.candidate.empty() != options.baseline.empty()) {
     return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
   }
+  TW_TRY(const auto selection, options.suite.selection());
+  if (options.candidate.empty() && selection != comparison::Selection{}) {
+    return fail(ErrorCode::invalid,
+                "what of the suite is compared can be said with --baseline and --candidate; every "
+                "nightly that is due is compared in what [suite] names");
+  }
   TW_TRY(auto config, invocation.load_config());
   return commands::carry_out(invocation, std::move(config),
                              {.path = "/api/v1/nightlies",
-                              .body = request_of(options),
+                              .body = request_of(options, selection),
                               .without_daemon = [&](auto& opened) {
                                 return compare_here(invocation, opened, options);
                               }});
@@ -134,6 +146,8 @@ void add_nightly(Commands& all) {
       "Compare with this BUILD (folder, name in the channel, release); needs --candidate");
   command.add_option("--candidate", options->candidate,
                      "Compare this BUILD, whatever is due; needs --baseline");
+  options->suite.add_to(command);
+  options->suite.add_metric_to(command);
   command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");
 }
 

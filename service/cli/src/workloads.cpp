@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <map>
 #include <ostream>
@@ -7,7 +6,8 @@
 #include "batches.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
-#include "named_or_newest.hpp"
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
@@ -15,74 +15,98 @@ namespace {
 
 using nlohmann::json;
 
-std::string text_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
+constexpr std::array kCountedMembers{"params_trainable", "params_all", "param_tensors",
+                                     "buffers",          "modules",    "flops_forward_batch1",
+                                     "outputs"};
+constexpr std::array kConfigurations{"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"};
 
-const std::array kConfigurations{"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"};
-
-json configuration_of(const json& workload, std::string_view name) {
-  for (const auto& entry : workload.value("configurations", json::array())) {
-    if (text_of(entry, "configuration") == name) return entry;
+/// Why the original refuses a configuration; empty if it does not.
+std::string refusal_of(const json& workload, const std::string& configuration) {
+  const auto& refusals = workload.at("refusals");
+  const bool trains = configuration.ends_with("train");
+  if (configuration == "cuda-infer" && refusals.contains("cuda_infer")) {
+    return refusals["cuda_infer"].get<std::string>();
   }
-  return json::object();
+  return refusals.value(trains ? "train" : "infer", "");
 }
 
-void print_table(const json& workloads, std::ostream& out) {
-  using Align = terminal::Table::Align;
-  terminal::Table table({{"workload"},
-                         {"domain"},
-                         {"task"},
-                         {"parameters", Align::right},
-                         {"train batch", Align::right},
-                         {"eval batch", Align::right},
-                         {"cpu-train"},
-                         {"cpu-infer"},
-                         {"cuda-train"},
-                         {"cuda-infer"}});
-  for (const auto& item : workloads) {
-    std::vector<terminal::Table::Cell> row;
-    for (const auto* name :
-         {"name", "domain", "task", "params_trainable", "train_batch", "eval_batch"}) {
-      row.push_back(text_of(item, name));
-    }
+/// Puts what a kit has counted beside what the sources say: null where it is not counted.
+void add_counted(json& suite, const json& counted) {
+  for (auto& workload : suite) {
+    for (const auto* name : kCountedMembers) workload[name] = nullptr;
+    auto configurations = json::array();
     for (const auto* name : kConfigurations) {
-      row.emplace_back(configuration_of(item, name).value("supported", false) ? "yes" : "-");
+      const auto reason = refusal_of(workload, name);
+      configurations.push_back(
+          {{"configuration", name}, {"supported", reason.empty()}, {"reason", reason}});
     }
-    table.add(row);
+    workload.erase("refusals");
+    workload["configurations"] = std::move(configurations);
+    if (counted.is_null()) continue;
+    for (const auto& item : counted.at("workloads")) {
+      if (item.value("name", "") != workload.at("name")) continue;
+      for (const auto* name : kCountedMembers) workload[name] = item.value(name, json());
+    }
   }
-  table.print(out);
+}
+
+/// "204,475,711"; empty for what is not counted, and for the batch of a mode that is refused.
+std::string number(const json& value) {
+  const bool is_shown = value.is_number_integer() && value != 0;
+  return is_shown ? figures::grouped(value.get<std::int64_t>()) : "";
+}
+
+commands::Items items_of(json suite) {
+  using Align = terminal::Table::Align;
+  commands::Items items{terminal::Table({{"workload"},
+                                         {"domain"},
+                                         {"task"},
+                                         {"parameters", Align::right},
+                                         {"train batch", Align::right},
+                                         {"infer batch", Align::right},
+                                         {"configurations"}})};
+  for (const auto& workload : suite) {
+    std::string configurations;
+    for (const auto& each : workload.at("configurations")) {
+      if (!each.at("supported").get<bool>()) continue;
+      configurations +=
+          (configurations.empty() ? "" : " ") + each.at("configuration").get<std::string>();
+    }
+    const auto text = [&](const char* name) { return workload.at(name).get<std::string>(); };
+    items.table.add({text("name"), text("domain"), text("task"),
+                     number(workload.at("params_trainable")), number(workload.at("train_batch")),
+                     number(workload.at("eval_batch")), configurations});
+  }
+  items.json = std::move(suite);
+  return items;
 }
 
 /// Why configurations are missing, each reason once with those it holds for.
-void print_reasons(const json& workloads, std::ostream& out) {
-  std::map<std::string, std::vector<std::string>> benchmarks;
-  for (const auto& item : workloads) {
-    for (const auto* name : kConfigurations) {
-      const auto reason = text_of(configuration_of(item, name), "reason");
-      if (!reason.empty()) benchmarks[reason].push_back(text_of(item, "name") + " " + name);
+void print_reasons(const json& suite, std::ostream& out) {
+  std::map<std::string, std::string> benchmarks;
+  for (const auto& workload : suite) {
+    for (const auto& each : workload.at("configurations")) {
+      const auto reason = each.at("reason").get<std::string>();
+      if (reason.empty()) continue;
+      auto& named = benchmarks[reason];
+      named += (named.empty() ? "" : ", ") + workload.at("name").get<std::string>() + " " +
+               each.at("configuration").get<std::string>();
     }
   }
-  constexpr std::size_t kNamed = 8;
-  for (const auto& [reason, of] : benchmarks) {
-    out << "\nnot supported: " << reason << "\n  ";
-    for (std::size_t i = 0; i < std::min(of.size(), kNamed); ++i)
-      out << (i > 0 ? ", " : "") << of[i];
-    if (of.size() > kNamed) out << " and " << of.size() - kNamed << " more";
-    out << "\n";
+  for (const auto& [reason, named] : benchmarks) {
+    out << "\nnot supported, " << reason << ":\n";
+    out << "  " << named << '\n';
   }
 }
 
 struct Options {
   std::string build;
+  bool count = false;
   bool coverage = false;
 };
 
 Outcome show_coverage(const Invocation& invocation, daemon::Application& application,
                       const storage::BuildRow& build) {
-  TW_TRY_VOID(application.lock_machine());
   TW_TRY(const auto listed, registered_workloads(application, build, invocation.stop));
   TW_TRY(const auto covered, cover(application.services(), build, listed, invocation.stop));
   if (invocation.json) {
@@ -93,19 +117,36 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
   return ExitStatus::done;
 }
 
-Outcome run_workloads(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto opened,
-         options.coverage ? commands::open_application(invocation) : commands::open_for_reading(invocation));
-  TW_TRY(const auto build, named_or_newest(*opened.application, options.build, invocation.stop));
+/// Asks the runner of a build, which may have to be compiled, and counts every network.
+Outcome count_or_cover(const Invocation& invocation, config::Config config,
+                       const Options& options) {
+  TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
-  TW_TRY(const auto listed, counted_workloads(*opened.application, build, invocation.stop));
-  if (invocation.json) {
-    invocation.out << listed.dump(2) << '\n';
-    return ExitStatus::done;
+  TW_TRY(const auto counted, counted_workloads(*opened.application, build, invocation.stop));
+  TW_TRY(auto suite, suite_of(opened.services().config));
+  add_counted(suite, counted);
+  print(invocation, items_of(std::move(suite)), "No workload.");
+  return ExitStatus::done;
+}
+
+Outcome run_list(const Invocation& invocation, const Options& options) {
+  TW_TRY(auto config, invocation.load_config());
+  if (options.coverage || options.count) {
+    return count_or_cover(invocation, std::move(config), options);
   }
-  const auto workloads = listed.value("workloads", json::array());
-  print_table(workloads, invocation.out);
-  print_reasons(workloads, invocation.out);
+  TW_TRY(auto suite, suite_of(config));
+  const auto counted = counted_at_hand(config);
+  add_counted(suite, counted);
+  const auto reasons = suite;
+  print(invocation, items_of(std::move(suite)), "No workload.");
+  if (invocation.json) return ExitStatus::done;
+  print_reasons(reasons, invocation.out);
+  if (counted.is_null()) {
+    invocation.out << "\nParameters are not known: no kit has counted them yet. `torchwatch workload "
+                      "list\n--count` does, which takes minutes.\n";
+  }
   return ExitStatus::done;
 }
 
@@ -117,10 +158,14 @@ void add_workloads(Commands& all) {
   workload.footer("torchwatch workload list");
   auto options = std::make_shared<Options>();
   auto& command = all.add(
-      workload, "list", "Each workload with its parameters and batch sizes",
-      [options](const Invocation& invocation) { return run_workloads(invocation, *options); });
+      workload, "list", "Each workload with domain, task, batch sizes, configurations and, once counted, parameters",
+      [options](const Invocation& invocation) { return run_list(invocation, *options); });
   command.add_option("--build", options->build,
-                     "Ask the runner of this BUILD; default: the newest known");
+                     "With --count or --coverage: the runner of this BUILD; default: the newest "
+                     "known");
+  command.add_flag("--count", options->count,
+                   "Build every network once and count what it has; compiles a runner if there is "
+                   "none");
   command.add_flag("--coverage", options->coverage,
                    "Run one iteration of each and tell which operators the suite reaches");
   command.footer("torchwatch workload list --coverage");

@@ -2,6 +2,14 @@
 
 #include <unistd.h>
 
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+
+#include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/terminal/screen.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
@@ -32,6 +40,35 @@ std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& inv
   return std::make_unique<terminal::TerminalProgress>(invocation.err, std::move(settings));
 }
 
+/// Makes a folder that is removed with the last copy of what is returned.
+Result<std::shared_ptr<std::filesystem::path>> make_folder() {
+  std::error_code error;
+  auto name = (std::filesystem::temp_directory_path(error) / "torchwatch-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) {
+    return fail(ErrorCode::unavailable, "cannot make a temporary folder " + name);
+  }
+  return std::shared_ptr<std::filesystem::path>(
+      new std::filesystem::path(name), [](const std::filesystem::path* path) {
+        std::error_code ignored;
+        std::filesystem::remove_all(*path, ignored);
+        delete path;
+      });
+}
+
+Result<storage::BuildRow> newest(storage::Database& database) {
+  TW_TRY(const auto rows, storage::BuildStore(database).list());
+  std::optional<storage::BuildRow> newest;
+  for (const auto& row : rows) {
+    const bool usable =
+        row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
+    if (usable && std::filesystem::exists(row.folder)) newest = row;
+  }
+  if (newest) return *newest;
+  return fail(ErrorCode::not_found,
+              "no build is known yet; name one with --build (a folder or a release such as 2.13.0), "
+              "or get one with `torchwatch build fetch`");
+}
+
 }  // namespace
 
 Result<SessionOfCommand> open_application(const Invocation& invocation) {
@@ -52,6 +89,51 @@ Result<SessionOfCommand> open_for_reading(const Invocation& invocation) {
   TW_TRY(reader.application,
          daemon::Application::open_for_reading(std::move(config), *reader.progress, *reader.log));
   return reader;
+}
+
+Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config::Config config) {
+  auto opened = open_application(invocation, config);
+  if (opened || opened.error().code != ErrorCode::conflict) return opened;
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (!daemon) return opened;
+  TW_TRY(auto folder, make_folder());
+  config.storage.path = *folder / "torchwatch.sqlite";
+  TW_TRY(auto beside, open_application(invocation, std::move(config)));
+  beside.own_state = std::move(folder);
+  return beside;
+}
+
+Status wait_for_machine(SessionOfCommand& session, std::stop_token stop) {
+  constexpr std::chrono::seconds kLookAgainAfter{1};
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::string told;
+  while (true) {
+    const auto locked = session.application->lock_machine();
+    if (locked || locked.error().code != ErrorCode::conflict) return locked;
+    if (told.empty()) session.progress->log("waiting: " + locked.error().message);
+    told = locked.error().message;
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop, kLookAgainAfter, [] { return false; });
+    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted before measuring");
+  }
+}
+
+Result<storage::BuildRow> named_or_newest(const Invocation& invocation, SessionOfCommand& session,
+                                          const std::string& name) {
+  auto& application = *session.application;
+  if (!session.own_state) {
+    if (!name.empty()) return daemon::resolve_build(application, name, invocation.stop);
+    return newest(session.services().database);
+  }
+  // What the daemon's database knows is a folder to this one.
+  TW_TRY(const auto database, open_reader(invocation));
+  if (name.empty()) {
+    TW_TRY(const auto row, newest(*database));
+    return daemon::resolve_build(application, row.folder, invocation.stop);
+  }
+  TW_TRY(const auto stored, daemon::known_build(*database, name));
+  return daemon::resolve_build(application, stored ? stored->folder : name, invocation.stop);
 }
 
 Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {

@@ -10,6 +10,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -98,13 +99,52 @@ Outcome run_close(const Invocation& invocation, storage::Id id) {
   return ExitStatus::done;
 }
 
-struct AcceptOptions {
+/// Who decides, and why.
+struct DecisionOptions {
   std::string by;
   std::string reason;
+
+  std::string name() const { return by.empty() ? platform::user_name(getuid()) : by; }
 };
 
-Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOptions& options) {
-  const auto by = options.by.empty() ? platform::user_name(getuid()) : options.by;
+Outcome run_reopen(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
+  const auto by = options.name();
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "reopen"),
+                                .body = {{"by", by}},
+                                .without_daemon = [&](auto& services) {
+                                  return nightly::reopen_incident(services, id, by);
+                                }}));
+  invocation.out << "incident " << id << " reopened by " << by << "\n";
+  return ExitStatus::done;
+}
+
+Outcome run_dispute(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
+  const auto by = options.name();
+  const auto dispute = [&](comparison::Services& services) -> Status {
+    TW_TRY_VOID(nightly::dispute_incident(services, id, by, options.reason));
+    return {};
+  };
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "dispute"),
+                                .body = {{"by", by}, {"reason", options.reason}},
+                                .without_daemon = dispute}));
+  invocation.out << "incident " << id << " disputed by " << by
+                 << "; the daemon, or the next `torchwatch nightly`, searches again\n";
+  return ExitStatus::done;
+}
+
+Outcome run_retest(const Invocation& invocation, storage::Id id) {
+  const auto retest = [&](comparison::Services& services) -> Status {
+    TW_TRY_VOID(nightly::retest_incident(services, id));
+    return {};
+  };
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
+  invocation.out << "incident " << id
+                 << " is due to be measured again by the daemon, or the next `torchwatch nightly`\n";
+  return ExitStatus::done;
+}
+
+Outcome run_accept(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
+  const auto by = options.name();
   TW_TRY_VOID(make(invocation,
                    {.path = path_of(id, "accept"),
                     .body = {{"by", by}, {"reason", options.reason}},
@@ -117,23 +157,46 @@ Outcome run_accept(const Invocation& invocation, storage::Id id, const AcceptOpt
 
 }  // namespace
 
+namespace {
+
+using Decide = Outcome (*)(const Invocation&, storage::Id, const DecisionOptions&);
+
+/// Adds a verb that says who decides, and --reason if one is needed.
+CLI::App& add_decision(Noun& noun, const std::string& verb, const std::string& what,
+                       bool needs_reason, Decide decide) {
+  auto options = std::make_shared<DecisionOptions>();
+  auto& command = noun.add_with_id(
+      verb, what, [options, decide](const Invocation& invocation, storage::Id id) {
+        return decide(invocation, id, *options);
+      });
+  command.add_option("--by", options->by, "Who decides; default: $USER, or your user's name")
+      ->envname("USER");
+  if (!needs_reason) return command;
+  command.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
+      ->required();
+  return command;
+}
+
+}  // namespace
+
 void add_incidents(Commands& all) {
-  Noun noun(all, "incident", "What got worse: list, show, acknowledge, accept, close");
+  Noun noun(all, "incident",
+            "What got worse: list, show, acknowledge, accept, close, reopen, dispute, retest");
   noun.add("list", "Incidents, newest first", run_list);
   noun.add_with_id("show", "Print the issue's text and the bisection behind it", run_show);
   noun.add_with_id("acknowledge", "Mark it as being worked on; it stays open", run_acknowledge);
   noun.add_with_id("close", "Mark it as fixed; reopened if it recurs", run_close);
-  auto options = std::make_shared<AcceptOptions>();
-  auto& accept = noun.add_with_id(
-      "accept", "Accept the change; later builds are compared with the build that brought it",
-      [options](const Invocation& invocation, storage::Id id) {
-        return run_accept(invocation, id, *options);
-      });
-  accept.add_option("--by", options->by, "Who accepts it; default: $USER, or your user's name")
-      ->envname("USER");
-  accept.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
-      ->required();
-  accept.footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
+  add_decision(noun, "accept",
+               "Accept the change; later builds are compared with the build that brought it", true,
+               run_accept)
+      .footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
+  add_decision(noun, "reopen", "Open a closed or accepted one again", false, run_reopen);
+  add_decision(noun, "dispute",
+               "Say that the commit it names is wrong: it is searched again, on fresh "
+               "measurements, and counted",
+               true, run_dispute)
+      .footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
+  noun.add_with_id("retest", "Measure its series again, with the newest build", run_retest);
 }
 
 }  // namespace torchwatch::commands

@@ -19,6 +19,14 @@ using nlohmann::json;
 
 constexpr int kRequestsShown = 50;
 
+/// A request for two named builds is one for a comparison, whichever endpoint took it.
+std::string kind_text(const storage::RequestRow& row) {
+  const auto body = report::embedded(row.body_json);
+  const bool names_builds = row.kind == storage::RequestKind::nightly && body.is_object() &&
+                            body.contains("candidate");
+  return names_builds ? "comparison" : std::string(to_string(row.kind));
+}
+
 /// "the reason", or "comparison 4": what a request led to.
 std::string result_text(const storage::RequestRow& row) {
   const auto result = report::embedded(row.result_json);
@@ -39,7 +47,7 @@ Outcome run_requests(const Invocation& invocation) {
   for (const auto& row : rows) {
     TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-               std::string(to_string(row.kind)), std::string(to_string(row.state)),
+               kind_text(row), std::string(to_string(row.state)),
                waits.empty() ? result_text(row) : waits});
     items.json.push_back({{"id", row.id},
                      {"kind", to_string(row.kind)},

@@ -86,12 +86,16 @@ int series_count(const Plan& plan) {
 }
 
 Result<Plan> plan_of_config(Services& services) {
-  auto workloads = services.config.suite.workloads;
+  return plan_of_config(services, services.config);
+}
+
+Result<Plan> plan_of_config(Services& services, const config::Config& config) {
+  auto workloads = config.suite.workloads;
   if (workloads.empty()) {
     TW_TRY(workloads, services.runners.workloads());
   }
-  auto plan = make_plan(services.config, workloads, configurations_of(services.config));
-  TW_TRY_VOID(apply_batch_table(services.config.suite.inference_batches, plan));
+  auto plan = make_plan(config, workloads, configurations_of(config));
+  TW_TRY_VOID(apply_batch_table(config.suite.inference_batches, plan));
   return plan;
 }
 

@@ -223,6 +223,19 @@ Status Application::lock_machine() {
   return parts_->executor->sweep();
 }
 
+void Application::unlock_machine() {
+  parts_->machine_lock.reset();
+}
+
+std::filesystem::path runner_sources(const config::Config& config) {
+  return source_folder(config);
+}
+
+Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
+  const auto processes = process::make_process_runner("names of workloads");
+  return kits::KitStore(kit_settings(config), *processes).workloads();
+}
+
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
   if (!std::filesystem::exists(config.storage.path)) {
     return fail(ErrorCode::not_found, "no database at " + config.storage.path.string() +

@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::daemon {
@@ -70,12 +74,23 @@ CheckResult check_database(const fs::path& path) {
              "restore a backup of " + path.string());
 }
 
+std::ptrdiff_t folders_in(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  return std::count_if(begin(entries), end(entries),
+                       [](const auto& entry) { return entry.is_directory(); });
+}
+
 CheckResult check_channel(const config::Config& config) {
   if (config.channel.kind != config::ChannelKind::directory) {
     return good("[channel]", "releases of the Python package index");
   }
   if (fs::is_directory(config.channel.path)) {
-    return good("[channel] path", config.channel.path.string());
+    const auto builds = folders_in(config.channel.path);
+    const auto found = config.channel.path.string() + ": " + std::to_string(builds) + " folders";
+    if (builds > 0) return good("[channel] path", found);
+    return bad(Severity::warning, "[channel] path", config.channel.path.string() + " is empty",
+               "put one LibTorch tree a nightly there");
   }
   return bad(Severity::error, "[channel] path",
              "there is no folder " + config.channel.path.string(),
@@ -127,28 +142,48 @@ CheckResult check_socket(const config::Config& config) {
               "process " + std::to_string(**listener) + " listens on " + path.string());
 }
 
-CheckResult check_github(const config::Config& config) {
-  if (config.github.repository.empty()) {
-    return bad(Severity::warning, "[github]", "not set", "issues stay in the outbox until it is");
-  }
-  const auto token = config::read_secret(config.github.token_file);
-  if (token) return good("[github]", "files into " + config.github.repository);
-  return bad(Severity::error, "[github] token_file", token.error().message,
-             "put a token with Issues: read and write there, chmod 600");
+/// Without a token nothing can be written over the port, which is fine: the socket needs none.
+CheckResult check_web_token(const config::Config& config) {
+  if (config.web.token_file.empty()) return good("[web] token_file", "not set: the port only reads");
+  const auto token = config::read_secret(config.web.token_file);
+  if (token) return good("[web] token_file", "readable by its owner alone");
+  return bad(Severity::error, "[web] token_file", token.error().message,
+             "write a token there, chmod 600");
+}
+
+CheckResult check_names(const config::Config& config) {
+  const auto known = suite_workloads(config);
+  if (known) return check_suite(config.suite.workloads, *known);
+  return bad(Severity::error, "[suite] workloads", known.error().message,
+             "set [build] kit_sources to a checkout of torchwatch");
 }
 
 }  // namespace
 
+CheckResult check_suite(const std::vector<std::string>& named,
+                        const std::vector<std::string>& known) {
+  const std::string what = "[suite] workloads";
+  if (named.empty()) return good(what, "all " + std::to_string(known.size()));
+  for (const auto& name : named) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return bad(Severity::error, what, "there is no workload \"" + name + "\"",
+               did_you_mean(name, known) + "`torchwatch workload list` has their names");
+  }
+  return good(what, std::to_string(named.size()) + " of " + std::to_string(known.size()));
+}
+
 std::vector<CheckResult> check_all(const config::Config& config) {
+  const auto client = platform::make_http_client("torchwatch");
   auto results = check_machine("/");
+  std::ranges::move(check_gpu("/", config.suite.configurations), std::back_inserter(results));
   for (auto& result :
        {check_program("g++", "runners are compiled against each build's headers"),
         check_program("cmake", "runners are compiled with it"),
         check_program("ninja", "runners are compiled with it"),
         check_program("python3", "releases are fetched with its pip"),
         check_space(config.storage.path.parent_path()), check_database(config.storage.path),
-        check_channel(config), check_source(config), check_recipe(config), check_socket(config),
-        check_github(config)}) {
+        check_channel(config), check_names(config), check_source(config), check_recipe(config),
+        check_socket(config), check_web_token(config), check_github(config, *client)}) {
     results.push_back(result);
   }
   return results;

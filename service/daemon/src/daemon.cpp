@@ -10,6 +10,7 @@
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -66,17 +67,7 @@ Status Daemon::start_server() {
       .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
       .used = [this](const http::Identity& identity) { tokens_->note_use(identity); }};
   auto& services = application_.services();
-  auto routes = api::routes({services.database, services.clock, services.random,
-                             [this] {
-                               std::scoped_lock lock(mutex_);
-                               woken_ = true;
-                               wake_.notify_all();
-                             },
-                             [this] { return health_->problems(); },
-                             [&services](storage::Id id, const auto& by, const auto& reason) {
-                               return nightly::accept_incident(services, id, by, reason);
-                             },
-                             [this] { return tokens_->reload(); }});
+  auto routes = api::routes(backend());
   std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
@@ -84,6 +75,40 @@ Status Daemon::start_server() {
                std::to_string(server_->port()) + " and on " +
                config::control_socket(application_.config()).string());
   return {};
+}
+
+api::Backend Daemon::backend() {
+  auto& services = application_.services();
+  const auto wake = [this] {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+    wake_.notify_all();
+  };
+  return {.database = services.database,
+          .clock = services.clock,
+          .random = services.random,
+          .request_arrived = wake,
+          .problems = [this] { return health_->problems(); },
+          .accept_incident =
+              [&services](auto id, const auto& by, const auto& reason) {
+                return nightly::accept_incident(services, id, by, reason);
+              },
+          .tokens_changed = [this] { return tokens_->reload(); },
+          .reopen_incident =
+              [&services](auto id, const auto& by) {
+                return nightly::reopen_incident(services, id, by);
+              },
+          .dispute_incident = [&services](auto id, const auto& by,
+                                          const auto& reason) -> Result<storage::Id> {
+            TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
+            return row.id;
+          },
+          .retest_incident = [&services](auto id) -> Result<storage::Id> {
+            TW_TRY(const auto row, nightly::retest_incident(services, id));
+            return row.id;
+          },
+          .cancel_bisection =
+              [&services](auto id) { return nightly::cancel_bisection(services, id); }};
 }
 
 Status Daemon::run(std::stop_token stop) {
@@ -111,25 +136,36 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
-  nightly::WorkList work(services, nightly::Retry::when_due);
-  TW_TRY(const auto nightly, work.carry_out_next(nightly::Scope::nightlies, stop));
-  bool is_busy = nightly.has_value();
-  if (!is_busy) {
-    TW_TRY(is_busy, attend_next_request(application_, stop));
-  }
-  if (!is_busy) {
-    TW_TRY(const auto requested, work.carry_out_next(nightly::Scope::requested, stop));
-    is_busy = requested.has_value();
-  }
-  if (!is_busy) {
-    TW_TRY(is_busy, attend_next_bisection(stop));
-  }
+  TW_TRY(const bool is_busy, attend_next(stop));
   TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
   health_->set_items(setbacks);
   if (is_busy) return true;
+  application_.unlock_machine();  // a person may measure while nothing is due
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(housekeeping_->look_after(stop));
   return false;
+}
+
+Result<bool> Daemon::attend_next(std::stop_token stop) {
+  if (const auto locked = application_.lock_machine(); !locked) {
+    // Whoever measures ends; what is due waits for that long.
+    if (locked.error().code != ErrorCode::conflict) return fail(locked.error());
+    logger_.info("waiting: " + locked.error().message);
+    return false;
+  }
+  auto& services = application_.services();
+  nightly::WorkList work(services, nightly::Retry::when_due);
+  TW_TRY(const bool hurried, attend_next_request(application_, Urgency::now, stop));
+  if (hurried) return true;
+  TW_TRY(const auto nightly, work.carry_out_next(nightly::Scope::nightlies, stop));
+  if (nightly) return true;
+  TW_TRY(const bool asked, attend_next_request(application_, Urgency::in_turn, stop));
+  if (asked) return true;
+  TW_TRY(const auto requested, work.carry_out_next(nightly::Scope::requested, stop));
+  if (requested) return true;
+  TW_TRY(const bool searched, attend_next_bisection(stop));
+  if (searched) return true;
+  return nightly::attend_second_searches(services, nightly::Retry::when_due, stop);
 }
 
 Status Daemon::deliver(std::stop_token stop) {

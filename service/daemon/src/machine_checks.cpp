@@ -28,7 +28,10 @@ CheckResult judged(bool is_good, std::string what, std::string found, std::strin
 }
 
 CheckResult not_shown(std::string what) {
-  return judged(true, std::move(what), "not controlled from here", "");
+  return {.severity = Severity::unknown,
+          .what = std::move(what),
+          .found = "unknown: the kernel does not show it",
+          .remedy = ""};
 }
 
 CheckResult check_cores(const fs::path& root) {

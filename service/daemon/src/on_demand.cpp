@@ -3,7 +3,6 @@
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/run.hpp"
-#include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -12,36 +11,22 @@
 namespace torchwatch::daemon {
 namespace {
 
-Result<storage::Id> build_of_commit(comparison::Services& services, const std::string& commit,
-                                    const std::string& base, std::stop_token stop) {
-  TW_TRY(const auto known, services.runners.workloads());
-  const auto& wanted = services.config.suite.workloads;
-  comparison::BuildPreparer preparer(services, wanted.empty() ? known : wanted);
-  std::optional<builds::Tree> tree;
-  if (!base.empty()) {
-    TW_TRY(tree, builds::inspect(base));
-  }
-  TW_TRY(const auto built, preparer.of_commit(commit, tree, stop));
-  if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&built)) {
-    return fail(ErrorCode::invalid,
-                "commit " + commit + " cannot be built: " + unbuildable->reason);
-  }
-  return std::get<comparison::MeasurableBuild>(built).build;
-}
-
 /// The series that got worse between the ends, by a comparison of the whole suite.
 Result<std::vector<Series>> screened_series(comparison::Services& services,
                                             const bisection::BisectionSpec& spec,
+                                            const comparison::Selection& selection,
                                             std::stop_token stop) {
   TW_TRY(const auto good, build_of_commit(services, spec.good, spec.base_folder, stop));
   TW_TRY(const auto bad, build_of_commit(services, spec.bad, spec.base_folder, stop));
-  TW_TRY(const auto opened, nightly::open_requested_comparison(services, bad, good, false));
+  TW_TRY(const auto opened,
+         nightly::open_requested_comparison(services, bad.id, good.id, false, selection));
   TW_TRY(const auto comparison, nightly::carry_out_comparison(services, opened, stop));
   TW_TRY(const auto verdicts,
          storage::ComparisonStore(services.database).verdicts_of(comparison.id));
   std::vector<Series> all_series;
   for (const auto& verdict : verdicts) {
-    if (verdict.verdict == Verdict::regressed) all_series.push_back(verdict.series);
+    const bool is_asked = comparison::is_selected(selection, verdict.series.metric);
+    if (is_asked && verdict.verdict == Verdict::regressed) all_series.push_back(verdict.series);
   }
   return all_series;
 }
@@ -66,8 +51,8 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
   if (earlier) return bisection::carry_out_bisection(services, *earlier, stop);
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
   auto all_series = bisection::named_series(request);
-  if (request.workloads.empty()) {
-    TW_TRY(all_series, screened_series(services, spec, stop));
+  if (request.selection.workloads.empty()) {
+    TW_TRY(all_series, screened_series(services, spec, request.selection, stop));
   }
   TW_TRY(const auto row, bisection::open_requested_bisection(services, spec, all_series));
   if (requested.note_opened) TW_TRY_VOID(requested.note_opened(row.id));
@@ -85,17 +70,18 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
     return fail(ErrorCode::invalid, "name two commits, GOOD and BAD, or one with --suspect");
   }
   auto& services = application.services();
-  TW_TRY_VOID(application.lock_machine());
-  TW_TRY_VOID(comparison::check_workloads(services, request.workloads));
+  TW_TRY_VOID(comparison::check_workloads(services, request.selection.workloads));
   if (!request.suspect.empty()) {
     TW_TRY(const auto suspect, resolve_commit(application, request.suspect));
     TW_TRY(const auto parent, services.history->parent(suspect));
+    TW_TRY_VOID(application.lock_machine());
     TW_TRY(auto row, bisect_between(services, request, requested, parent, suspect, stop));
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
     if (result.culprit() || !has_ends) return row;
   }
   TW_TRY(const auto good, resolve_commit(application, request.good));
   TW_TRY(const auto bad, resolve_commit(application, request.bad));
+  TW_TRY_VOID(application.lock_machine());
   return bisect_between(services, request, requested, good, bad, stop);
 }
 

@@ -33,6 +33,11 @@ bool is_trigger(const RequestRow& request) {
   return !body.is_object() || !body.contains("candidate") || !body.contains("baseline");
 }
 
+Urgency urgency_of(const RequestRow& request) {
+  const auto body = body_of(request);
+  return body.is_object() && body.value("now", false) ? Urgency::now : Urgency::in_turn;
+}
+
 /// Finds the build that a request names. A folder may be named by a user of this machine only,
 /// because a build's code is run.
 Result<storage::BuildRow> build_of(Application& application, const RequestRow& request,
@@ -48,10 +53,13 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
                                              std::stop_token stop) {
   storage::ComparisonStore comparisons(application.services().database);
   if (const auto noted = noted_id(request, "comparison")) return comparisons.get(*noted);
+  const auto body = body_of(request);
+  TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
   TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
-  TW_TRY(auto opened, nightly::open_requested_comparison(application.services(), candidate.id,
-                                                         baseline.id, true));
+  TW_TRY(auto opened, nightly::open_requested_comparison(
+                          application.services(), candidate.id, baseline.id,
+                          body.value("opens_incidents", true), selection));
   TW_TRY_VOID(storage::RequestStore(application.services().database)
                   .note(request.id, json{{"comparison", opened.id}}.dump()));
   return opened;
@@ -119,11 +127,13 @@ Status answer_triggers(Application& application) {
   return {};
 }
 
-Result<bool> attend_next_request(Application& application, std::stop_token stop) {
+Result<bool> attend_next_request(Application& application, Urgency urgency,
+                                 std::stop_token stop) {
   auto& services = application.services();
   TW_TRY(const auto pending,
          storage::RequestStore(services.database).with_state(RequestState::pending));
   for (const auto& request : pending) {
+    if (urgency_of(request) != urgency) continue;
     const auto item =
         item_of(application, request, [&] { return carry_out(application, request, stop); });
     TW_TRY(const bool due, nightly::is_due(services, item.key));

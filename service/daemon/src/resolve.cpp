@@ -33,6 +33,23 @@ bool is_release(const std::string& text) {
          text.find('.') != std::string::npos;
 }
 
+/// Whether a person may mean that build: by its name, or by the first digits of a commit's.
+bool is_meant(const BuildRow& row, const std::string& text) {
+  constexpr std::size_t kDigitsMin = 7;
+  if (row.name == text) return true;
+  return row.origin == BuildOrigin::commit && text.size() >= kDigitsMin &&
+         row.name.starts_with(text);
+}
+
+/// The commit of [source] that a person means, if commits can be built here.
+std::optional<std::string> buildable_commit(Application& application, const std::string& text) {
+  const auto& services = application.services();
+  if (services.history == nullptr || services.commits == nullptr) return std::nullopt;
+  if (application.is_reader()) return std::nullopt;
+  const auto commit = services.history->resolve(text);
+  return commit ? std::optional(*commit) : std::nullopt;
+}
+
 }  // namespace
 
 Result<BuildRow> published_build(Application& application, const std::string& text,
@@ -56,19 +73,61 @@ Result<BuildRow> published_build(Application& application, const std::string& te
                   "build list` lists the known ones");
 }
 
+Result<std::optional<BuildRow>> known_build(storage::Database& database, const std::string& text) {
+  TW_TRY(const auto rows, storage::BuildStore(database).list());
+  std::optional<BuildRow> newest;
+  for (const auto& row : rows) {
+    if (!is_meant(row, text) || row.state != storage::BuildState::ready) continue;
+    if (!std::filesystem::exists(row.folder)) continue;
+    const bool is_other_commit =
+        newest && row.name != newest->name && row.name != text && newest->name != text;
+    if (is_other_commit) {
+      return fail(ErrorCode::invalid, "build \"" + text + "\" is ambiguous: " + newest->name +
+                                          " or " + row.name);
+    }
+    if (!newest || newest->name != text || row.name == text) newest = row;
+  }
+  return newest;
+}
+
+Result<BuildRow> build_of_commit(comparison::Services& services, const std::string& commit,
+                                 const std::string& base, std::stop_token stop) {
+  TW_TRY(const auto known, services.runners.workloads());
+  const auto& wanted = services.config.suite.workloads;
+  comparison::BuildPreparer preparer(services, wanted.empty() ? known : wanted);
+  std::optional<builds::Tree> tree;
+  if (!base.empty()) {
+    TW_TRY(tree, builds::inspect(base));
+  }
+  TW_TRY(const auto built, preparer.of_commit(commit, tree, stop));
+  if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&built)) {
+    return fail(ErrorCode::invalid,
+                "commit " + commit + " cannot be built: " + unbuildable->reason);
+  }
+  const auto id = std::get<comparison::MeasurableBuild>(built).build;
+  return storage::BuildStore(services.database).get(id);
+}
+
 Result<BuildRow> resolve_build(Application& application, const std::string& text,
                                std::stop_token stop) {
-  if (!std::filesystem::is_directory(text)) {
-    auto published = published_build(application, text, stop);
-    if (published || published.error().code != ErrorCode::not_found) return published;
-    return fail(ErrorCode::not_found,
-                "unknown build \"" + text +
-                    "\": no folder, no build of the channel and no release such as 2.13.0; "
-                    "`torchwatch build list` lists the known ones");
+  if (std::filesystem::is_directory(text)) {
+    const auto folder = std::filesystem::canonical(text);
+    TW_TRY(const auto tree, builds::inspect(folder));
+    return known(application, BuildOrigin::folder, folder.string(), tree);
   }
-  const auto folder = std::filesystem::canonical(text);
-  TW_TRY(const auto tree, builds::inspect(folder));
-  return known(application, BuildOrigin::folder, folder.string(), tree);
+  auto published = published_build(application, text, stop);
+  const bool is_published = published || published.error().code != ErrorCode::not_found;
+  auto& services = application.services();
+  TW_TRY(const auto stored, known_build(services.database, text));
+  if (is_published && (published || !stored)) return published;
+  if (stored) return *stored;
+  if (const auto commit = buildable_commit(application, text)) {
+    return build_of_commit(services, *commit, "", stop);
+  }
+  return fail(ErrorCode::not_found,
+              "unknown build \"" + text +
+                  "\": no folder, no build of the channel, no release such as 2.13.0 and no commit "
+                  "of [source]; `torchwatch build list` lists the known ones");
 }
 
 Result<std::string> resolve_commit(Application& application, const std::string& text) {

@@ -7,10 +7,6 @@
 namespace torchwatch::nightly {
 namespace {
 
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
-
 /// The comment that closes an issue must not enter the outbox before the message that opens it.
 Status require_reported(comparison::Services& services, const storage::IncidentRow& incident) {
   TW_TRY(const auto comparison,
@@ -25,10 +21,7 @@ Status require_reported(comparison::Services& services, const storage::IncidentR
 
 Status accept_incident(comparison::Services& services, storage::Id id, const std::string& by,
                        const std::string& reason) {
-  if (is_blank(by) || is_blank(reason)) {
-    return fail(ErrorCode::invalid,
-                "an acceptance needs the name of who accepts the incident, and a reason");
-  }
+  TW_TRY_VOID(require_name_and_reason(by, reason, "an acceptance"));
   storage::IncidentStore store(services.database);
   // The repository belongs to the pipeline's thread, and an acceptance names no commit.
   auto without_history = services;

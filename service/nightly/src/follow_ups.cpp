@@ -64,12 +64,7 @@ Status open_rechecks(comparison::Services& services, const Comparison& nightly) 
     TW_TRY(const auto found_by, comparisons.get(incident.comparison));
     TW_TRY(const bool newer, is_newer(services, nightly.row, found_by));
     if (!newer) continue;
-    TW_TRY_VOID(comparisons.open({.purpose = Purpose::recheck,
-                                  .candidate = nightly.row.candidate,
-                                  .baseline = found_by.baseline,
-                                  .incident = incident.id,
-                                  .plan_json = to_json(plan_of_recheck(nightly.plan, incident))},
-                                 services.clock.wall_now()));
+    TW_TRY_VOID(open_recheck(services, incident, found_by, nightly.plan, nightly.row.candidate));
   }
   return {};
 }
@@ -188,6 +183,18 @@ Status open_drift_comparisons(comparison::Services& services, const Comparison& 
 }
 
 }  // namespace
+
+Result<ComparisonRow> open_recheck(comparison::Services& services, const IncidentRow& incident,
+                                   const ComparisonRow& found_by, const comparison::Plan& plan,
+                                   storage::Id candidate) {
+  return storage::ComparisonStore(services.database)
+      .open({.purpose = Purpose::recheck,
+             .candidate = candidate,
+             .baseline = found_by.baseline,
+             .incident = incident.id,
+             .plan_json = to_json(plan_of_recheck(plan, incident))},
+            services.clock.wall_now());
+}
 
 Status open_self_test(comparison::Services& services, const Comparison& nightly) {
   if (nightly.plan.benchmarks.empty()) return {};

@@ -19,6 +19,11 @@ Status open_follow_ups(comparison::Services&, const comparison::Comparison& nigh
 /// from nightly to nightly. Errors: of storage.
 Status open_self_test(comparison::Services&, const comparison::Comparison& nightly);
 
+/// Opens a recheck: `candidate` against the incident's last good build, in the incident's series.
+Result<storage::ComparisonRow> open_recheck(comparison::Services&, const storage::IncidentRow&,
+                                            const storage::ComparisonRow& found_by,
+                                            const comparison::Plan&, storage::Id candidate);
+
 /// Closes the incident of a recheck if the stored verdicts say that nothing of it is left; returns
 /// the incident that it closed. Errors: of storage.
 Result<std::optional<storage::IncidentRow>> conclude_recheck(comparison::Services&,

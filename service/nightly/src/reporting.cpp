@@ -92,6 +92,39 @@ Status queue_acceptance(comparison::Services& services, const IncidentRow& incid
       .queue(message(incident, storage::OutboxKind::close, key, with_marker(services, key, text)));
 }
 
+Status require_name_and_reason(const std::string& by, const std::string& reason,
+                               std::string_view what) {
+  const auto is_blank = [](const std::string& text) {
+    return text.find_first_not_of(" \t\r\n") == std::string::npos;
+  };
+  if (!is_blank(by) && !is_blank(reason)) return {};
+  return fail(ErrorCode::invalid,
+              std::string(what) + " needs the name of who makes it, and a reason");
+}
+
+Status queue_decision(comparison::Services& services, const IncidentRow& incident,
+                      Decision decision, const std::string& by, const std::string& reason) {
+  const bool is_dispute = decision == Decision::disputed;
+  const auto now = std::to_string(services.clock.wall_now());
+  const auto key = std::string(is_dispute ? "dispute-" : "reopened-") + incident.key + "-" +
+                   std::to_string(incident.id) + "-" + now;
+  return storage::IncidentStore(services.database)
+      .queue(message(incident, storage::OutboxKind::comment, key,
+                     is_dispute ? report::dispute_comment(by, reason)
+                                : report::reopening_comment(by)));
+}
+
+Status queue_second_search(comparison::Services& services, const IncidentRow& incident,
+                           storage::Id bisection) {
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  return storage::IncidentStore(services.database)
+      .queue(message(incident, storage::OutboxKind::comment,
+                     "second-search-" + incident.key + "-" + std::to_string(bisection),
+                     report::second_search_comment(facts)));
+}
+
 Result<ComparisonRow> report_comparison(comparison::Services& services,
                                         const comparison::Comparison& comparison) {
   const auto& row = comparison.row;

@@ -10,6 +10,7 @@
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -199,7 +200,11 @@ Result<std::vector<ComparisonRow>> carry_out_comparisons(comparison::Services& s
     if (!row) {
       TW_TRY(row, work.carry_out_next(Scope::requested, stop));
     }
-    if (!row) return comparisons;
+    if (!row) {
+      TW_TRY(const bool searched, attend_second_searches(services, Retry::now, stop));
+      if (searched) TW_TRY_VOID(after_each());
+      return comparisons;
+    }
     const auto given = std::ranges::find(comparisons, row->id, &ComparisonRow::id);
     TW_TRY(const auto found, incidents.of_comparison(row->id));
     if (given != comparisons.end()) {
@@ -213,10 +218,10 @@ Result<std::vector<ComparisonRow>> carry_out_comparisons(comparison::Services& s
 
 Result<ComparisonRow> open_requested_comparison(comparison::Services& services,
                                                 storage::Id candidate, storage::Id baseline,
-                                                bool opens_incidents) {
+                                                bool opens_incidents,
+                                                const comparison::Selection& selection) {
   storage::ComparisonStore comparisons(services.database);
-  TW_TRY(const auto plan, comparison::plan_of_config(services));
-  TW_TRY_VOID(comparison::check_workloads(services, workloads_of(plan)));
+  TW_TRY(const auto plan, comparison::plan_of(services, selection));
   const storage::NewComparison asked{.purpose = Purpose::requested,
                                      .candidate = candidate,
                                      .baseline = baseline,

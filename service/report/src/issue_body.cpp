@@ -133,6 +133,24 @@ std::optional<std::string> marker_in(std::string_view body) {
   return is_last ? std::optional(std::string(found)) : std::nullopt;
 }
 
+std::string reopening_comment(const std::string& by) {
+  return "Opened again by " + code(by) + ".\n";
+}
+
+std::string dispute_comment(const std::string& by, const std::string& reason) {
+  return code(by) + " holds the commit named here for the wrong one: " +
+         code(reason, kReasonCharactersMax) +
+         "\n\nThe search is carried out again, on fresh measurements; its result follows here.\n";
+}
+
+std::string second_search_comment(const IncidentFacts& facts) {
+  std::string text = "The second search has ended.\n";
+  if (!facts.bisection) return text;
+  text += "\n" + bisection_sentence(*facts.bisection) + "\n\n" +
+          bisection_section(*facts.bisection);
+  return whole_lines(std::move(text), kBodyBytesMax);
+}
+
 std::string marker(const std::string& outbox_key) {
   // One spelling for each key, and none that could end the comment ("--", ">"): whatever is not
   // plainly harmless is written as %XX.

@@ -102,7 +102,12 @@ Api::Api()
                    [this] {
                      ++tokens_changed;
                      return Status{};
-                   }});
+                   },
+                   [this](Id id, const std::string&) {
+                     return IncidentStore(*database).reopen(id);
+                   },
+                   [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
+                   [](Id) { return Result<Id>(3); }, [](Id) { return Status(); }});
   std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);

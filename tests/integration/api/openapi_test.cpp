@@ -3,6 +3,7 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
@@ -30,13 +31,24 @@ std::string body_for(const std::string& path) {
   if (path.ends_with("/tokens")) {
     return R"({"name": "ci", "scopes": "read", "sha256": ")" + std::string(64, 'a') + R"("})";
   }
-  if (path.ends_with("/accept")) return R"({"by": "ada", "reason": "the price"})";
+  if (path.ends_with("/comparisons")) return R"({"candidate": "a", "baseline": "b"})";
+  if (path.ends_with("/reopen")) return R"({"by": "ada"})";
+  if (path.ends_with("/accept") || path.ends_with("/dispute")) {
+    return R"({"by": "ada", "reason": "the price"})";
+  }
   return "{}";
 }
 
 /// Makes what the operation changes, and returns its id.
 Id target_of(Api& api, const std::string& path) {
-  if (path.find("/incidents/") != std::string::npos) return api.add_incident(path);
+  if (path.find("/incidents/") != std::string::npos) {
+    const auto id = api.add_incident(path);
+    if (path.ends_with("/reopen")) {
+      REQUIRE(storage::IncidentStore(*api.database).close(id, 1));
+    }
+    return id;
+  }
+  if (path.find("/bisections/") != std::string::npos) return 1;
   if (path.find("/requests/") != std::string::npos) {
     return api.post("/api/v1/nightlies", "{}").body.at("id").get<Id>();
   }

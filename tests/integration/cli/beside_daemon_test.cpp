@@ -240,10 +240,53 @@ TEST_CASE("commands that only read work beside a daemon") {
     CHECK(printed.err.empty());
     CHECK(printed.status == 0);
   }
-  // The stored builds are not there: the list ends where it looks for one, not at the database.
-  const auto workloads = place.run({"workload", "list"});
-  CHECK(workloads.status == 2);
-  CHECK_THAT(workloads.err, Contains("no build is known yet"));
+  CHECK(place.run({"workload", "list"}).status == 0);
+}
+
+TEST_CASE("commands that measure get as far beside a daemon as without one") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  // The stored builds are not there: the commands end where they look for one, not at the database.
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"workload", "list", "--count"}, {"workload", "batches"}, {"measure", "nowhere"}}) {
+    INFO(command.front());
+    const auto printed = place.run(command);
+    CHECK(printed.status == 2);
+    CHECK_THAT(printed.err, Contains("build"));
+    CHECK_THAT(printed.err, !Contains("is written by process"));
+  }
+}
+
+TEST_CASE("a comparison is handed over with what was selected, before nightlies if asked") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto compared = place.run({"compare", "left", "right", "--workload", "resnet18",
+                                   "--mode", "train", "--metric", "time", "--now", "--json"});
+  CHECK(compared.err.empty());
+  CHECK(compared.status == 0);
+  const auto stored = RequestStore(*place.open(true)).get(1).value();
+  CHECK(json::parse(stored.body_json) ==
+        json{{"baseline", "left"},
+             {"candidate", "right"},
+             {"configurations", {"cpu-train"}},
+             {"metrics", {"time"}},
+             {"now", true},
+             {"opens_incidents", false},
+             {"workloads", {"resnet18"}}});
+  CHECK(place.run({"compare", "left", "right", "--mode", "sleep"}).status == 2);
+}
+
+TEST_CASE("incidents are reopened and measured again while the daemon runs") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  REQUIRE(place.run({"incident", "close", "1"}).status == 0);
+  CHECK(place.run({"incident", "reopen", "1", "--by", "ada"}).out ==
+        "incident 1 reopened by ada\n");
+  CHECK(place.incident(1).state == IncidentState::open);
+  const auto dispute = place.run({"incident", "dispute", "2", "--by", "ada", "--reason", "no"});
+  CHECK(dispute.status == 3);
+  CHECK_THAT(dispute.err, Contains("names no commit"));
+  CHECK(place.run({"incident", "retest", "2"}).status == 0);
 }
 
 TEST_CASE(

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
@@ -73,6 +77,54 @@ struct CommandLine {
     REQUIRE(incidents.queue(message));
   }
 
+  std::unique_ptr<Database> open() const {
+    return Database::open({folder.path() / "db.sqlite", "", false}).value();
+  }
+
+  /// The incident of `store_incident`, reported, with a bisection that named a commit.
+  void store_culprit() const {
+    store_incident();
+    const auto database = open();
+    ComparisonStore comparisons(*database);
+    REQUIRE(comparisons.advance(comparisons.get(1).value(), ComparisonState::reported, kNow));
+    bisection::BisectionSpec spec;
+    spec.good = "61e9d2b9652d";
+    spec.bad = "09143755fce1";
+    spec.series = {{.series = kSeries}};
+    BisectionRow row;
+    row.incident = 1;
+    row.good = spec.good;
+    row.bad = spec.bad;
+    row.spec_json = to_json(spec);
+    row.created_at = kNow;
+    BisectionStore bisections(*database);
+    const auto opened = bisections.open(row).value();
+    bisection::BisectionResult result;
+    result.culprits.emplace_back().commits = {"bed9e5a977bb93dcaf61"};
+    REQUIRE(bisections.end(opened, to_json(result), kNow));
+    REQUIRE(IncidentStore(*database).attach_bisection(1, opened.id));
+  }
+
+  /// Two runs of `kSeries`.
+  void store_runs() const {
+    store_incident();
+    const auto database = open();
+    RunStore runs(*database);
+    for (const std::string token : {"t1", "t2"}) {
+      REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
+                          .slot = token,
+                          .build = 1,
+                          .benchmark = kSeries.benchmark},
+                         token, kNow));
+      RunResult result;
+      result.attempt = token;
+      result.samples_ns = {2'000'000, 2'100'000, 2'300'000};
+      result.values = {{Metric::time, 2'100'000}};
+      REQUIRE(runs.record({{token, result}}, kNow));
+    }
+  }
+
+  static inline const Series kSeries{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
   test::TemporaryFolder folder;
   std::filesystem::path file;
 };
@@ -233,4 +285,103 @@ TEST_CASE("messages and requests are listed, retried and cancelled") {
   CHECK_THAT(line.run({"request", "list"}).out, Contains("pending"));
   CHECK(line.run({"request", "cancel", "1"}).out == "request 1 cancelled\n");
   CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled by a person"));
+}
+
+TEST_CASE("a closed incident is reopened with a comment, an open one is not") {
+  const CommandLine line;
+  line.store_culprit();
+  CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).status == 3);
+  REQUIRE(line.run({"incident", "accept", "1", "--by", "ada", "--reason", "the price"}).status ==
+          0);
+  CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).out ==
+        "incident 1 reopened by ada\n");
+  const auto database = line.open();
+  const auto incident = IncidentStore(*database).get(1).value();
+  CHECK(incident.state == IncidentState::open);
+  CHECK_FALSE(incident.acceptance);
+  const auto messages = IncidentStore(*database).outbox_of(1).value();
+  CHECK_THAT(messages.back().body, Contains("Opened again by `ada`"));
+  CHECK(database->check_invariants().value().empty());
+}
+
+TEST_CASE("a disputed commit is searched again, on a search of its own, and is counted") {
+  const CommandLine line;
+  line.store_culprit();
+  CHECK_THAT(line.run({"bisection", "list"}).out,
+             Contains("bed9e5a977bb") && Contains("1 bisection named a commit; 0 were disputed."));
+  const std::vector<std::string> dispute{"incident", "dispute",  "1",
+                                         "--by",     "ada",      "--reason",
+                                         "it changes a test only"};
+  CHECK_THAT(line.run(dispute).out, Contains("incident 1 disputed by ada"));
+  {
+    const auto database = line.open();
+    CHECK(IncidentStore(*database).get(1).value().bisection == 2);
+    const auto again = BisectionStore(*database).get(2).value();
+    CHECK(again.state == BisectionState::open);
+    CHECK(again.incident == 1);
+    CHECK_THAT(IncidentStore(*database).outbox_of(1).value().back().body,
+               Contains("it changes a test only"));
+  }
+  CHECK_THAT(line.run({"bisection", "list"}).out, Contains("1 was disputed."));
+  CHECK_THAT(line.run({"bisection", "show", "2"}).out,
+             Contains("ada disputes what it named: it changes a test only"));
+  const auto twice = line.run(dispute);
+  CHECK(twice.status == 3);
+  CHECK_THAT(twice.err, Contains("being searched by bisection 2"));
+  CHECK(line.run({"bisection", "cancel", "2"}).out == "bisection 2 cancelled\n");
+  CHECK(line.run({"bisection", "cancel", "2"}).status == 3);
+}
+
+TEST_CASE("an incident that names no commit cannot be disputed") {
+  const CommandLine line;
+  line.store_incident();
+  const auto early = line.run({"incident", "dispute", "1", "--by", "ada", "--reason", "no"});
+  CHECK(early.status == 3);
+  CHECK_THAT(early.err, Contains("before its comparison 1 has ended"));
+}
+
+TEST_CASE("a retest is a recheck of the incident's series") {
+  const CommandLine line;
+  line.store_culprit();
+  CHECK_THAT(line.run({"incident", "retest", "1"}).out, Contains("measured again"));
+  const auto row = ComparisonStore(*line.open()).get(2).value();
+  CHECK(row.purpose == Purpose::recheck);
+  CHECK(row.incident == 1);
+  CHECK(row.baseline == 1);
+}
+
+TEST_CASE("series are listed, and shown with history and samples") {
+  const CommandLine line;
+  line.store_runs();
+  CHECK_THAT(line.run({"series", "list"}).out,
+             Contains("resnet18") && Contains("2.100 ms") && Contains("2.14.0.dev20260816"));
+  const auto items = json::parse(line.run({"series", "show", "--workload", "resnet18", "--json"}).out)
+                         .at("items");
+  REQUIRE(items.size() == 1);
+  CHECK(items[0].at("history").size() == 2);
+  CHECK(items[0].at("samples_ns").size() == 3);
+  CHECK(items[0].at("unit") == "ns");
+  CHECK_THAT(line.run({"series", "show", "--workload", "resnet18"}).out,
+             Contains("3 samples, least 2.000 ms, median 2.100 ms, greatest 2.300 ms"));
+  CHECK(line.run({"series", "show", "--workload", "dlrm"}).status == 2);
+  CHECK_THAT(line.run({"series", "list", "--metric", "cpu_peak"}).out, Contains("No series"));
+}
+
+TEST_CASE("builds outside of the cache are neither removed nor pinned") {
+  const CommandLine line;
+  line.store_incident();
+  CHECK_THAT(line.run({"build", "list"}).out, Contains("gone"));
+  CHECK(line.run({"build", "remove", "2.14.0.dev20260816"}).status == 2);
+  CHECK(line.run({"build", "pin", "none"}).status == 2);
+}
+
+TEST_CASE("the workloads are listed without a build, a kit or a database") {
+  const CommandLine line;
+  const auto printed = line.run({"workload", "list"});
+  CHECK(printed.status == 0);
+  CHECK_THAT(printed.out, Contains("resnet18") && Contains("computer vision") &&
+                              Contains("Parameters are not known"));
+  const auto items = json::parse(line.run({"workload", "list", "--json"}).out).at("items");
+  CHECK(items.size() == 84);
+  CHECK(items[0].at("params_trainable").is_null());
 }

@@ -10,6 +10,7 @@
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -173,6 +174,25 @@ TEST_CASE("a request over TCP cannot name a folder of the machine") {
   CHECK(request.at("state") == "refused");
   CHECK_THAT(request.at("result").at("error").get<std::string>(),
              Contains("must be a build of the channel or a release"));
+}
+
+TEST_CASE("the machine is free for commands that measure while nothing is due") {
+  Service service;
+  service.start();
+  service.work();
+  const auto path = service.ask("/api/v1/nightlies", json::object());
+  service.wait_until(path, is_over);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto lock = executor::MachineLock::acquire(service.config.executor.machine_lock);
+  while (!lock && std::chrono::steady_clock::now() < limit) {
+    lock = executor::MachineLock::acquire(service.config.executor.machine_lock);
+  }
+  REQUIRE(lock);
+  // What is asked for meanwhile waits for as long as that takes.
+  const auto waiting =
+      service.ask("/api/v1/comparisons", {{"candidate", "nowhere"}, {"baseline", "x"}});
+  CHECK(service.get(waiting).at("state") == "pending");
+  CHECK(service.get("/healthz") == json{{"status", "ok"}});
 }
 
 TEST_CASE("a request that is refused keeps nothing behind it from being done") {

@@ -9,20 +9,20 @@ TEST_CASE("a request that passes through JSON names the same series, variant inc
   BisectionRequest request;
   request.good = "a";
   request.bad = "b";
-  request.workloads = {"dlrm"};
-  request.mode = Mode::train;
-  request.variant = parse_variant("bf16,threads=2").value();
-  request.metric = Metric::cpu_peak;
+  request.selection.workloads = {"dlrm"};
+  request.selection.configurations = {{Device::cpu, Mode::train}};
+  request.selection.variants = {parse_variant("bf16,threads=2").value()};
+  request.selection.metrics = {Metric::cpu_peak};
   const auto read = parse_bisection_request(to_json(request)).value();
   CHECK(read.good == "a");
-  const Series wanted{Benchmark{"dlrm", {Device::cpu, Mode::train}, *request.variant},
+  const Series wanted{Benchmark{"dlrm", {Device::cpu, Mode::train}, request.selection.variants.front()},
                       Metric::cpu_peak};
   REQUIRE(named_series(read) == std::vector{wanted});
 }
 
 TEST_CASE("a request that names a workload alone means its time in both modes on the processor") {
   BisectionRequest request;
-  request.workloads = {"dlrm"};
+  request.selection.workloads = {"dlrm"};
   const auto all_series = named_series(request);
   REQUIRE(all_series.size() == 2);
   CHECK(to_string(all_series[0]) != to_string(all_series[1]));
@@ -31,6 +31,19 @@ TEST_CASE("a request that names a workload alone means its time in both modes on
     CHECK(series.benchmark.configuration.device == Device::cpu);
     CHECK(series.benchmark.variant == Variant{});
   }
+}
+
+TEST_CASE("lists in a request mean every combination, and single members a list of one") {
+  const auto lists = parse_bisection_request(
+                         R"({"workloads":["dlrm"],"configurations":["cpu-train","cpu-infer"],)"
+                         R"("variants":["fp32","bf16"],"metrics":["time","cpu_peak"]})")
+                         .value();
+  CHECK(named_series(lists).size() == 8);
+  const auto single =
+      parse_bisection_request(R"({"workloads":["dlrm"],"device":"cuda","metric":"time"})").value();
+  CHECK(single.selection.configurations ==
+        std::vector<Configuration>{{Device::cuda, Mode::train}, {Device::cuda, Mode::infer}});
+  CHECK(named_series(single).size() == 2);
 }
 
 TEST_CASE("a request with an unknown word is invalid") {

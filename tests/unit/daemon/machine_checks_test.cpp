@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "fake_http_client.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/checks.hpp"
 
@@ -73,10 +74,64 @@ TEST_CASE("each disturbance is named with what was found and its remedy") {
   CHECK_FALSE(result.remedy.empty());
 }
 
-TEST_CASE("what a guest cannot see of its host counts as good") {
+TEST_CASE("what a guest cannot see of its host is unknown, never good") {
   const Kernel kernel;
   for (const char* what : {"clock governor", "turbo", "simultaneous multithreading", "heat"}) {
-    CHECK(kernel.result(what).severity == Severity::good);
-    CHECK(kernel.result(what).found == "not controlled from here");
+    CHECK(kernel.result(what).severity == Severity::unknown);
+    CHECK(kernel.result(what).found == "unknown: the kernel does not show it");
   }
+}
+
+TEST_CASE("a machine without a GPU has none, which is an error only where one is asked for") {
+  const test::TemporaryFolder folder;
+  for (const auto& result : check_gpu(folder.path(), {})) {
+    CHECK(result.severity == Severity::good);
+    CHECK(result.found == "none");
+  }
+  for (const auto& result : check_gpu(folder.path(), {{Device::cuda, Mode::train}})) {
+    CHECK(result.severity == Severity::error);
+    CHECK_FALSE(result.remedy.empty());
+  }
+}
+
+TEST_CASE("GPU and driver are named, and CUPTI that only root may use is told") {
+  const test::TemporaryFolder folder;
+  folder.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX 535.54\nGCC version: 12\n");
+  folder.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100\n");
+  auto results = check_gpu(folder.path(), {});
+  CHECK(results[0].found == "NVIDIA H100");
+  CHECK(results[1].found == "NVIDIA UNIX 535.54");
+  CHECK(results[2].severity == Severity::unknown);
+  folder.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  results = check_gpu(folder.path(), {});
+  CHECK(results[2].severity == Severity::warning);
+}
+
+TEST_CASE("a workload that the suite does not have is named, with the one that was meant") {
+  const std::vector<std::string> known{"dlrm", "resnet18"};
+  CHECK(check_suite({}, known).severity == Severity::good);
+  CHECK(check_suite({"dlrm"}, known).severity == Severity::good);
+  const auto wrong = check_suite({"resnet_18"}, known);
+  CHECK(wrong.severity == Severity::error);
+  CHECK(wrong.found == "there is no workload \"resnet_18\"");
+  CHECK(wrong.remedy.find("resnet18") != std::string::npos);
+}
+
+TEST_CASE("what the token of the tracker may do is asked, and unknown where nobody answers") {
+  const test::TemporaryFolder folder;
+  config::Config config;
+  config.github.repository = "owner/name";
+  config.github.token_file = folder.write("token", "secret");
+  std::filesystem::permissions(config.github.token_file, std::filesystem::perms::owner_read |
+                                                             std::filesystem::perms::owner_write);
+  const auto severity_with = [&](int status, const std::string& body) {
+    test::FakeHttpClient client(
+        [&](const auto&) -> Result<platform::HttpResponse> { return test::answer(status, body); });
+    return check_github(config, client).severity;
+  };
+  CHECK(severity_with(200, R"({"permissions":{"triage":true}})") == Severity::good);
+  CHECK(severity_with(200, R"({"permissions":{"pull":true}})") == Severity::warning);
+  CHECK(severity_with(401, "{}") == Severity::error);
+  CHECK(severity_with(404, "{}") == Severity::error);
+  CHECK(severity_with(502, "") == Severity::unknown);
 }

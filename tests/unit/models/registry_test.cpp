@@ -1,6 +1,8 @@
 #include "torchwatch/models/registry.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 using namespace torchwatch::models;
 
@@ -13,7 +15,39 @@ int param_tensors(const Definition& definition, Preset preset) {
   return build(definition, setup)->census().param_tensors;
 }
 
+/// A line of suite.json.
+nlohmann::json line_of(const Entry& entry) {
+  const auto& definition = entry.definition;
+  auto refusals = nlohmann::json::object();
+  const auto add = [&](const char* name, std::string_view reason) {
+    if (!reason.empty()) refusals[name] = reason;
+  };
+  add("train", definition.refusals.train);
+  add("infer", definition.refusals.infer);
+  add("cuda_infer", definition.refusals.cuda_infer);
+  return {{"name", entry.name},
+          {"domain", definition.domain},
+          {"task", definition.task},
+          {"train_batch", definition.paper.train},
+          {"eval_batch", definition.paper.infer},
+          {"refusals", refusals}};
+}
+
 }  // namespace
+
+// After a change of a definition: TORCHWATCH_ACCEPT_GOLDEN=1 rewrites the file.
+TEST_CASE("suite.json says of every workload what its definition says") {
+  std::string expected = "[\n";
+  for (const auto& entry : registry()) {
+    expected += (expected.size() > 2 ? ",\n" : "") + line_of(entry).dump();
+  }
+  expected += "\n]\n";
+  const std::string path = TORCHWATCH_SOURCE_DIR "/models/suite.json";
+  if (std::getenv("TORCHWATCH_ACCEPT_GOLDEN") != nullptr) std::ofstream(path) << expected;
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  CHECK(nlohmann::json::parse(text) == nlohmann::json::parse(expected));
+}
 
 // At the paper's sizes each workload has a test of its own: tests/integration/models.
 TEST_CASE("small cuts sizes, never layers that own parameters") {

@@ -22,6 +22,9 @@ class IncidentStore {
   Status close(Id incident, WallMillis now);
   /// Closes the incident as a change that stays, and keeps who accepted it and why.
   Status accept(Id incident, const Acceptance&);
+  /// Opens a closed incident again; an acceptance is forgotten. Errors: conflict, when it is not
+  /// closed or its key has an open incident.
+  Status reopen(Id incident);
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);

@@ -60,6 +60,8 @@ class RunStore {
   Result<RunResult> result_of(Id attempt);
   /// Returns the facts with that digest. Errors: not_found, corrupt.
   Result<Environment> environment(const std::string& digest);
+  /// Returns the series that have values, by workload, configuration, variant and metric.
+  Result<std::vector<Series>> all_series();
   /// Returns the newest `limit` values of a series, oldest first, from comparisons and bisections.
   Result<std::vector<RunValue>> history(const Series&, int limit);
 

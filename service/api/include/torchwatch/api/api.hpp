@@ -31,6 +31,13 @@ struct Backend {
   std::function<Status(storage::Id incident, const std::string& by, const std::string& reason)>
       accept_incident;
   std::function<Status()> tokens_changed{};  ///< after one was stored or revoked
+  /// Decide as the functions of nightly::triage do; those that open work return its id.
+  std::function<Status(storage::Id incident, const std::string& by)> reopen_incident = {};
+  std::function<Result<storage::Id>(storage::Id incident, const std::string& by,
+                                    const std::string& reason)>
+      dispute_incident = {};
+  std::function<Result<storage::Id>(storage::Id incident)> retest_incident = {};
+  std::function<Status(storage::Id bisection)> cancel_bisection = {};
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -8,6 +8,7 @@
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/detect/settings.hpp"
 #include "torchwatch/records/vocabulary.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
 
@@ -17,6 +18,15 @@ struct SearchedSeries {
   double noise_sd = 0.02;  ///< of one pair's effect, in the effect's unit
   double minimum_effect = 0.034;
   bool operator==(const SearchedSeries&) const = default;
+};
+
+/// Why a search is carried out again: a person holds the commit that it named for the wrong one.
+struct Dispute {
+  storage::Id bisection = 0;  ///< the search that named it
+  std::string by;
+  std::string reason;
+  storage::WallMillis at = 0;
+  bool operator==(const Dispute&) const = default;
 };
 
 /// Everything that a bisection was asked for, stored with it (BisectionRow::spec_json), so that it
@@ -32,6 +42,7 @@ struct BisectionSpec {
   int builds_max = 60;
   int runs_max = 2000;
   bool verify_by_revert = true;
+  std::optional<Dispute> dispute;
   bool operator==(const BisectionSpec&) const = default;
 };
 

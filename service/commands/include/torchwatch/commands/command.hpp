@@ -63,11 +63,13 @@ class Noun {
 };
 
 // The commands over stored rows, one file each. Each adds its subcommands.
+void add_bisections(Commands&);
 void add_builds(Commands&);
 void add_comparisons(Commands&);
 void add_incidents(Commands&);
 void add_outbox(Commands&);
 void add_requests(Commands&);
+void add_series(Commands&);
 void add_tokens(Commands&);
 
 }  // namespace torchwatch::commands

@@ -37,6 +37,8 @@ Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
 /// Returns the plan of [suite] on this machine: all workloads if it names none, and CUDA
 /// configurations if there is a driver. Errors: of the runner source, invalid (the batch table).
 Result<Plan> plan_of_config(Services&);
+/// Returns the same of another configuration.
+Result<Plan> plan_of_config(Services&, const config::Config&);
 
 /// Returns the request for one process of the plan, without an attempt.
 protocol::Request request_for(const Plan&, const Benchmark&, Pass);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
@@ -38,9 +39,10 @@ class Application {
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
   process::ProcessRunner& processes();
-  /// Takes the machine's lock, with the first call, for the life of the application. Errors:
-  /// conflict.
+  /// Takes the machine's lock unless it is held, until unlock_machine or the application's end.
+  /// Errors: conflict, naming who measures.
   Status lock_machine();
+  void unlock_machine();
 
  private:
   struct Parts;
@@ -49,6 +51,13 @@ class Application {
                                                        comparison::RunnerSource* runners);
   std::unique_ptr<Parts> parts_;
 };
+
+/// Returns the folder with the sources of the runner and the workloads.
+std::filesystem::path runner_sources(const config::Config&);
+
+/// Returns the names of the suite's workloads, from the sources of the runner. Errors: not_found,
+/// invalid.
+Result<std::vector<std::string>> suite_workloads(const config::Config&);
 
 /// Opens a configuration's database for reading, also while a daemon runs. Errors: not_found,
 /// saying which command makes it.

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/platform/http_client.hpp"
 
 namespace torchwatch::daemon {
 
 enum class Severity {
   good,
+  unknown,  ///< cannot be seen from here: a guest does not see its host's clocks
   warning,  ///< works, but measures worse than it could
   error,    ///< a comparison would not reach its end
 };
@@ -25,7 +27,19 @@ struct CheckResult {
 std::vector<CheckResult> check_all(const config::Config&);
 
 /// Checks what makes times noisy on a machine, as its kernel shows it under `root` ("/" but in
-/// tests). What is not shown there is good: a guest cannot change its host's clocks.
+/// tests). What is not shown there is unknown.
 std::vector<CheckResult> check_machine(const std::filesystem::path& root);
+
+/// Checks GPU, driver and CUPTI, as the driver shows them under `root`. Without a GPU they are
+/// "none", which is an error only if `configurations` ask for one.
+std::vector<CheckResult> check_gpu(const std::filesystem::path& root,
+                                   const std::vector<Configuration>& configurations);
+
+/// Checks that the workloads which [suite] names are in the suite.
+CheckResult check_suite(const std::vector<std::string>& named,
+                        const std::vector<std::string>& known);
+
+/// Asks the tracker what the token of [github] may do. Unknown where it cannot be asked.
+CheckResult check_github(const config::Config&, platform::HttpClient&);
 
 }  // namespace torchwatch::daemon

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "torchwatch/api/api.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
 #include "torchwatch/http/server.hpp"
@@ -57,10 +58,13 @@ class Daemon {
  private:
   Daemon(Application& application, Outbox outbox);
   Status start_server();
-  /// Delivers what is due, then works on one item: a nightly before a request, a request before
-  /// what somebody began on a command line. True if there was one, and another look is worth it at
-  /// once.
+  api::Backend backend();
+  /// Delivers what is due, then works on one item. True if there was one, and another look is worth
+  /// it at once; else the machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);
+  /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
+  /// before what somebody began on a command line. False as well while somebody else measures.
+  Result<bool> attend_next(std::stop_token stop);
   Status deliver(std::stop_token stop);
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);

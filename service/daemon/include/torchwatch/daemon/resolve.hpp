@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -9,9 +10,10 @@
 namespace torchwatch::daemon {
 
 /// The build that a person means by BUILD: a folder, else a name or version that the channel
-/// lists, else a release of the wheel index. It is brought here, checked and known to the database
+/// lists, else a release of the wheel index, else a known build's name or commit, else a revision
+/// of [source], which the recipe builds. It is brought here, checked and known to the database
 /// afterwards, unless the application only reads. Errors: not_found, saying where it was looked
-/// for; invalid, corrupt (the tree).
+/// for; invalid (several commits are meant, or the commit does not build), corrupt (the tree).
 Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
                                         std::stop_token stop);
 
@@ -19,6 +21,16 @@ Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
 /// build's code is run.
 Result<storage::BuildRow> published_build(Application&, const std::string& text,
                                           std::stop_token stop);
+
+/// Returns the newest known build of that name or commit (at least 7 digits of it) whose tree is
+/// there; nothing if there is none. Errors: invalid (several commits are meant), of storage.
+Result<std::optional<storage::BuildRow>> known_build(storage::Database&, const std::string& text);
+
+/// Returns the build of a commit, made by the recipe unless it lies in the cache. `base`: the
+/// folder of a build that the recipe may start from; may be empty. Errors: invalid (it cannot be
+/// built, or no recipe is configured), unavailable, cancelled.
+Result<storage::BuildRow> build_of_commit(comparison::Services&, const std::string& commit,
+                                          const std::string& base, std::stop_token stop);
 
 /// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name.
 Result<std::string> resolve_commit(Application&, const std::string& text);

@@ -25,6 +25,12 @@ std::string recovery_comment(const IncidentFacts&);
 std::string acceptance_comment(const IncidentFacts&, const std::string& by,
                                const std::string& reason);
 
+/// Make the comments on decisions of people: the incident is open again; the commit named is held
+/// for the wrong one; and on what the second search found.
+std::string reopening_comment(const std::string& by);
+std::string dispute_comment(const std::string& by, const std::string& reason);
+std::string second_search_comment(const IncidentFacts&);
+
 /// Makes "<!-- torchwatch-key: ... -->", by which a message is found again.
 std::string marker(const std::string& outbox_key);
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "torchwatch/comparison/selection.hpp"
+#include "torchwatch/config/config.hpp"
+
+namespace torchwatch::commands {
+
+/// The options that say what of the suite is meant. They mean the same in every command that has
+/// them.
+class SelectionOptions {
+ public:
+  /// Adds --workload, --configuration, --variant, and --device and --mode, their shorthand.
+  void add_to(CLI::App& command);
+  void add_metric_to(CLI::App& command);
+  void add_preset_to(CLI::App& command);
+
+  /// Errors: invalid, naming the word that is not known and what is allowed.
+  Result<comparison::Selection> selection() const;
+  /// Puts the selection in place of [suite]. Errors: as `selection`.
+  Status apply(config::Config&) const;
+
+ private:
+  Result<std::vector<Configuration>> configurations() const;
+
+  std::vector<std::string> workloads_;
+  std::vector<std::string> configurations_;
+  std::vector<std::string> variants_;
+  std::vector<std::string> metrics_;
+  std::string device_;
+  std::string mode_;
+  std::string preset_;
+};
+
+}  // namespace torchwatch::commands

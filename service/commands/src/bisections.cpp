@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/commands/bisection_output.hpp"
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/work.hpp"
+#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+
+namespace torchwatch::commands {
+namespace {
+
+using storage::BisectionRow;
+
+constexpr int kBisectionsShown = 50;
+
+/// What it searches: "resnet18 cpu-train time and 2 more".
+std::string searched_text(const bisection::BisectionSpec& spec) {
+  if (spec.series.empty()) return "nothing";
+  const auto more = spec.series.size() - 1;
+  return to_string(spec.series.front().series) +
+         (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+/// "bed9e5a977bb", or why there is none, or what it waits for.
+Result<std::string> result_text(storage::Database& database, const BisectionRow& row) {
+  if (row.state == storage::BisectionState::open) {
+    return what_it_waits_for(database, storage::ItemKind::bisection, row.id);
+  }
+  TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
+  if (result.culprits.empty()) return result.reason;
+  std::string text;
+  for (const auto& culprit : result.culprits) {
+    for (const auto& commit : culprit.commits) {
+      text += (text.empty() ? "" : ", ") + commit.substr(0, 12);
+    }
+  }
+  return text;
+}
+
+Outcome run_list(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto rows, storage::BisectionStore(*database).list(kBisectionsShown));
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {"started, UTC"},
+                               {"incident", terminal::Table::Align::right},
+                               {"state"},
+                               {"good"},
+                               {"bad"},
+                               {"searched"},
+                               {"result"}})};
+  for (const auto& row : rows) {
+    TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+    TW_TRY(const auto result, result_text(*database, row));
+    items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+                     row.incident ? std::to_string(*row.incident) : "",
+                     std::string(to_string(row.state)), row.good.substr(0, 12),
+                     row.bad.substr(0, 12), searched_text(spec), result});
+    items.json.push_back(report::json_of(row));
+  }
+  print(invocation, items, "No bisection yet.");
+  const auto tally = report::culprit_tally(rows);
+  if (!invocation.json && tally.named > 0) {
+    invocation.out << '\n' << report::culprit_tally_text(tally) << '\n';
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_show(const Invocation& invocation, storage::Id id) {
+  TW_TRY(const auto database, open_reader(invocation));
+  storage::BisectionStore store(*database);
+  TW_TRY(const auto row, store.get(id));
+  TW_TRY(const auto events, store.events_of(id));
+  TW_TRY(const auto trace, bisection::trace_of(row, events));
+  if (invocation.json) {
+    auto object = report::json_of(row);
+    object["schema"] = 1;
+    object["bisection_trace"] = nlohmann::json::array();
+    for (const auto& step : trace) object["bisection_trace"].push_back(to_json(step));
+    invocation.out << object.dump(2) << '\n';
+    return ExitStatus::done;
+  }
+  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+  invocation.out << "bisection " << id << ", " << to_string(row.state) << ", of "
+                 << searched_text(spec) << " between " << row.good.substr(0, 12) << " and "
+                 << row.bad.substr(0, 12) << "\n\n";
+  if (spec.dispute) {
+    invocation.out << "bisection " << spec.dispute->bisection << " again: " << spec.dispute->by
+                   << " disputes what it named: " << spec.dispute->reason << "\n\n";
+  }
+  if (row.state == storage::BisectionState::ended) {
+    TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
+    print(invocation.out, result, nullptr);
+    invocation.out << '\n';
+  }
+  print(invocation.out, trace);
+  return ExitStatus::done;
+}
+
+Outcome run_cancel(const Invocation& invocation, storage::Id id) {
+  TW_TRY_VOID(make(invocation,
+                   {.path = "/api/v1/bisections/" + std::to_string(id) + "/cancel",
+                    .without_daemon = [id](auto& services) {
+                      return nightly::cancel_bisection(services, id);
+                    }}));
+  invocation.out << "bisection " << id << " cancelled\n";
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_bisections(Commands& all) {
+  Noun noun(all, "bisection", "Searches for a commit: list, show, cancel");
+  noun.add("list", "Recent bisections, newest first, and what they named", run_list);
+  noun.add_with_id("show", "Print its result and its steps", run_show);
+  noun.add_with_id("cancel", "End one that has not ended; its incident names no commit then",
+                   run_cancel);
+}
+
+}  // namespace torchwatch::commands

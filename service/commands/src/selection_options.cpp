@@ -1,0 +1,79 @@
+#include "torchwatch/commands/selection_options.hpp"
+
+namespace torchwatch::commands {
+namespace {
+
+template <typename T>
+Result<std::vector<T>> parsed(const std::vector<std::string>& texts,
+                              Result<T> (*parse)(std::string_view)) {
+  std::vector<T> values;
+  for (const auto& text : texts) {
+    TW_TRY(values.emplace_back(), parse(text));
+  }
+  return values;
+}
+
+}  // namespace
+
+void SelectionOptions::add_to(CLI::App& command) {
+  command.add_option("--workload", workloads_, "Only this workload, such as resnet18");
+  auto* configuration =
+      command.add_option("--configuration", configurations_,
+                         "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer");
+  command.add_option("--variant", variants_,
+                     "In this precision (fp32, tf32, fp16, bf16, amp), batch=N, threads=N, joined "
+                     "by commas");
+  command
+      .add_option("--device", device_,
+                  "cpu or cuda: both configurations of that device; cpu if only --mode is given")
+      ->excludes(configuration);
+  command.add_option("--mode", mode_, "train or infer: only that configuration of the device")
+      ->excludes(configuration);
+}
+
+void SelectionOptions::add_metric_to(CLI::App& command) {
+  command.add_option("--metric", metrics_,
+                     "Only this metric: time, device_time, cpu_peak, device_peak, "
+                     "cpu_peak_resident, device_peak_total, leak_growth, leak_retained or "
+                     "heap_growth");
+}
+
+void SelectionOptions::add_preset_to(CLI::App& command) {
+  command.add_option("--preset", preset_,
+                     "small (seconds on two cores) or paper (TorchBench's sizes)");
+}
+
+Result<std::vector<Configuration>> SelectionOptions::configurations() const {
+  if (!configurations_.empty()) return parsed(configurations_, parse_configuration);
+  std::vector<Configuration> configurations;
+  if (device_.empty() && mode_.empty()) return configurations;
+  TW_TRY(const auto device, parse_device(device_.empty() ? "cpu" : device_));
+  for (const auto mode : {Mode::train, Mode::infer}) configurations.push_back({device, mode});
+  if (mode_.empty()) return configurations;
+  TW_TRY(const auto mode, parse_mode(mode_));
+  return std::vector<Configuration>{{device, mode}};
+}
+
+Result<comparison::Selection> SelectionOptions::selection() const {
+  comparison::Selection selection;
+  selection.workloads = workloads_;
+  TW_TRY(selection.configurations, configurations());
+  TW_TRY(selection.variants, parsed(variants_, parse_variant));
+  TW_TRY(selection.metrics, parsed(metrics_, parse_metric));
+  if (!preset_.empty()) {
+    TW_TRY(const auto preset, parse_preset(preset_));
+    selection.preset = preset;
+  }
+  return selection;
+}
+
+Status SelectionOptions::apply(config::Config& config) const {
+  TW_TRY(const auto asked, selection());
+  if (!asked.workloads.empty()) config.suite.workloads = asked.workloads;
+  if (!asked.configurations.empty()) config.suite.configurations = asked.configurations;
+  if (!asked.variants.empty()) config.suite.variants = asked.variants;
+  if (asked.preset) config.suite.preset = *asked.preset;
+  return {};
+}
+
+}  // namespace torchwatch::commands

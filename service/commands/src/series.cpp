@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
+#include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/detect/minimum_detectable_effect.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::commands {
+namespace {
+
+using nlohmann::json;
+using storage::RunValue;
+
+constexpr std::size_t kPairsMin = 4;  ///< fewer say nothing about noise
+
+struct Options {
+  SelectionOptions selection;
+  int last = 30;
+};
+
+template <typename T>
+bool is_among(const std::vector<T>& asked, const T& value) {
+  return asked.empty() || std::ranges::find(asked, value) != asked.end();
+}
+
+Result<std::vector<Series>> selected_series(storage::Database& database,
+                                            const comparison::Selection& selection) {
+  TW_TRY(auto all, storage::RunStore(database).all_series());
+  std::erase_if(all, [&](const Series& series) {
+    const auto& [workload, configuration, variant] = series.benchmark;
+    return !is_among(selection.workloads, workload) ||
+           !is_among(selection.configurations, configuration) ||
+           !is_among(selection.variants, variant) || !is_selected(selection, series.metric);
+  });
+  return all;
+}
+
+/// Pairs of successive runs of one build, as the rules of times see them.
+std::vector<double> same_build_log_ratios(const std::vector<RunValue>& history) {
+  std::vector<double> ratios;
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    const auto& [before, after] = std::pair{history[i - 1], history[i]};
+    if (before.build != after.build || before.value <= 0 || after.value <= 0) continue;
+    ratios.push_back(std::log(static_cast<double>(after.value) / static_cast<double>(before.value)));
+  }
+  return ratios;
+}
+
+/// The smallest change that would be found in the series, as a ratio - 1; null where it is not known.
+json minimum_detectable_effect(const config::Config& config, const Series& series,
+                               const std::vector<RunValue>& history) {
+  const auto ratios = same_build_log_ratios(history);
+  if (series.metric != Metric::time || ratios.size() < kPairsMin) return nullptr;
+  const auto settings = comparison::detect_settings(config, comparison::Rule{});
+  const auto effect = detect::estimate_minimum_detectable_effect(ratios, settings);
+  return std::isfinite(effect.change) ? json(effect.change) : json(nullptr);
+}
+
+Result<std::string> build_name(storage::Database& database, storage::Id id) {
+  TW_TRY(const auto row, storage::BuildStore(database).get(id));
+  const bool is_commit = row.origin == storage::BuildOrigin::commit;
+  return is_commit ? row.name.substr(0, 12) : row.name;
+}
+
+Outcome run_list(const Invocation& invocation, const Options& options) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto selection, options.selection.selection());
+  TW_TRY(const auto all, selected_series(*database, selection));
+  Items items{terminal::Table({{"workload"},
+                               {"configuration"},
+                               {"metric"},
+                               {"newest value", terminal::Table::Align::right},
+                               {"build"},
+                               {"measured, UTC"}})};
+  for (const auto& series : all) {
+    TW_TRY(const auto history, storage::RunStore(*database).history(series, 1));
+    if (history.empty()) continue;
+    const auto& newest = history.back();
+    TW_TRY(const auto build, build_name(*database, newest.build));
+    const auto value = static_cast<double>(newest.value);
+    items.table.add({series.benchmark.workload, report::configuration_text(series.benchmark),
+                     std::string(to_string(series.metric)), figures::value(series.metric, value),
+                     build, platform::date_and_minute(newest.measured_at)});
+    auto item = report::json_of(series);
+    item.update({{"value", newest.value},
+                 {"build", build},
+                 {"measured_at", report::time_of(newest.measured_at)}});
+    items.json.push_back(std::move(item));
+  }
+  print(invocation, items, "No series: nothing of that has been measured yet.");
+  return ExitStatus::done;
+}
+
+/// One series with its history.
+struct Shown {
+  Items runs{terminal::Table({{"measured, UTC"},
+                              {"build"},
+                              {"value", terminal::Table::Align::right}})};
+  json object;
+};
+
+Result<Shown> shown(storage::Database& database, const config::Config& config,
+                    const Series& series, int last) {
+  storage::RunStore store(database);
+  TW_TRY(const auto history, store.history(series, last));
+  Shown shown;
+  for (const auto& run : history) {
+    TW_TRY(const auto build, build_name(database, run.build));
+    shown.runs.table.add({platform::date_and_minute(run.measured_at), build,
+                          figures::value(series.metric, static_cast<double>(run.value))});
+    shown.runs.json.push_back({{"attempt", run.attempt},
+                               {"build", build},
+                               {"measured_at", report::time_of(run.measured_at)},
+                               {"value", run.value}});
+  }
+  shown.object = report::json_of(series);
+  shown.object["history"] = shown.runs.json;
+  shown.object["minimum_detectable_effect"] = minimum_detectable_effect(config, series, history);
+  shown.object["samples_ns"] = nullptr;
+  if (history.empty() || series.metric != Metric::time) return shown;
+  // Samples of old runs may have been thinned; the values stay.
+  if (const auto samples = store.samples_of(history.back().attempt); samples) {
+    shown.object["samples_ns"] = *samples;
+  }
+  return shown;
+}
+
+void print_samples(std::ostream& out, const json& samples) {
+  if (!samples.is_array() || samples.empty()) return;
+  auto sorted = samples.get<std::vector<std::int64_t>>();
+  std::ranges::sort(sorted);
+  const auto at = [&](std::size_t index) {
+    return figures::value(Metric::time, static_cast<double>(sorted[index]));
+  };
+  out << "newest run: " << sorted.size() << " samples, least " << at(0) << ", median "
+      << at(sorted.size() / 2) << ", greatest " << at(sorted.size() - 1) << '\n';
+}
+
+Outcome run_show(const Invocation& invocation, const Options& options) {
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto selection, options.selection.selection());
+  TW_TRY(const auto all, selected_series(*database, selection));
+  if (all.empty()) {
+    return fail(ErrorCode::not_found,
+                "there is no such series: `torchwatch series list` has those with values");
+  }
+  auto objects = json::array();
+  for (const auto& series : all) {
+    TW_TRY(auto each, shown(*database, config, series, options.last));
+    const auto& effect = each.object["minimum_detectable_effect"];
+    if (!invocation.json) {
+      invocation.out << (objects.empty() ? "" : "\n") << to_string(series) << '\n';
+      invocation.out << "minimum detectable effect: "
+                     << (effect.is_null() ? std::string("not known")
+                                          : figures::change(1 + effect.get<double>()))
+                     << '\n';
+      print_samples(invocation.out, each.object["samples_ns"]);
+      each.runs.table.print(invocation.out);
+    }
+    objects.push_back(std::move(each.object));
+  }
+  if (invocation.json) {
+    invocation.out << json{{"schema", 1}, {"items", objects}}.dump(2) << '\n';
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_series(Commands& all) {
+  Noun noun(all, "series", "What has a history: list, show");
+  const auto options = std::make_shared<Options>();
+  auto& list = noun.add("list", "Each series that has values, with the newest one",
+                        [options](const auto& invocation) { return run_list(invocation, *options); });
+  auto& show = noun.add("show",
+                        "The history of series, the samples of the newest run, and the minimum "
+                        "detectable effect",
+                        [options](const auto& invocation) { return run_show(invocation, *options); });
+  for (auto* command : {&list, &show}) {
+    options->selection.add_to(*command);
+    options->selection.add_metric_to(*command);
+  }
+  show.add_option("--last", options->last, "How many runs of a series")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  show.footer("torchwatch series show --workload resnet18 --metric time");
+}
+
+}  // namespace torchwatch::commands

@@ -1,0 +1,75 @@
+#include "torchwatch/comparison/selection.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/comparison/benchmark_json.hpp"
+
+namespace torchwatch::comparison {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+void put(json& object, const char* name, const std::vector<T>& values) {
+  if (!values.empty()) object[name] = values;
+}
+
+template <typename T>
+void take(const json& object, const char* name, std::vector<T>& values) {
+  if (object.contains(name)) object.at(name).get_to(values);
+}
+
+/// The passes that give the metrics, in the plan's order.
+std::vector<Pass> passes_for(const std::vector<Metric>& metrics, const std::vector<Pass>& all) {
+  if (metrics.empty()) return all;
+  std::vector<Pass> passes;
+  std::ranges::copy_if(all, std::back_inserter(passes), [&](Pass pass) {
+    return std::ranges::find(metrics, pass, pass_of) != metrics.end();
+  });
+  return passes;
+}
+
+}  // namespace
+
+bool is_selected(const Selection& selection, Metric metric) {
+  return selection.metrics.empty() ||
+         std::ranges::find(selection.metrics, metric) != selection.metrics.end();
+}
+
+Result<Plan> plan_of(Services& services, const Selection& selection) {
+  auto config = services.config;
+  if (!selection.workloads.empty()) config.suite.workloads = selection.workloads;
+  if (!selection.configurations.empty()) config.suite.configurations = selection.configurations;
+  if (!selection.variants.empty()) config.suite.variants = selection.variants;
+  if (selection.preset) config.suite.preset = *selection.preset;
+  TW_TRY(auto plan, plan_of_config(services, config));
+  TW_TRY_VOID(check_workloads(services, workloads_of(plan)));
+  plan.passes = passes_for(selection.metrics, plan.passes);
+  return plan;
+}
+
+json to_json(const Selection& selection) {
+  auto object = json::object();
+  put(object, "workloads", selection.workloads);
+  put(object, "configurations", selection.configurations);
+  put(object, "variants", selection.variants);
+  put(object, "metrics", selection.metrics);
+  if (selection.preset) object["preset"] = *selection.preset;
+  return object;
+}
+
+Result<Selection> parse_selection(const json& object) {
+  try {
+    Selection selection;
+    take(object, "workloads", selection.workloads);
+    take(object, "configurations", selection.configurations);
+    take(object, "variants", selection.variants);
+    take(object, "metrics", selection.metrics);
+    if (object.contains("preset")) selection.preset = object.at("preset").get<Preset>();
+    return selection;
+  } catch (const json::exception& exception) {
+    return fail(ErrorCode::invalid, exception.what());
+  }
+}
+
+}  // namespace torchwatch::comparison

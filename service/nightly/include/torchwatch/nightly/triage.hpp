@@ -1,0 +1,39 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "torchwatch/comparison/services.hpp"
+#include "torchwatch/nightly/attend.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::nightly {
+
+// What people decide about incidents and searches, thread-safe beside the pipeline.
+
+/// Opens a closed incident again and comments so on its issue; an acceptance is forgotten. Errors:
+/// not_found; conflict (it is not closed, or the same change has an open incident).
+Status reopen_incident(comparison::Services&, storage::Id incident, const std::string& by);
+
+/// Notes that the commit which a search named is wrong, comments so on the incident's issue, and
+/// opens the same search again, on fresh measurements. Returns the new bisection. Errors: invalid
+/// (no name or no reason), not_found, conflict (the incident is closed, its comparison has not
+/// ended, or its search named nobody).
+Result<storage::BisectionRow> dispute_incident(comparison::Services&, storage::Id incident,
+                                               const std::string& by, const std::string& reason);
+
+/// Opens a recheck of the incident's series: the newest nightly that can be measured, or else the
+/// incident's own candidate, against the last good build. If nothing is left, the incident is
+/// closed. Errors: not_found, conflict (the incident is closed, or its comparison has not ended).
+Result<storage::ComparisonRow> retest_incident(comparison::Services&, storage::Id incident);
+
+/// Ends a bisection that has not ended. Its incident is reported without a culprit. Errors:
+/// not_found, conflict (it has ended).
+Status cancel_bisection(comparison::Services&, storage::Id bisection);
+
+/// Carries out searches of incidents whose comparison has ended: those of disputes. With
+/// Retry::when_due one that is due, else each once. Comments on the issues what was found. Returns
+/// whether there was any. Call in the pipeline's thread. Errors: as attend.
+Result<bool> attend_second_searches(comparison::Services&, Retry, std::stop_token stop);
+
+}  // namespace torchwatch::nightly

@@ -1,0 +1,184 @@
+#include "torchwatch/nightly/triage.hpp"
+
+#include "follow_ups.hpp"
+#include "reporting.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+using storage::BisectionRow;
+using storage::ComparisonRow;
+using storage::IncidentRow;
+
+/// How many of the newest bisections are looked at for a dispute that ended.
+constexpr int kBisectionsLookedAt = 50;
+
+std::string name_of(const IncidentRow& incident) {
+  return "incident " + std::to_string(incident.id);
+}
+
+/// The repository belongs to the pipeline's thread, and these decisions name no commit.
+comparison::Services without_history(const comparison::Services& services) {
+  auto copy = services;
+  copy.history = nullptr;
+  return copy;
+}
+
+/// Returns the open incident and the comparison that found it, which has ended.
+Result<std::pair<IncidentRow, ComparisonRow>> open_incident(comparison::Services& services,
+                                                            storage::Id id,
+                                                            std::string_view action) {
+  TW_TRY(auto incident, storage::IncidentStore(services.database).get(id));
+  if (incident.state == storage::IncidentState::closed) {
+    return fail(ErrorCode::conflict, name_of(incident) + " is closed and cannot be " +
+                                         std::string(action) + ": reopen it first");
+  }
+  TW_TRY(auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  if (is_end(comparison.state)) return std::pair{std::move(incident), std::move(comparison)};
+  return fail(ErrorCode::conflict, name_of(incident) + " cannot be " + std::string(action) +
+                                       " before its comparison " + std::to_string(comparison.id) +
+                                       " has ended");
+}
+
+/// Returns the search that named a commit. Errors: conflict, when none did.
+Result<BisectionRow> search_that_named(comparison::Services& services,
+                                       const IncidentRow& incident) {
+  const auto none = [&] {
+    return fail(ErrorCode::conflict,
+                name_of(incident) + " names no commit, so there is nothing to dispute");
+  };
+  if (!incident.bisection) return none();
+  TW_TRY(const auto row, storage::BisectionStore(services.database).get(*incident.bisection));
+  if (row.state != storage::BisectionState::ended) {
+    return fail(ErrorCode::conflict,
+                name_of(incident) + " is being searched by bisection " + std::to_string(row.id));
+  }
+  TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
+  if (result.culprits.empty()) return none();
+  return row;
+}
+
+Result<BisectionRow> open_again(comparison::Services& services, const BisectionRow& row,
+                                bisection::Dispute dispute) {
+  TW_TRY(auto spec, bisection::parse_bisection_spec(row.spec_json));
+  spec.dispute = std::move(dispute);
+  BisectionRow again;
+  again.incident = row.incident;
+  again.good = row.good;
+  again.bad = row.bad;
+  again.spec_json = to_json(spec);
+  again.created_at = services.clock.wall_now();
+  return storage::BisectionStore(services.database).open(again);
+}
+
+/// The newest nightly that can be measured, or the incident's own candidate.
+Result<storage::Id> build_to_retest(comparison::Services& services, const ComparisonRow& found_by) {
+  TW_TRY(const auto rows, storage::BuildStore(services.database).list());
+  auto newest = found_by.candidate;
+  for (const auto& row : rows) {
+    const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.unusable.empty() &&
+                           row.state == storage::BuildState::ready;
+    if (is_usable && row.id > newest) newest = row.id;
+  }
+  return newest;
+}
+
+/// Comments on the issues of disputed incidents what their second search found, each once.
+Status report_disputes(comparison::Services& services) {
+  storage::IncidentStore incidents(services.database);
+  TW_TRY(const auto rows, storage::BisectionStore(services.database).list(kBisectionsLookedAt));
+  for (const auto& row : rows) {
+    if (!row.incident || row.state != storage::BisectionState::ended) continue;
+    TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+    if (!spec.dispute) continue;
+    TW_TRY(const auto incident, incidents.get(*row.incident));
+    const bool is_its = incident.bisection == row.id;
+    if (is_its) TW_TRY_VOID(queue_second_search(services, incident, row.id));
+  }
+  return {};
+}
+
+/// Whether nothing else carries the bisection out: its incident's comparison has ended.
+Result<bool> is_second_search(comparison::Services& services, const BisectionRow& row) {
+  if (!row.incident) return false;
+  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(*row.incident));
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  return is_end(comparison.state);
+}
+
+}  // namespace
+
+Status reopen_incident(comparison::Services& services, storage::Id id, const std::string& by) {
+  storage::IncidentStore store(services.database);
+  auto detached = without_history(services);
+  return services.database.transact([&]() -> Status {
+    TW_TRY(const auto before, store.get(id));
+    TW_TRY_VOID(store.reopen(id));
+    return queue_decision(detached, before, Decision::reopened, by, "");
+  });
+}
+
+Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
+                                      const std::string& by, const std::string& reason) {
+  TW_TRY_VOID(require_name_and_reason(by, reason, "a dispute"));
+  auto detached = without_history(services);
+  BisectionRow opened;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    TW_TRY(const auto found, open_incident(services, id, "disputed"));
+    TW_TRY(const auto named, search_that_named(services, found.first));
+    TW_TRY_VOID(queue_decision(detached, found.first, Decision::disputed, by, reason));
+    TW_TRY(opened, open_again(services, named,
+                              {.bisection = named.id,
+                               .by = by,
+                               .reason = reason,
+                               .at = services.clock.wall_now()}));
+    return storage::IncidentStore(services.database).attach_bisection(id, opened.id);
+  }));
+  return opened;
+}
+
+Result<ComparisonRow> retest_incident(comparison::Services& services, storage::Id id) {
+  TW_TRY(const auto found, open_incident(services, id, "tested again"));
+  const auto& [incident, found_by] = found;
+  TW_TRY(const auto candidate, build_to_retest(services, found_by));
+  TW_TRY(const auto comparison, comparison::Comparison::of(found_by));
+  return open_recheck(services, incident, found_by, comparison.plan, candidate);
+}
+
+Status cancel_bisection(comparison::Services& services, storage::Id id) {
+  storage::BisectionStore store(services.database);
+  TW_TRY(const auto row, store.get(id));
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::faulted;
+  result.reason = "cancelled by a person";
+  return store.end(row, to_json(result), services.clock.wall_now());
+}
+
+Result<bool> attend_second_searches(comparison::Services& services, Retry retry,
+                                    std::stop_token stop) {
+  TW_TRY_VOID(report_disputes(services));
+  TW_TRY(const auto open, storage::BisectionStore(services.database).unfinished());
+  bool any = false;
+  for (const auto& row : open) {
+    TW_TRY(const bool is_second, is_second_search(services, row));
+    if (!is_second) continue;
+    TW_TRY(const bool due, is_due(services, key_of(row)));
+    if (retry == Retry::when_due && !due) continue;
+    TW_TRY_VOID(attend_bisection(services, row, stop));
+    any = true;
+    if (retry == Retry::when_due) break;
+  }
+  if (any) TW_TRY_VOID(report_disputes(services));
+  return any;
+}
+
+}  // namespace torchwatch::nightly

@@ -1,0 +1,82 @@
+// What people decide about incidents, carried through on a scripted day.
+#include "torchwatch/nightly/triage.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+
+namespace {
+
+/// A reported day with two incidents, each with its culprit.
+struct ReportedDay {
+  ReportedDay() : service(test::ScriptedService::open(day.config()).value()) { carry_out(); }
+
+  void carry_out() const { REQUIRE(service->carry_out_due_comparisons()); }
+  comparison::Services& services() const { return service->services(); }
+  storage::Database& database() const { return services().database; }
+  storage::IncidentRow incident() const {
+    return storage::IncidentStore(database()).get(1).value();
+  }
+  std::vector<storage::OutboxRow> messages() const {
+    return storage::IncidentStore(database()).outbox_of(1).value();
+  }
+  std::optional<std::string> culprit() const {
+    const auto row = storage::BisectionStore(database()).get(*incident().bisection).value();
+    return bisection::parse_bisection_result(row.result_json).value().culprit();
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(), test::day_with_two_culprits()};
+  std::unique_ptr<test::ScriptedService> service;
+};
+
+}  // namespace
+
+TEST_CASE("a disputed search is carried out again, and its result told once") {
+  const ReportedDay day;
+  const auto first = day.culprit();
+  REQUIRE(first);
+  const auto before = day.messages().size();
+  const auto again = nightly::dispute_incident(day.services(), 1, "ada", "only a test").value();
+  CHECK(day.incident().bisection == again.id);
+  for (int i = 0; i < 2; ++i) {
+    day.carry_out();
+    CHECK(day.culprit() == first);
+    const auto messages = day.messages();
+    REQUIRE(messages.size() == before + 2);
+    CHECK_THAT(messages[before].body, Contains("only a test"));
+    CHECK_THAT(messages[before + 1].body,
+               Contains("The second search has ended") && Contains(first->substr(0, 12)));
+  }
+  CHECK(day.database().check_invariants().value().empty());
+}
+
+TEST_CASE("a retest of a change that is still there leaves the incident open") {
+  const ReportedDay day;
+  const auto recheck = nightly::retest_incident(day.services(), 1).value();
+  day.carry_out();
+  CHECK(storage::ComparisonStore(day.database()).get(recheck.id).value().state ==
+        storage::ComparisonState::reported);
+  CHECK(day.incident().state == storage::IncidentState::open);
+}
+
+TEST_CASE("an incident that is closed can be neither disputed nor tested again") {
+  const ReportedDay day;
+  REQUIRE(storage::IncidentStore(day.database()).close(1, 1));
+  CHECK(nightly::dispute_incident(day.services(), 1, "ada", "no").error().code ==
+        ErrorCode::conflict);
+  CHECK(nightly::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
+  CHECK(nightly::reopen_incident(day.services(), 1, "ada"));
+  CHECK(nightly::dispute_incident(day.services(), 1, " ", "no").error().code ==
+        ErrorCode::invalid);
+}
