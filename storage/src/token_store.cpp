@@ -55,9 +55,8 @@ Result<TokenRow> TokenStore::get(Id id) {
 
 Result<TokenRow> TokenStore::revoke(Id id, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Result<TokenRow> {
-    const int changed =
-        execute(connection, "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
-                now, id);
+    const int changed = execute(
+        connection, "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id);
     TW_TRY(auto row, token_of(connection, id));
     if (changed == 1) return row;
     return fail(ErrorCode::conflict, "token " + std::to_string(id) + " is revoked already");

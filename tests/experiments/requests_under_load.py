@@ -11,7 +11,7 @@ come from loopback addresses of their own, first none, then all at once:
   newcomers      the same, with a connection for each request
   wrong tokens   posts with a token that does not exist
 
-The flood and the newcomers share the rate. Beside them /healthz is asked twenty times a second from
+The flood and the newcomers share the rate. Beside them /healthz is asked five times a second from
 another address, with a new connection each time, and a right token posts a body that is refused as
 malformed, which shows that the token was let in. What the daemon uses of a core is read from /proc.
 """
@@ -40,7 +40,7 @@ NEWCOMER_ADDRESS = "127.0.2.2"
 GUESSER_ADDRESS = "127.0.3.1"
 PROBE_ADDRESS = "127.0.4.1"
 WRITER_ADDRESS = "127.0.4.2"
-PROBES_PER_SECOND = 20
+PROBES_PER_SECOND = 5
 FLOOD_CONNECTIONS = 60
 GUESSES_PER_SECOND = 50
 HOST = "127.0.0.1"

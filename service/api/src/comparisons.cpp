@@ -20,8 +20,8 @@ Result<json> build_json(storage::BuildStore& builds, storage::Id id, const Reque
               {"trunk_commit", text_or_null(build.trunk_commit)}};
 }
 
-Result<json> comparison_json(storage::BuildStore& builds,
-                             const storage::ComparisonRow& comparison, const Request& request) {
+Result<json> comparison_json(storage::BuildStore& builds, const storage::ComparisonRow& comparison,
+                             const Request& request) {
   json out{{"id", comparison.id},
            {"purpose", to_string(comparison.purpose)},
            {"incident", comparison.incident ? json(*comparison.incident) : json(nullptr)},

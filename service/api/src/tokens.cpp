@@ -45,8 +45,8 @@ Result<Reply> add_token(const Request& request, const Backend& backend) {
                 "missing name, or no sha256: the token's SHA-256 in 64 lower-case hex digits");
   }
   TW_TRY(const auto scopes, parse_scopes(words));
-  TW_TRY(const auto row, storage::TokenStore(backend.database)
-                             .add(name, sha256, scopes, backend.clock.wall_now()));
+  TW_TRY(const auto row,
+         storage::TokenStore(backend.database).add(name, sha256, scopes, backend.clock.wall_now()));
   if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed());
   auto reply = http::object_reply(token_json(row));
   reply.status = 201;

@@ -98,8 +98,7 @@ Result<storage::Id> find(const Invocation& invocation, const std::string& text) 
 Outcome run_revoke(const Invocation& invocation, const std::string& text) {
   TW_TRY(const auto id, find(invocation, text));
   const auto revoke = [id](comparison::Services& services) -> Status {
-    TW_TRY_VOID(
-        storage::TokenStore(services.database).revoke(id, services.clock.wall_now()));
+    TW_TRY_VOID(storage::TokenStore(services.database).revoke(id, services.clock.wall_now()));
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/tokens/" + std::to_string(id) + "/revoke",
@@ -113,14 +112,15 @@ Outcome run_revoke(const Invocation& invocation, const std::string& text) {
 void add_tokens(Commands& all) {
   Noun noun(all, "token", "Tokens of the HTTP API: create, list, revoke");
   auto wanted = std::make_shared<NewToken>();
-  auto& create = noun.add(
-      "create", "Make a token and print it, this once",
-      [wanted](const Invocation& invocation) { return run_create(invocation, *wanted); });
+  auto& create =
+      noun.add("create", "Make a token and print it, this once",
+               [wanted](const Invocation& invocation) { return run_create(invocation, *wanted); });
   create.add_option("NAME", wanted->name, "What it is for, such as grafana")->required();
   create
-      .add_option("--scopes", wanted->scopes,
-                  "What it allows, separated by commas: read; triage (decide on incidents); measure "
-                  "(ask for work, cancel and retry it); admin (tokens)")
+      .add_option(
+          "--scopes", wanted->scopes,
+          "What it allows, separated by commas: read; triage (decide on incidents); measure "
+          "(ask for work, cancel and retry it); admin (tokens)")
       ->capture_default_str();
   create.footer("torchwatch token create ci --scopes read,measure");
   noun.add("list", "Tokens, what they allow and when they were used last", run_list);

@@ -223,10 +223,11 @@ void add_measuring(std::vector<Key>& table) {
               [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
           "The variants of each configuration. The precisions are fp32, tf32, fp16, bf16 "
           "and amp, where a workload has them."));
-  table.push_back(key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
-                      Allowed<std::filesystem::path>{},
-                      "The batch sizes of inference, a table that torchwatch workload batches --out writes. "
-                      "Empty: those of the preset."));
+  table.push_back(
+      key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
+          Allowed<std::filesystem::path>{},
+          "The batch sizes of inference, a table that torchwatch workload batches --out writes. "
+          "Empty: those of the preset."));
 
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
                       "Threads of LibTorch in a measured process."));
@@ -334,8 +335,7 @@ void add_web(std::vector<Key>& table) {
                       "machine, and through no proxy."));
   table.push_back(key("web", "cors_origins", &C::web, &C::Web::cors_origins, origins(),
                       "Web pages that may read the API from a browser."));
-  table.push_back(key("web", "trusted_proxies", &C::web, &C::Web::trusted_proxies,
-                      ip_addresses(),
+  table.push_back(key("web", "trusted_proxies", &C::web, &C::Web::trusted_proxies, ip_addresses(),
                       "Reverse proxies whose X-Forwarded-For names the client."));
   table.push_back(key("web", "requests_per_second", &C::web, &C::Web::requests_per_second,
                       between(0.1, 10'000.0),

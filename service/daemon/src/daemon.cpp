@@ -54,8 +54,8 @@ Daemon::Daemon(Application& application, Outbox outbox)
       logger_(application.log().logger("daemon")),
       health_(std::make_unique<Health>()),
       housekeeping_(std::make_unique<Housekeeping>(
-          application, [this](const auto& source, const auto& problem) { note(source, problem); })) {
-}
+          application,
+          [this](const auto& source, const auto& problem) { note(source, problem); })) {}
 
 Daemon::~Daemon() = default;
 

@@ -13,7 +13,8 @@ Result<std::string> read_token(const std::filesystem::path& file) {
   if (file.empty()) return std::string();
   TW_TRY(auto token, config::read_secret(file));
   if (token.size() >= kLengthMin) return token;
-  return fail(ErrorCode::invalid, "the token in " + file.string() + " can be guessed: it must have " +
+  return fail(ErrorCode::invalid, "the token in " + file.string() +
+                                      " can be guessed: it must have " +
                                       std::to_string(kLengthMin) +
                                       " characters or more, such as `openssl rand -hex 32` prints");
 }

@@ -80,13 +80,15 @@ GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, lo
       calls_(std::move(calls)),
       admission_(settings.connections_max, settings.connections_per_address_max),
       reception_(settings_, admission_,
-                 {.refuse = [this](const Head& head, const Origin& origin) {
-                    return answers_.to_arrival ? answers_.to_arrival(head, origin) : std::nullopt;
-                  },
+                 {.refuse =
+                      [this](const Head& head, const Origin& origin) {
+                        return answers_.to_arrival ? answers_.to_arrival(head, origin)
+                                                   : std::nullopt;
+                      },
                   .serve = [this](auto& client) { return hand_over(client); },
                   .note =
                       [this](const std::string& problem) {
-                        door_problem_ = problem;
+                        acceptor_problem_ = problem;
                         note();
                       }},
                  calls_.accept, logger_) {
@@ -144,10 +146,10 @@ bool GuardedServer::hand_over(std::unique_ptr<Client>& client) {
   const bool is_taken = workers_->add(client);
   const auto missing = workers_->missing();
   const std::string shortage =
-      missing == 0 ? ""
-                   : "only " + std::to_string(settings_.threads - static_cast<int>(missing)) +
-                         " of " + std::to_string(settings_.threads) +
-                         " threads to answer requests could be started";
+      missing == 0
+          ? ""
+          : "only " + std::to_string(settings_.threads - static_cast<int>(missing)) + " of " +
+                std::to_string(settings_.threads) + " threads to answer requests could be started";
   if (shortage != shortage_) {
     shortage_ = shortage;
     note();
@@ -156,7 +158,7 @@ bool GuardedServer::hand_over(std::unique_ptr<Client>& client) {
 }
 
 void GuardedServer::note() const {
-  if (settings_.note) settings_.note(door_problem_.empty() ? shortage_ : door_problem_);
+  if (settings_.note) settings_.note(acceptor_problem_.empty() ? shortage_ : acceptor_problem_);
 }
 
 void GuardedServer::serve(std::unique_ptr<Client> client) {

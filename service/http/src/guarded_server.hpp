@@ -79,8 +79,8 @@ class GuardedServer final : public httplib::Server {
   Admission admission_;
   Reception reception_;
   std::unique_ptr<ConnectionWorkers> workers_;
-  std::string shortage_;      ///< of threads; the reception's thread alone uses it
-  std::string door_problem_;  ///< likewise
+  std::string shortage_;          ///< of threads; the reception's thread alone uses it
+  std::string acceptor_problem_;  ///< likewise
   std::jthread receiving_;
 };
 

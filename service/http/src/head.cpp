@@ -17,9 +17,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 bool is_name(std::string_view name, std::string_view wanted) {
-  return std::ranges::equal(name, wanted, [](unsigned char left, char right) {
-    return std::tolower(left) == right;
-  });
+  return std::ranges::equal(
+      name, wanted, [](unsigned char left, char right) { return std::tolower(left) == right; });
 }
 
 /// Removes the first line from `rest` and returns it without its end.

@@ -46,8 +46,7 @@ std::optional<Origin> peer_at_socket(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return Origin{
-      .address = "uid " + std::to_string(peer.uid), .is_local = true, .user = peer.uid};
+  return Origin{.address = "uid " + std::to_string(peer.uid), .is_local = true, .user = peer.uid};
 }
 
 /// Sends what the client takes at once: nobody waits for it.
@@ -73,13 +72,13 @@ Status Reception::open() {
   }
   epoll_event event{EPOLLIN, {.u64 = kWakeId}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
-  if (!settings_.socket.empty()) doors_.push_back(Door::on_socket(settings_.socket));
-  doors_.push_back(Door::on_port(settings_.address, settings_.port));
-  for (auto& door : doors_) {
-    TW_TRY_VOID(door.open());
-    attend_door(door);
+  if (!settings_.socket.empty()) acceptors_.push_back(Acceptor::on_socket(settings_.socket));
+  acceptors_.push_back(Acceptor::on_port(settings_.address, settings_.port));
+  for (auto& acceptor : acceptors_) {
+    TW_TRY_VOID(acceptor.open());
+    attend_acceptor(acceptor);
   }
-  port_ = port_of(doors_.back().socket());
+  port_ = port_of(acceptors_.back().socket());
   return {};
 }
 
@@ -94,7 +93,7 @@ void Reception::run(const std::stop_token& stop) {
     }
   }
   clients_.clear();
-  doors_.clear();
+  acceptors_.clear();
 }
 
 void Reception::wake() {
@@ -118,8 +117,8 @@ void Reception::work_a_round() {
     const auto& event = events[static_cast<std::size_t>(i)];
     if (event.data.u64 == kWakeId) {
       collect_returned();
-    } else if (event.data.u64 < doors_.size()) {
-      accept_all(doors_[event.data.u64]);
+    } else if (event.data.u64 < acceptors_.size()) {
+      accept_all(acceptors_[event.data.u64]);
     } else {
       attend_client(event.data.u64, event.events);
     }
@@ -128,41 +127,41 @@ void Reception::work_a_round() {
   tell();
 }
 
-/// Waits at a door, or opens it anew after its rest.
-void Reception::attend_door(Door& door) {
-  if (!door.is_open()) {
-    if (const auto opened = door.open(); !opened) {
-      return door.rest(AcceptError::broken, opened.error().message, Clock::now());
+/// Waits at a acceptor, or opens it anew after its rest.
+void Reception::attend_acceptor(Acceptor& acceptor) {
+  if (!acceptor.is_open()) {
+    if (const auto opened = acceptor.open(); !opened) {
+      return acceptor.rest(AcceptError::broken, opened.error().message, Clock::now());
     }
-    door.works();
+    acceptor.works();
   }
-  epoll_event event{EPOLLIN, {.u64 = static_cast<std::uint64_t>(&door - doors_.data())}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, door.socket(), &event);
+  epoll_event event{EPOLLIN, {.u64 = static_cast<std::uint64_t>(&acceptor - acceptors_.data())}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, acceptor.socket(), &event);
 }
 
-void Reception::accept_all(Door& door) {
+void Reception::accept_all(Acceptor& acceptor) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
-    const int socket = accept_(door.socket(), reinterpret_cast<sockaddr*>(&peer), &size,
+    const int socket = accept_(acceptor.socket(), reinterpret_cast<sockaddr*>(&peer), &size,
                                SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
-      door.works();
-      admit(door, socket, peer);
+      acceptor.works();
+      admit(acceptor, socket, peer);
       continue;
     }
     const auto error = accept_error_of(errno);
-    if (error == AcceptError::nobody_waits) return door.works();
+    if (error == AcceptError::nobody_waits) return acceptor.works();
     if (error == AcceptError::client_gone) continue;
     const std::string reason = std::strerror(errno);
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, door.socket(), nullptr);
-    return door.rest(error, reason, Clock::now());
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, acceptor.socket(), nullptr);
+    return acceptor.rest(error, reason, Clock::now());
   }
 }
 
-void Reception::admit(const Door& door, int socket, const sockaddr_storage& peer) {
+void Reception::admit(const Acceptor& acceptor, int socket, const sockaddr_storage& peer) {
   const std::optional<Origin> from =
-      door.is_on_port() ? peer_at_port(peer) : peer_at_socket(socket);
+      acceptor.is_on_port() ? peer_at_port(peer) : peer_at_socket(socket);
   if (!from || !make_place_for(from->address)) {
     send_now(socket, plain_reply(problem(503, "too many connections; try again later"),
                                  {{"Retry-After", "1"}, {"Connection", "close"}}));
@@ -171,7 +170,7 @@ void Reception::admit(const Door& door, int socket, const sockaddr_storage& peer
   }
   auto client = std::make_unique<Client>(Admission::Connection(admission_, socket, from->address),
                                          *from, settings_.requests_per_connection_max);
-  if (door.is_on_port()) {
+  if (acceptor.is_on_port()) {
     const int on = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
@@ -185,8 +184,8 @@ void Reception::admit(const Door& door, int socket, const sockaddr_storage& peer
 /// A client that asks for nothing yet gives its place to a new one: nobody keeps others out by
 /// holding connections.
 bool Reception::make_place_for(const std::string& address) {
-  const bool is_proxy = std::ranges::find(settings_.trusted_proxies, address) !=
-                        settings_.trusted_proxies.end();
+  const bool is_proxy =
+      std::ranges::find(settings_.trusted_proxies, address) != settings_.trusted_proxies.end();
   const auto place = admission_.place_for(address, is_proxy);
   if (place == Admission::Place::free) return true;
   const std::string busiest =
@@ -243,8 +242,7 @@ void Reception::settle(std::unique_ptr<Client> taken) {
 
 void Reception::receive(Id id, Client& client) {
   std::array<char, kReadAtOnce> buffer{};
-  const ssize_t got =
-      recv(client.connection.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const ssize_t got = recv(client.connection.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return end(id);
   if (client.arrived.empty()) client.deadline = Clock::now() + settings_.head_time_limit;
@@ -328,11 +326,11 @@ void Reception::expire(Clock::time_point now) {
     }
     end(id);
   }
-  for (auto& door : doors_) {
-    if (!door.is_resting() || *door.rests_until() > now) continue;
-    door.end_rest();
-    attend_door(door);
-    if (door.is_open()) accept_all(door);
+  for (auto& acceptor : acceptors_) {
+    if (!acceptor.is_resting() || *acceptor.rests_until() > now) continue;
+    acceptor.end_rest();
+    attend_acceptor(acceptor);
+    if (acceptor.is_open()) accept_all(acceptor);
   }
 }
 
@@ -345,7 +343,7 @@ void Reception::watch(Id id, const Client& client, std::uint32_t events, bool is
 /// Says what keeps clients out when that changes, and from time to time how many were refused.
 void Reception::tell() {
   std::string problem;
-  for (const auto& door : doors_) problem = problem.empty() ? door.problem() : problem;
+  for (const auto& acceptor : acceptors_) problem = problem.empty() ? acceptor.problem() : problem;
   if (problem != told_ && calls_.note) calls_.note(problem);
   told_ = problem;
   const auto now = Clock::now();
@@ -359,8 +357,8 @@ int Reception::wait_ms() const {
   const auto now = Clock::now();
   auto first = now + std::chrono::minutes(1);
   for (const auto& [id, client] : clients_) first = std::min(first, client->deadline);
-  for (const auto& door : doors_) {
-    if (door.is_resting()) first = std::min(first, *door.rests_until());
+  for (const auto& acceptor : acceptors_) {
+    if (acceptor.is_resting()) first = std::min(first, *acceptor.rests_until());
   }
   const auto left = std::chrono::ceil<milliseconds>(first - now);
   return static_cast<int>(std::max(left, milliseconds{0}).count());

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "acceptor.hpp"
 #include "client.hpp"
-#include "door.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/log/log.hpp"
@@ -22,7 +22,7 @@ namespace torchwatch::http {
 
 /// Accepts connections, reads the heads of requests and sends what answers their clients did not
 /// take at once: one thread for all of them, which never waits for one. Only a client whose head
-/// has arrived is handed over to a worker. Errors of accept() end nothing: the door rests for a
+/// has arrived is handed over to a worker. Errors of accept() end nothing: the acceptor rests for a
 /// while, or is opened anew.
 class Reception {
  public:
@@ -39,7 +39,7 @@ class Reception {
   /// The settings and the admission must outlive the reception.
   Reception(const ServerSettings&, Admission&, Calls, Accept accept, log::Logger);
 
-  /// Opens the doors. Errors: those of Door::open; unavailable.
+  /// Opens the acceptors. Errors: those of Acceptor::open; unavailable.
   Status open();
   int port() const { return port_; }
   /// Works until the end is asked for by `stop` and `wake`.
@@ -52,9 +52,9 @@ class Reception {
   using Id = std::uint64_t;
 
   void work_a_round();
-  void attend_door(Door&);
-  void accept_all(Door&);
-  void admit(const Door&, int socket, const sockaddr_storage& peer);
+  void attend_acceptor(Acceptor&);
+  void accept_all(Acceptor&);
+  void admit(const Acceptor&, int socket, const sockaddr_storage& peer);
   bool make_place_for(const std::string& address);
   void attend_client(Id, std::uint32_t events);
   void collect_returned();
@@ -77,10 +77,10 @@ class Reception {
   const log::Logger logger_;
   UniqueFd epoll_;
   UniqueFd wake_;
-  std::vector<Door> doors_;
+  std::vector<Acceptor> acceptors_;
   int port_ = 0;
   std::unordered_map<Id, std::unique_ptr<Client>> clients_;
-  Id next_id_ = 16;  ///< those below are doors and the wake-up
+  Id next_id_ = 16;  ///< those below are acceptors and the wake-up
   std::mutex mutex_;
   std::vector<std::unique_ptr<Client>> returned_;
   std::string told_;

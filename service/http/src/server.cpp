@@ -17,10 +17,8 @@ struct Server::State {
         server(settings,
                {.to_head = [this](const Request& request) { return to_head(request); },
                 .to_request = [this](const Request& request) { return to_request(request); },
-                .to_arrival =
-                    [this](const Head& head, const Origin& origin) {
-                      return to_arrival(head, origin);
-                    }},
+                .to_arrival = [this](const Head& head,
+                                     const Origin& origin) { return to_arrival(head, origin); }},
                std::move(to)) {}
 
   std::optional<Reply> to_arrival(const Head& head, const Origin& origin) {

@@ -62,9 +62,8 @@ class KeptOverview {
 std::vector<http::Route> routes(storage::Database& database, const platform::Clock& clock) {
   const auto kept = std::make_shared<KeptOverview>(database, clock);
   const auto overview = [kept](const http::Request& request) { return kept->get(request); };
-  return {
-      {.method = "GET", .path = "/", .handler = overview, .scope = Scope::read},
-      {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}}};
+  return {{.method = "GET", .path = "/", .handler = overview, .scope = Scope::read},
+          {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}}};
 }
 
 }  // namespace torchwatch::pages

@@ -53,8 +53,10 @@ Id target_of(Api& api, const std::string& path) {
     return api.post("/api/v1/nightlies", "{}").body.at("id").get<Id>();
   }
   if (path.find("/tokens/") != std::string::npos) {
-    return storage::TokenStore(*api.database).add(path, std::string(64, 'b'), {Scope::read}, 1)
-        .value().id;
+    return storage::TokenStore(*api.database)
+        .add(path, std::string(64, 'b'), {Scope::read}, 1)
+        .value()
+        .id;
   }
   storage::ComparisonStore comparisons(*api.database);
   const auto first = comparisons.get(1).value();

@@ -1,12 +1,11 @@
 // Tokens over HTTP, and what those see who have none.
-#include "torchwatch/storage/token_store.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

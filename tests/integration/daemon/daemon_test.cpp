@@ -121,8 +121,7 @@ TEST_CASE("a token is accepted as soon as it is stored, for its scopes, until it
   Service service;
   service.start();
   const std::string token = "tw_some-token-of-a-client";
-  const json spec{
-      {"name", "ci"}, {"scopes", "measure"}, {"sha256", http::hash_token(token)}};
+  const json spec{{"name", "ci"}, {"scopes", "measure"}, {"sha256", http::hash_token(token)}};
   CHECK(service.send("POST", "/api/v1/nightlies", "{}", token).status == 401);
   REQUIRE(service.send("POST", "/api/v1/tokens", spec.dump()).status == 201);
   CHECK(service.send("POST", "/api/v1/nightlies", "{}", token).status == 202);
@@ -137,7 +136,8 @@ TEST_CASE("a token is accepted as soon as it is stored, for its scopes, until it
 TEST_CASE("a token file whose token can be guessed keeps the daemon from starting") {
   Service service;
   service.folder.write("token", "secret\n");
-  auto application = daemon::Application::open(service.config, service.progress, service.log).value();
+  auto application =
+      daemon::Application::open(service.config, service.progress, service.log).value();
   const auto started = daemon::Daemon::start(*application);
   REQUIRE_FALSE(started);
   CHECK(started.error().code == ErrorCode::invalid);
@@ -309,8 +309,9 @@ TEST_CASE("stored rows that break a rule make an idle daemon unhealthy") {
   service.start();
   {
     SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA ignore_check_constraints = ON; INSERT INTO build (origin, name, state) "
-             "VALUES ('folder', 'b', 'ready')");
+    raw.exec(
+        "PRAGMA ignore_check_constraints = ON; INSERT INTO build (origin, name, state) "
+        "VALUES ('folder', 'b', 'ready')");
   }
   service.work();
   const auto health =

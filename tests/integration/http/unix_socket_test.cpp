@@ -34,8 +34,9 @@ struct Served {
     ServerSettings settings;
     settings.socket = socket;
     settings.tokens = test::one_token("a-token");
-    return Server::start(settings,
-                         {{"GET", "/peer", tell_peer, {}}, {"POST", "/peer", tell_peer, Scope::measure}}, clock);
+    return Server::start(
+        settings, {{"GET", "/peer", tell_peer, {}}, {"POST", "/peer", tell_peer, Scope::measure}},
+        clock);
   }
 
   platform::HttpResponse ask(const std::string& method, const std::filesystem::path& over) const {

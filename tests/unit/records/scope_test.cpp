@@ -14,7 +14,6 @@ TEST_CASE("a word that is no scope is refused with those that are") {
   for (const auto* text : {"", "write", "read,", "read, triage"}) {
     INFO(text);
     REQUIRE_FALSE(parse_scopes(text));
-    CHECK_THAT(parse_scopes(text).error().message,
-               Catch::Contains("read, triage, measure, admin"));
+    CHECK_THAT(parse_scopes(text).error().message, Catch::Contains("read, triage, measure, admin"));
   }
 }

@@ -48,7 +48,7 @@ struct ServerSettings {
   std::chrono::milliseconds body_time_limit{10'000};
   std::chrono::milliseconds answer_time_limit{10'000};  ///< for sending one answer
   std::chrono::milliseconds idle_time_limit{2'000};     ///< between requests of a connection
-  std::chrono::milliseconds rest_time{1'000};       ///< of a connection after a 429
+  std::chrono::milliseconds rest_time{1'000};           ///< of a connection after a 429
   int requests_per_connection_max = 100;
   int connections_max = 256;
   int connections_per_address_max = 64;
@@ -56,9 +56,9 @@ struct ServerSettings {
 };
 
 /// Serves routes over HTTP behind limits of size and time: loopback by default, Host list, bearer
-/// tokens with scopes, problem+json, no cookie, no CORS. On the Unix socket the rights of its file (0660) decide
-/// who may connect; who does needs no token and no known Host. Logs each request, and what a client
-/// must not see of an error. Thread-safe.
+/// tokens with scopes, problem+json, no cookie, no CORS. On the Unix socket the rights of its file
+/// (0660) decide who may connect; who does needs no token and no known Host. Logs each request, and
+/// what a client must not see of an error. Thread-safe.
 class Server {
  public:
   /// Binds and begins to serve; a Unix socket that a dead process left is replaced. `clock` must

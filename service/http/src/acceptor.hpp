@@ -18,12 +18,12 @@ using Accept = std::function<int(int socket, sockaddr* peer, socklen_t* size, in
 
 /// A socket that listens, on a port or on a Unix socket. After an error it rests for a while; if
 /// the socket itself is broken, it is opened anew then. Not thread-safe.
-class Door {
+class Acceptor {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static Door on_port(std::string address, int port);
-  static Door on_socket(std::filesystem::path);
+  static Acceptor on_port(std::string address, int port);
+  static Acceptor on_socket(std::filesystem::path);
 
   /// Opens, or opens anew. Errors: those of listen_on and of ListeningSocket.
   Status open();

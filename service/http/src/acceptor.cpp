@@ -1,4 +1,4 @@
-#include "door.hpp"
+#include "acceptor.hpp"
 
 #include <fcntl.h>
 
@@ -14,20 +14,20 @@ constexpr milliseconds kLongestPause{30'000};
 
 }  // namespace
 
-Door Door::on_port(std::string address, int port) {
-  Door door;
-  door.address_ = std::move(address);
-  door.port_ = port;
-  return door;
+Acceptor Acceptor::on_port(std::string address, int port) {
+  Acceptor acceptor;
+  acceptor.address_ = std::move(address);
+  acceptor.port_ = port;
+  return acceptor;
 }
 
-Door Door::on_socket(std::filesystem::path path) {
-  Door door;
-  door.path_ = std::move(path);
-  return door;
+Acceptor Acceptor::on_socket(std::filesystem::path path) {
+  Acceptor acceptor;
+  acceptor.path_ = std::move(path);
+  return acceptor;
 }
 
-Status Door::open() {
+Status Acceptor::open() {
   if (is_on_port()) {
     TW_TRY(tcp_, listen_on(address_, port_));
     port_ = port_of(tcp_.get());
@@ -40,16 +40,16 @@ Status Door::open() {
   return {};
 }
 
-int Door::socket() const {
+int Acceptor::socket() const {
   if (is_on_port()) return tcp_.get();
   return unix_ ? unix_->get() : -1;
 }
 
-std::string Door::name() const {
+std::string Acceptor::name() const {
   return is_on_port() ? "port " + std::to_string(port_) : "socket " + path_.string();
 }
 
-void Door::rest(AcceptError error, const std::string& reason, Clock::time_point now) {
+void Acceptor::rest(AcceptError error, const std::string& reason, Clock::time_point now) {
   if (error == AcceptError::broken) {
     tcp_.reset();
     unix_.reset();
@@ -59,7 +59,7 @@ void Door::rest(AcceptError error, const std::string& reason, Clock::time_point 
   problem_ = "no connection can be accepted on " + name() + ": " + reason;
 }
 
-void Door::works() {
+void Acceptor::works() {
   pause_ = milliseconds{0};
   problem_.clear();
 }
