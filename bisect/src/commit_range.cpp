@@ -64,17 +64,16 @@ Result<std::vector<Commit>> CommitHistory::range(std::string_view good,
 
 Result<std::int64_t> CommitHistory::position(std::string_view sha, std::string_view branch) const {
   TW_TRY(const auto wanted, repository_->commit(sha));
-  TW_TRY(auto commit, repository_->commit(branch));
-  std::int64_t after_wanted = -1;  // first-parent ancestors of the wanted commit seen so far
-  while (commit) {
-    if (after_wanted >= 0) ++after_wanted;
-    if (after_wanted < 0 && same(commit, wanted)) after_wanted = 0;
-    TW_TRY(commit, repository_->first_parent(commit));
-  }
-  if (after_wanted >= 0) return after_wanted;
+  TW_TRY_VOID(repository_->follow(std::string(branch)));
+  const auto& line = repository_->lines[std::string(branch)];
+  if (const auto position = line.position(*git_commit_id(wanted.get()))) return *position;
   return fail(ErrorCode::not_found,
               "commit " + describe(wanted) + " is not on the first-parent line of \"" +
                   std::string(branch) + "\" in repository " + repository_->path);
+}
+
+std::int64_t CommitHistory::commits_read() const {
+  return repository_->commits_read;
 }
 
 }  // namespace torchwatch::bisect

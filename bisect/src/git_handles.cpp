@@ -20,10 +20,21 @@ ErrorCode code_of(int git_code) {
   }
 }
 
+// By default libgit2 keeps 256 MiB of objects and maps a pack in windows of 1 GiB, all of which
+// counts as memory of a service that reads a few commits every ten minutes.
+constexpr ssize_t kCacheBytesMax = 4 << 20;
+constexpr std::size_t kWindowBytes = 1 << 20;
+constexpr std::size_t kMappedBytesMax = 16 << 20;
+
 /// libgit2 counts its users.
 class GitLibrary {
  public:
-  GitLibrary() { git_libgit2_init(); }
+  GitLibrary() {
+    git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, kCacheBytesMax);
+    git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, kWindowBytes);
+    git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, kMappedBytesMax);
+  }
   ~GitLibrary() { git_libgit2_shutdown(); }
   GitLibrary(const GitLibrary&) = delete;
   GitLibrary& operator=(const GitLibrary&) = delete;

@@ -36,6 +36,25 @@ Result<CommitHandle> CommitHistory::Repository::first_parent(const CommitHandle&
   return parent;
 }
 
+Status CommitHistory::Repository::follow(const std::string& branch) {
+  TW_TRY(const auto tip, commit(branch));
+  const auto parent_of = [this](const git_oid& oid) -> Result<std::optional<git_oid>> {
+    int code = 0;
+    const auto child = git_make<CommitHandle>(
+        code, [&](git_commit** out) { return git_commit_lookup(out, handle.get(), &oid); });
+    if (!child) {
+      return fail(git_failure("repository " + path + ": no commit " + to_hex(oid) +
+                                  " (is the clone shallow? fetch its history)",
+                              code));
+    }
+    if (git_commit_parentcount(child.get()) == 0) return std::nullopt;
+    return *git_commit_parent_id(child.get(), 0);
+  };
+  TW_TRY(const auto read, lines[branch].follow(*git_commit_id(tip.get()), parent_of));
+  commits_read += read;
+  return {};
+}
+
 Result<TreeHandle> CommitHistory::Repository::tree(const CommitHandle& commit) const {
   int code = 0;
   auto tree = git_make<TreeHandle>(

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+
+#include "first_parent_line.hpp"
 #include "git_handles.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
 
@@ -9,10 +12,14 @@ namespace torchwatch::bisect {
 struct CommitHistory::Repository {
   RepositoryHandle handle;
   std::string path;  ///< as the caller named it, for messages
+  std::map<std::string, FirstParentLine> lines;  ///< by the branch's name
+  std::int64_t commits_read = 0;                 ///< for the lines
 
   Result<CommitHandle> commit(std::string_view revision) const;
   /// The commit's first parent; null for a root commit.
   Result<CommitHandle> first_parent(const CommitHandle&) const;
+  /// Brings the branch's line up to its tip.
+  Status follow(const std::string& branch);
   Result<TreeHandle> tree(const CommitHandle&) const;
   /// What is printed of a commit, changed paths included.
   Result<Commit> describe_fully(const CommitHandle&) const;

@@ -225,6 +225,34 @@ TEST_CASE_METHOD(Fixture, "positions on a branch count up and stay when it grows
   REQUIRE(history().position(elsewhere, "main").error().code == ErrorCode::not_found);
 }
 
+TEST_CASE_METHOD(Fixture, "a second look at positions reads no commit again, and a third the new") {
+  std::vector<std::string> made;
+  for (int i = 0; i < 20; ++i) made.push_back(repository.commit("commit " + std::to_string(i)));
+  const auto kept = history();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    REQUIRE(kept.position(made[i], "main").value() == static_cast<std::int64_t>(i));
+  }
+  REQUIRE(kept.commits_read() == 20);
+  const auto newest = repository.commit("newest");
+  REQUIRE(kept.position(newest, "main").value() == 20);
+  REQUIRE(kept.position(made[3], "main").value() == 3);
+  REQUIRE(kept.commits_read() == 21);
+}
+
+TEST_CASE_METHOD(Fixture, "positions follow a branch that was moved to other commits") {
+  const auto one = repository.commit("one");
+  const auto two = repository.commit("two");
+  const auto kept = history();
+  REQUIRE(kept.position(two, "main").value() == 1);
+  TestCommit other;
+  other.subject = "instead of two";
+  other.parents = {one};
+  const auto instead = repository.commit(other);
+  REQUIRE(kept.position(instead, "main").value() == 1);
+  REQUIRE(kept.position(two, "main").error().code == ErrorCode::not_found);
+  REQUIRE(kept.position(one, "main").value() == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "two histories of one repository read side by side") {
   const auto one = repository.commit("one");
   const auto first = history();

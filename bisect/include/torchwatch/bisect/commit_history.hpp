@@ -58,8 +58,11 @@ class CommitHistory {
 
   /// The commit's place on a branch: the number of its first-parent ancestors, which stays the same
   /// while the branch grows. Orders builds. not_found if it is not on the branch's first-parent
-  /// line. Walks the branch down to its root (about 0.1 s for 50,000 commits).
+  /// line. Reads each commit of the branch once in the object's life (about 0.1 s for 50,000).
   Result<std::int64_t> position(std::string_view sha, std::string_view branch) const;
+
+  /// How many commits `position` has read so far.
+  std::int64_t commits_read() const;
 
   /// Writes the commit's tree into `folder`, which must not exist or be empty. On an error there is
   /// nothing new at `folder`. Leftovers of a killed call ("<folder>.partial") are replaced.
