@@ -192,7 +192,9 @@ Result<std::optional<CommitBuild>> BuildCache::find(const Key& key,
   const auto answer = text ? parse_answer(*text) : std::nullopt;
   if (!answer) return std::optional<CommitBuild>();
   const auto age = std::chrono::milliseconds(platform::SystemClock().wall_now() - answer->made_at);
-  if (answer->unbuildable.fault && age >= fault_age_max) return std::optional<CommitBuild>();
+  // An answer from the future was stored by a clock that was ahead.
+  const bool is_young = age.count() >= 0 && age < fault_age_max;
+  if (answer->unbuildable.fault && !is_young) return std::optional<CommitBuild>();
   return std::optional<CommitBuild>(answer->unbuildable);
 }
 

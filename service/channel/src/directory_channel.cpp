@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "torchwatch/channel/channel.hpp"
@@ -46,6 +47,38 @@ bool is_before(const std::string& a, const std::string& b) {
   return is_prefix || (i == a.size() && j == b.size() && a < b);
 }
 
+bool is_utf8(const std::string& text) {
+  using nlohmann::json;
+  const json value(text);
+  return value.dump(-1, ' ', false, json::error_handler_t::ignore) ==
+         value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+constexpr const char* kEscape = "\\x";
+
+/// Writes bytes that no terminal and no JSON can take as \xFF, so that such a build can be listed,
+/// and refused by name.
+std::string printable(const std::string& name) {
+  const bool is_text = is_utf8(name);
+  std::string shown;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7f && (is_text || byte < 0x80)) {
+      shown += c;
+      continue;
+    }
+    constexpr const char* kDigits = "0123456789ABCDEF";
+    shown += kEscape;
+    shown += kDigits[byte >> 4U];
+    shown += kDigits[byte & 0xFU];
+  }
+  return shown;
+}
+
+bool is_escaped(const std::string& name) {
+  return name.find(kEscape) != std::string::npos;
+}
+
 class DirectoryChannel final : public Channel {
  public:
   explicit DirectoryChannel(fs::path folder) : folder_(std::move(folder)) {}
@@ -56,7 +89,7 @@ class DirectoryChannel final : public Channel {
     fs::directory_iterator entry(folder_, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename().string();
-      if (is_build_name(name) && is_complete(entry->path())) names.push_back(name);
+      if (is_build_name(name) && is_complete(entry->path())) names.push_back(printable(name));
     }
     if (error) {
       return fail(ErrorCode::not_found, "[channel] path " + folder_.string() + ": " +
@@ -68,6 +101,10 @@ class DirectoryChannel final : public Channel {
   }
 
   Result<builds::Tree> fetch(const std::string& name, std::stop_token) override {
+    if (is_escaped(name)) {
+      return fail(ErrorCode::invalid, "the name of folder " + name + " in " + folder_.string() +
+                                          " is not UTF-8 or has control characters: rename it");
+    }
     const auto build = folder_ / name;
     const bool is_plain = fs::path(name).filename() == name && is_build_name(name);
     if (!is_plain || !is_complete(build)) {

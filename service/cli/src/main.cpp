@@ -8,8 +8,8 @@
 
 namespace {
 
-/// SIGINT and SIGTERM end the work in good order: every thread has them blocked, and this one
-/// waits for them. A second one ends the process at once.
+/// SIGINT, SIGTERM and SIGHUP (the terminal was closed) end the work in good order: every thread
+/// has them blocked, and this one waits for them. A second one ends the process at once.
 void watch_signals(sigset_t signals, std::stop_source stop) {
   int received = 0;
   sigwait(&signals, &received);
@@ -25,6 +25,7 @@ int main(int count, char** values) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 

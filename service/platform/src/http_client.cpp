@@ -22,18 +22,29 @@ using std::chrono::milliseconds;
 constexpr milliseconds kConnectLimit{10'000};
 
 /// The library's time limits start anew at each byte, so a peer that drips holds it without end.
-/// This ends the transfer at one fixed moment.
+/// This ends the transfer at one fixed moment, or when the caller is asked to stop.
 class Deadline {
  public:
-  Deadline(httplib::Client& client, SteadyClock::time_point at)
-      : at_(at), watch_([this, &client](const std::stop_token& stop) { watch(client, stop); }) {}
+  Deadline(httplib::Client& client, SteadyClock::time_point at, const std::stop_token& callers)
+      : at_(at),
+        cancel_(callers, Cancel{this}),
+        watch_([this, &client](const std::stop_token& stop) { watch(client, stop); }) {}
 
   bool passed() const { return SteadyClock::now() >= at_; }
 
  private:
+  struct Cancel {
+    Deadline* deadline;
+    void operator()() const {
+      const std::scoped_lock lock(deadline->mutex_);
+      deadline->is_cancelled_ = true;
+      deadline->wake_.notify_all();
+    }
+  };
+
   void watch(httplib::Client& client, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    wake_.wait_until(lock, stop, at_, [] { return false; });
+    wake_.wait_until(lock, stop, at_, [this] { return is_cancelled_; });
     // Again and again: stop() does nothing to a connection that is not open yet.
     while (!stop.stop_requested()) {
       client.stop();
@@ -44,6 +55,8 @@ class Deadline {
   SteadyClock::time_point at_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
+  bool is_cancelled_ = false;
+  std::stop_callback<Cancel> cancel_;
   std::jthread watch_;  // last: joined before what it uses is gone
 };
 
@@ -179,8 +192,9 @@ class LibraryHttpClient final : public HttpClient {
     if (file) outgoing.headers.emplace("Host", url.origin.substr(url.origin.find("//") + 2));
     httplib::Response response;
     auto error = httplib::Error::Success;
-    Deadline deadline(client, deadline_at);
+    Deadline deadline(client, deadline_at, request.stop);
     const bool is_whole = client.send(outgoing, response, error);
+    if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
     // Also when the library calls it whole: to it, our cut ends a body that has no length.
     if (!is_whole || deadline.passed())
       return fail(explain(error, arrival, request, deadline.passed()));

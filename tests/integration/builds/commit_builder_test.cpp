@@ -164,6 +164,18 @@ TEST_CASE("a recipe that floods is ended, and what is kept of it is limited") {
   CHECK(fs::file_size(folder.path() / "cache" / (commit_name(1) + ".log")) <= 20'000);
 }
 
+TEST_CASE("a fault that a clock years ahead has stored is forgotten") {
+  const RecipeFolder folder("echo out of luck; exit 1");
+  auto builder = builder_of(folder);
+  CHECK(unbuildable_of(builder.build(commit_name(1), std::nullopt, {})).fault);
+  for (const auto& entry : fs::directory_iterator(folder.settings().folder)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ofstream(entry.path()) << R"({"reason": "r", "fault": true, "made_at_ms": 9999999999999})";
+  }
+  CHECK(unbuildable_of(builder.build(commit_name(1), std::nullopt, {})).fault);
+  CHECK(folder.calls() == 4);
+}
+
 TEST_CASE("an incomplete tree is a fault that says what is missing") {
   const RecipeFolder folder(std::string(kCopyTree) + "; rm \"$TORCHWATCH_PREFIX/build-hash\"");
   const auto answer = unbuildable_of(builder_of(folder).build(commit_name(1), std::nullopt, {}));

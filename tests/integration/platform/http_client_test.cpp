@@ -55,6 +55,9 @@ class RawPeer {
     close(listener_);
   }
 
+  /// Returns once a client's request has arrived.
+  void wait_for_client() const { has_client_.wait(false); }
+
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/"; }
 
  private:
@@ -62,6 +65,8 @@ class RawPeer {
     const int client = accept(listener_, nullptr, nullptr);
     char request[4096];
     if (recv(client, request, sizeof(request), 0) > 0) {
+      has_client_ = true;
+      has_client_.notify_all();
       ::send(client, says_.data(), says_.size(), MSG_NOSIGNAL);
     }
     // Drips: always in time for a limit that starts anew at each byte.
@@ -72,6 +77,7 @@ class RawPeer {
   std::string says_;
   bool holds_;
   std::atomic<bool> is_over_ = false;
+  std::atomic<bool> has_client_ = false;
   int listener_ = -1;
   int port_ = 0;
   std::thread thread_;
@@ -204,6 +210,23 @@ TEST_CASE("a peer that drips is left at the deadline, in head and body") {
     INFO(beginning);
     CHECK(code_of(send(request)) == ErrorCode::timed_out);
   }
+}
+
+TEST_CASE("a transfer from a peer that drips ends when the caller is asked to stop") {
+  const std::string says =
+      GENERATE(std::string("HTTP/1.1 200 O"),
+               std::string("HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n"));
+  const RawPeer peer(says, true);
+  std::stop_source stop;
+  platform::HttpRequest request;
+  request.url = peer.url();
+  request.time_limit = 10min;
+  request.stop = stop.get_token();
+  std::jthread asks([&] {
+    peer.wait_for_client();
+    stop.request_stop();
+  });
+  CHECK(code_of(send(request)) == ErrorCode::cancelled);
 }
 
 TEST_CASE("nobody listening is unavailable") {

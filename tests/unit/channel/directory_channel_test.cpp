@@ -26,6 +26,23 @@ TEST_CASE("complete builds are listed, numbers in their names as numbers") {
         Names{"2.9.0", "2.9.0.dev20251231", "2.9.0.dev20260102", "2.13.0", "a", "b"});
 }
 
+TEST_CASE("a build whose name cannot be printed is listed as such, and refused with the remedy") {
+  const test::TemporaryFolder folder;
+  test::write_tree(folder.path() / "2026\xff");
+  test::write_tree(folder.path() / "2026\033[2J");
+  test::write_tree(folder.path() / "2026-ä");
+  const auto channel = make_directory_channel(folder.path());
+  const Names listed = channel->list({}).value();
+  CHECK(listed == Names{"2026-ä", "2026\\x1B[2J", "2026\\xFF"});
+  CHECK(channel->fetch(listed[0], {}));
+  for (const auto& name : {listed[1], listed[2]}) {
+    const auto refused = channel->fetch(name, {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::invalid);
+    CHECK(refused.error().message.find("rename it") != std::string::npos);
+  }
+}
+
 TEST_CASE("a build is taken where it lies") {
   const test::TemporaryFolder folder;
   test::write_tree(folder.path() / "one");

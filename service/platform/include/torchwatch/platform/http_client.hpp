@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "torchwatch/records/error.hpp"
@@ -19,6 +20,7 @@ struct HttpRequest {
   std::size_t response_bytes_max = 8U << 20U;
   /// A Unix socket to connect to instead of the url's host, which is only named to the server.
   std::filesystem::path socket{};
+  std::stop_token stop{};  ///< ends the transfer, wherever it is
 };
 
 struct HttpResponse {
@@ -32,7 +34,8 @@ struct HttpResponse {
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
-  /// Errors: invalid (url), unavailable (no connection, TLS), timed_out, corrupt (too long, cut).
+  /// Errors: invalid (url), unavailable (no connection, TLS), timed_out, corrupt (too long, cut),
+  /// cancelled.
   virtual Result<HttpResponse> send(const HttpRequest&) = 0;
 };
 
