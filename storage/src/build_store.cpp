@@ -1,6 +1,7 @@
 #include "torchwatch/storage/build_store.hpp"
 
 #include "query.hpp"
+#include "state_folder.hpp"
 #include "transaction.hpp"
 
 namespace torchwatch::storage {
@@ -24,18 +25,27 @@ BuildRow row_of(Query& row) {
                   .unusable = row.take<std::string>()};
 }
 
+BuildRow located(const Connection& connection, BuildRow row) {
+  row.folder = path_of(connection, row.folder);
+  return row;
+}
+
 Result<BuildRow> build_of(Connection& connection, Id id) {
-  return one_row(Query(connection, kSelect + "WHERE id = ?", id), row_of,
-                 "build " + std::to_string(id));
+  TW_TRY(auto row, one_row(Query(connection, kSelect + "WHERE id = ?", id), row_of,
+                           "build " + std::to_string(id)));
+  return located(connection, std::move(row));
 }
 
 /// Finds the newest build of that name; a re-published file has a newer row.
 Result<std::optional<BuildRow>> newest(Connection& connection, BuildOrigin origin,
                                        const std::string& name) {
-  return first_row(
-      Query(connection, kSelect + "WHERE origin = ? AND name = ? ORDER BY id DESC LIMIT 1", origin,
-            name),
-      row_of);
+  TW_TRY(auto row,
+         first_row(
+             Query(connection, kSelect + "WHERE origin = ? AND name = ? ORDER BY id DESC LIMIT 1",
+                   origin, name),
+             row_of));
+  if (row) row = located(connection, *std::move(row));
+  return row;
 }
 
 /// Finds the row of a tree: the one with its content, else the one discovered or rejected. Returns
@@ -75,8 +85,8 @@ Result<BuildRow> BuildStore::mark_ready(const BuildRow& tree) {
     execute(connection,
             "UPDATE build SET version = ?, embedded_commit = ?, trunk_commit = ?, "
             "content_hash = ?, folder = ?, state = ?, reason = '' WHERE id = ?",
-            tree.version, tree.embedded_commit, tree.trunk_commit, tree.content_hash, tree.folder,
-            BuildState::ready, id);
+            tree.version, tree.embedded_commit, tree.trunk_commit, tree.content_hash,
+            stored_path(connection, tree.folder), BuildState::ready, id);
     return build_of(connection, id);
   });
 }
@@ -105,8 +115,10 @@ Result<BuildRow> BuildStore::get(Id id) {
 }
 
 Result<std::vector<BuildRow>> BuildStore::list() {
-  return read(database_, [](Connection& connection) {
-    return all_rows(Query(connection, kSelect + "ORDER BY id"), row_of);
+  return read(database_, [](Connection& connection) -> Result<std::vector<BuildRow>> {
+    TW_TRY(auto rows, all_rows(Query(connection, kSelect + "ORDER BY id"), row_of));
+    for (auto& row : rows) row = located(connection, std::move(row));
+    return rows;
   });
 }
 

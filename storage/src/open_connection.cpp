@@ -4,6 +4,7 @@
 #include "migrations.hpp"
 #include "query.hpp"
 #include "sqlite_errors.hpp"
+#include "state_folder.hpp"
 #include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
@@ -63,6 +64,7 @@ Status ready_for_writing(Connection& connection) {
   TW_TRY_VOID(check_version(connection, embedded_migrations()));
   TW_TRY_VOID(switch_to_wal(connection));
   TW_TRY_VOID(migrate(connection, embedded_migrations()));
+  make_paths_relative(connection);
   raise_fence(connection);
   connection.file = identity_of(connection.path);
   connection.log = identity_of(log_of(connection.path));

@@ -1,3 +1,4 @@
+#include "messages.hpp"
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -10,9 +11,12 @@ const std::string kSelect =
     "SELECT key, incident_id, kind, title, body, digest, state, tries, failures, not_before, "
     "issue_number, last_error FROM outbox ";
 
+/// No message waits longer: one that does was stored by a clock that was ahead.
+constexpr WallMillis kPauseMax = 2LL * 24 * 3600 * 1000;
+
 OutboxRow row_of(Query& row) {
   return OutboxRow{.key = row.take<std::string>(),
-                   .incident = row.take<Id>(),
+                   .incident = row.take<std::optional<Id>>().value_or(0),
                    .kind = row.take<OutboxKind>(),
                    .title = row.take<std::string>(),
                    .body = row.take<std::string>(),
@@ -58,15 +62,23 @@ Result<OutboxRow> moved(Connection& connection, const std::string& key, int chan
                                        ": another sender moved it on");
 }
 
+/// A message goes with all that are about the same incident or the same alarm.
+const std::string kSameSubject = "e.incident_id IS o.incident_id AND e.alarm_id IS o.alarm_id ";
+
 }  // namespace
+
+void insert_message(Connection& connection, const std::string& key, OutboxKind kind,
+                    std::optional<Id> incident, std::optional<Id> alarm, const OutboxRow& row) {
+  execute(connection,
+          "INSERT INTO outbox (key, incident_id, alarm_id, kind, title, body, digest, state, "
+          "not_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+          key, incident, alarm, kind, row.title, row.body, digest_of(row), OutboxState::pending,
+          row.not_before);
+}
 
 Status IncidentStore::queue(const OutboxRow& row) {
   return write(database_, [&](Connection& connection) -> Status {
-    execute(connection,
-            "INSERT INTO outbox (key, incident_id, kind, title, body, digest, state, not_before) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-            row.key, row.incident, row.kind, row.title, row.body, digest_of(row),
-            OutboxState::pending, row.not_before);
+    insert_message(connection, row.key, row.kind, row.incident, {}, row);
     return {};
   });
 }
@@ -76,15 +88,18 @@ Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
     // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
     // issue to comment on.
     TW_TRY(auto rows,
-           checked_rows(Query(
-               connection,
-               kSelect +
-                   "AS o WHERE state IN ('pending', 'sending') "
-                   "AND (state = 'sending' OR not_before <= ?) AND NOT EXISTS ("
-                   "SELECT 1 FROM outbox AS e WHERE e.incident_id = o.incident_id AND e.id < o.id "
-                   "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
-                   "'open'))) ORDER BY id LIMIT 1",
-               now)));
+           checked_rows(
+               Query(connection,
+                     kSelect +
+                         "AS o WHERE state IN ('pending', 'sending') "
+                         "AND (state = 'sending' OR not_before <= ?1 OR not_before > ?1 + ?2) "
+                         "AND NOT EXISTS ("
+                         "SELECT 1 FROM outbox AS e WHERE " +
+                         kSameSubject +
+                         "AND e.id < o.id "
+                         "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
+                         "'open'))) ORDER BY id LIMIT 1",
+                     now, kPauseMax)));
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
   });
@@ -110,6 +125,10 @@ Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_numbe
     if (row.kind == OutboxKind::open) {
       execute(connection, "UPDATE incident SET issue_number = ? WHERE id = ?", issue_number,
               row.incident);
+      execute(connection,
+              "UPDATE alarm SET issue_number = ? "
+              "WHERE id = (SELECT alarm_id FROM outbox WHERE key = ?)",
+              issue_number, key);
     }
     return {};
   });
@@ -154,6 +173,26 @@ Status IncidentStore::make_due() {
 Result<std::vector<OutboxRow>> IncidentStore::unsent() {
   return read(database_, [](Connection& connection) {
     return checked_rows(Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
+  });
+}
+
+Result<OutboxSubject> IncidentStore::subject_of(const std::string& key) {
+  return read(database_, [&](Connection& connection) -> Result<OutboxSubject> {
+    OutboxSubject subject;
+    Query since(connection,
+                "SELECT ifnull(opened_at, raised_at) FROM outbox "
+                "LEFT JOIN incident ON incident.id = incident_id "
+                "LEFT JOIN alarm ON alarm.id = alarm_id WHERE outbox.key = ?",
+                key);
+    if (since.next()) subject.since = since.take<WallMillis>();
+    TW_TRY(subject.messages,
+           checked_rows(Query(connection,
+                              "SELECT e.key, e.incident_id, e.kind, e.title, e.body, e.digest, "
+                              "e.state, e.tries, e.failures, e.not_before, e.issue_number, "
+                              "e.last_error FROM outbox AS o JOIN outbox AS e ON " +
+                                  kSameSubject + "WHERE o.key = ? ORDER BY e.id",
+                              key)));
+    return subject;
   });
 }
 

@@ -48,16 +48,20 @@ std::string next_link(const platform::HttpResponse& response) {
 }  // namespace
 
 GithubApi::GithubApi(platform::HttpClient& http, const platform::Clock& clock,
-                     const GithubSettings& settings, WebAddress api)
-    : http_(&http), clock_(&clock), settings_(&settings), api_(std::move(api)) {}
+                     const GithubSettings& settings, WebAddress api, std::stop_token stop)
+    : http_(&http),
+      clock_(&clock),
+      settings_(&settings),
+      api_(std::move(api)),
+      stop_(std::move(stop)) {}
 
 Result<GithubApi> GithubApi::create(platform::HttpClient& http, const platform::Clock& clock,
-                                    const GithubSettings& settings) {
+                                    const GithubSettings& settings, std::stop_token stop) {
   TW_TRY_VOID(check_repository(settings.repository));
   auto api = parse_address(settings.api);
   if (!api) return fail(api.error().within("[github] api"));
   if (api->target.ends_with('/')) api->target.pop_back();
-  return GithubApi(http, clock, settings, std::move(*api));
+  return GithubApi(http, clock, settings, std::move(*api), std::move(stop));
 }
 
 WebAddress GithubApi::address(const std::string& path) const {
@@ -70,6 +74,7 @@ platform::HttpRequest GithubApi::request(const std::string& method) const {
   platform::HttpRequest request;
   request.method = method;
   request.time_limit = settings_->time_limit;
+  request.stop = stop_;
   request.response_bytes_max = kAnswerBytesMax;
   request.headers = {{"Accept", "application/vnd.github+json"},
                      {"X-GitHub-Api-Version", "2022-11-28"},

@@ -20,9 +20,9 @@ struct ListPage {
 /// thread-safe.
 class GithubApi {
  public:
-  /// Errors: invalid (repository or api cannot work).
+  /// `stop` ends a request that is being answered. Errors: invalid (repository or api cannot work).
   static Result<GithubApi> create(platform::HttpClient&, const platform::Clock&,
-                                  const GithubSettings&);
+                                  const GithubSettings&, std::stop_token stop = {});
 
   /// The address of `path` below the repository ("/issues?state=all").
   WebAddress address(const std::string& path) const;
@@ -32,7 +32,8 @@ class GithubApi {
                                   const nlohmann::json& body) const;
 
  private:
-  GithubApi(platform::HttpClient&, const platform::Clock&, const GithubSettings&, WebAddress);
+  GithubApi(platform::HttpClient&, const platform::Clock&, const GithubSettings&, WebAddress,
+            std::stop_token stop);
   Delivered<platform::HttpResponse> exchange(platform::HttpRequest, WebAddress at) const;
   Result<WebAddress> follow(const platform::HttpResponse&, const WebAddress& at,
                             platform::HttpRequest&) const;
@@ -42,6 +43,7 @@ class GithubApi {
   const platform::Clock* clock_;
   const GithubSettings* settings_;
   WebAddress api_;
+  std::stop_token stop_;
 };
 
 }  // namespace torchwatch::github

@@ -63,7 +63,7 @@ Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<s
                                        const IssueTracker& tracker) {
   if (!issue) {
     return tl::unexpected(
-        DeliveryFailure{.sentence = "the incident has no issue that could be commented on"});
+        DeliveryFailure{.sentence = "there is no issue that could be commented on"});
   }
   if (auto said = send_comment(message, *issue, tracker); !said) {
     return tl::unexpected(std::move(said).error());
@@ -101,7 +101,7 @@ OutboxSender::OutboxSender(storage::IncidentStore& incidents, platform::HttpClie
       logger_(std::move(logger)) {}
 
 Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
-  TW_TRY(const GithubApi api, GithubApi::create(http_, clock_, settings_));
+  TW_TRY(const GithubApi api, GithubApi::create(http_, clock_, settings_, stop));
   const IssueTracker tracker(api, settings_);
   Delivery delivery;
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
@@ -109,7 +109,7 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
     if (stop.stop_requested()) break;
     TW_TRY(auto message, incidents_.next_due(clock_.wall_now()));
     if (!message) break;
-    TW_TRY_VOID(deliver(std::move(*message), tracker, delivery));
+    TW_TRY_VOID(deliver(std::move(*message), tracker, stop, delivery));
   }
   return delivery;
 }
@@ -120,17 +120,19 @@ Status OutboxSender::set_token(std::string token) {
   return incidents_.make_due();
 }
 
-Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker, Delivery& delivery) {
+Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker,
+                             const std::stop_token& stop, Delivery& delivery) {
   // A process that died left a message in `sending`: looking up its marker decides.
   if (message.state == OutboxState::pending) {
     TW_TRY(message, incidents_.mark_sending(message.key));
   }
   logger_.debug("delivery started", {{"message", message.key}});
-  TW_TRY(const auto incident, incidents_.get(message.incident));
-  TW_TRY(const auto siblings, incidents_.outbox_of(message.incident));
+  TW_TRY(const auto subject, incidents_.subject_of(message.key));
   const auto number = message.kind == OutboxKind::open
-                          ? send_open(message, incident.opened_at, tracker)
-                          : send_follow_up(message, issue_of(siblings), tracker);
+                          ? send_open(message, subject.since, tracker)
+                          : send_follow_up(message, issue_of(subject.messages), tracker);
+  // Broken off, it stays in `sending` and is looked up the next time.
+  if (!number && stop.stop_requested()) return {};
   if (!number) return postpone(message, number.error(), delivery);
   TW_TRY_VOID(incidents_.mark_sent(message.key, *number));
   ++delivery.sent;

@@ -2,6 +2,7 @@
 
 #include "outbox_fixture.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -42,6 +43,27 @@ TEST_CASE("an incident is opened, commented and closed as GitHub describes its A
 TEST_CASE("the same fits the project's own small description of that API") {
   Outbox outbox(own_github_description());
   tell_the_whole_story(outbox);
+}
+
+TEST_CASE("an alarm becomes an issue, which is closed when the alarm ends") {
+  Outbox outbox;
+  AlarmStore alarms(*outbox.database);
+  const auto now = outbox.clock.wall_now();
+  OutboxRow message;
+  message.key = "open-a";
+  message.title = "no nightly";
+  const auto alarm =
+      alarms.raise({.since = 1, .raised_at = now, .issue_number = {}}, message).value();
+  CHECK(outbox.deliver().sent == 1);
+  message.key = "end-a";
+  message.body = "One came.";
+  REQUIRE(alarms.end(alarm, message, now));
+  CHECK(outbox.deliver().sent == 1);
+  const auto issues = outbox.github.issues();
+  REQUIRE(issues.size() == 1);
+  CHECK(issues[0].title == "no nightly");
+  CHECK(issues[0].state == "closed");
+  REQUIRE(issues[0].comments.size() == 1);
 }
 
 TEST_CASE("nothing is asked of GitHub when nothing is due") {

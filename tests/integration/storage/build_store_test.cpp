@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "raw_sql.hpp"
 #include "stores.hpp"
 
 using namespace torchwatch;
@@ -59,4 +60,42 @@ TEST_CASE_METHOD(FreshStores, "no build is ready without content hash and folder
   REQUIRE(stores.builds.mark_ready(row).error().code == ErrorCode::invalid);
   REQUIRE(stores.builds.get(row.id).value().state == BuildState::discovered);
   REQUIRE(stores.builds.get(77).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("the state folder can be moved with the builds in it") {
+  const test::MemoryFolder folder;
+  const auto before = folder.path() / "state";
+  const auto after = folder.path() / "moved";
+  const auto mark = [](Stores& stores, const std::string& name, const std::string& tree) {
+    auto row = stores.builds.discover(BuildOrigin::release, name).value();
+    row.content_hash = "h";
+    row.folder = tree;
+    return stores.builds.mark_ready(row).value();
+  };
+  {
+    Stores stores(before / "t.sqlite");
+    const auto inside = mark(stores, "2.13.0", before / "builds" / "2.13.0");
+    REQUIRE(inside.folder == before / "builds" / "2.13.0");
+    mark(stores, "2.12.0", folder.path() / "elsewhere");
+    mark(stores, "2.11.0", folder.path() / "state-of-others");
+  }
+  // An earlier version stored every path as it was.
+  raw_sql(before / "t.sqlite",
+          "INSERT INTO build (origin, name, content_hash, folder, state) "
+          "VALUES ('release', '2.10.0', 'h', '" +
+              (before / "builds" / "2.10.0").string() + "', 'ready')");
+  {
+    const Stores upgraded(before / "t.sqlite");
+  }
+  std::filesystem::rename(before, after);
+  Stores stores(after / "t.sqlite");
+  std::vector<std::string> folders;
+  const auto rows = stores.builds.list().value();
+  for (const auto& row : rows) folders.push_back(row.folder);
+  REQUIRE(folders ==
+          std::vector<std::string>{after / "builds" / "2.13.0", folder.path() / "elsewhere",
+                                   folder.path() / "state-of-others", after / "builds" / "2.10.0"});
+  REQUIRE(stores.builds.get(rows.front().id).value().folder == rows.front().folder);
+  REQUIRE(stores.builds.discover(BuildOrigin::release, "2.13.0").value().folder ==
+          rows.front().folder);
 }

@@ -134,6 +134,15 @@ TEST_CASE_METHOD(OneIncident, "a failed message waits for its date and is tried 
   REQUIRE(incidents.mark_sending("m1"));
 }
 
+TEST_CASE_METHOD(OneIncident, "a clock that was years ahead holds no message back") {
+  constexpr WallMillis kYear = 365LL * 24 * 3600 * 1000;
+  queue("m1", OutboxKind::open);
+  REQUIRE(incidents.mark_sending("m1"));
+  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 3 * kYear + 500}));
+  REQUIRE(next_key(3 * kYear) == "none");
+  REQUIRE(next_key(10) == "m1");
+}
+
 TEST_CASE_METHOD(OneIncident, "a message that was given up can be retried, one that was sent not") {
   queue("m1", OutboxKind::open);
   REQUIRE(incidents.mark_sending("m1"));

@@ -78,6 +78,8 @@ TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
        "UPDATE attempt SET state = 'issued' WHERE id = 1; "
        "UPDATE attempt SET fence = 9 WHERE id = 2"},
       {"samples_match_their_digest", "UPDATE sample SET data = zeroblob(8) WHERE kind = 'wall_ns'"},
+      {"samples_are_stored_or_thinned",
+       "INSERT INTO thinned_sample VALUES (1, 'wall_ns', 5, 1, 1, printf('%064d', 0))"},
       {"messages_match_their_digest", "UPDATE outbox SET body = body || ' ' WHERE id = 1"},
       {"accepted_incident_is_closed",
        "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "

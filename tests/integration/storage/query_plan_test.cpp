@@ -5,6 +5,8 @@
 
 #include "connection.hpp"
 #include "stores.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/retention.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
@@ -66,6 +68,7 @@ const std::set<std::string> kAllowedScans{
     "SCAN left USING INDEX attempt_issued",
     "SCAN o USING INDEX outbox_unsent",
     "SCAN outbox USING INDEX outbox_not_sent",
+    "SCAN alarm USING INDEX alarm_open_once",
     "SCAN setback",
     "SCAN token",
 };
@@ -147,6 +150,8 @@ struct FullDatabase : FreshStores {
     REQUIRE(tokens.list());
     call_run_queries(runs, comparison);
     call_incident_queries(incidents, comparison);
+    REQUIRE(comparison_store.advance(comparisons[1], ComparisonState::reported, 1));
+    call_upkeep_queries(*database);
     REQUIRE(bisections.events_of(1));
     REQUIRE(bisections.list(10));
     REQUIRE(bisections.unfinished());
@@ -159,6 +164,17 @@ struct FullDatabase : FreshStores {
     REQUIRE(requests.answer(request, RequestState::done, "{}"));
     REQUIRE(requests.list(10));
     REQUIRE(requests.get(1));
+  }
+
+  static void call_upkeep_queries(Database& database) {
+    AlarmStore alarms(database);
+    REQUIRE(alarms.times());
+    const auto alarm = alarms.raise({.issue_number = {}}, message_of("a")).value();
+    REQUIRE(alarms.open().value().size() == 1);
+    REQUIRE(alarms.end(alarm, message_of("b"), 1));
+    REQUIRE(thin_oldest_comparison(database, INT64_MAX).value());
+    REQUIRE(remove_outputs(database, INT64_MAX).value() == 1);
+    REQUIRE(thinned_samples_of(database, 77));
   }
 
   static void call_run_queries(RunStore& runs, const ComparisonRow& comparison) {
@@ -181,6 +197,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.list(10));
     REQUIRE(incidents.of_comparison(comparison.id));
     REQUIRE(incidents.outbox_of(3));
+    REQUIRE(incidents.subject_of("m3"));
     REQUIRE(incidents.next_due(1).value());
     REQUIRE(incidents.mark_sending("m0"));
     REQUIRE(incidents.record_failure("m0", {.error = "e", .not_before = 1}));

@@ -96,4 +96,12 @@ inline OutboxRow message_of(const IncidentRow& incident, const std::string& key,
   return row;
 }
 
+/// A message that says nothing but its key.
+inline OutboxRow message_of(const std::string& key) {
+  OutboxRow row;
+  row.key = key;
+  row.title = "title of " + key;
+  return row;
+}
+
 }  // namespace torchwatch::storage

@@ -5,7 +5,13 @@
 
 namespace torchwatch::storage {
 
-/// Incidents and the outbox of messages about them. Thread-safe as Database is.
+/// What a message is about: an incident or an alarm.
+struct OutboxSubject {
+  WallMillis since = 0;               ///< when it was opened
+  std::vector<OutboxRow> messages{};  ///< all that are about it, oldest first
+};
+
+/// Incidents and the outbox of messages about them and about alarms. Thread-safe as Database is.
 class IncidentStore {
  public:
   explicit IncidentStore(Database& database) : database_(database) {}
@@ -48,6 +54,7 @@ class IncidentStore {
   /// network, the tracker or the token are to blame for counts for nothing.
   Status record_failure(const std::string& key, const OutboxFailure&);
   Result<std::vector<OutboxRow>> outbox_of(Id incident);
+  Result<OutboxSubject> subject_of(const std::string& key);
   Result<std::vector<OutboxRow>> unsent();  ///< pending, sending and dead messages, oldest first
   /// Makes all waiting messages due at once: what they waited for was mended.
   Status make_due();

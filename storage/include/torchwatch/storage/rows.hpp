@@ -220,7 +220,7 @@ enum class OutboxState { pending, sending, sent, dead };
 
 struct OutboxRow {
   std::string key;  ///< unique; becomes the hidden marker in the issue's text
-  Id incident = 0;
+  Id incident = 0;  ///< 0: it is about an alarm
   OutboxKind kind = OutboxKind::open;
   std::string title;
   std::string body;

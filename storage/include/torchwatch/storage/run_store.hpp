@@ -53,7 +53,8 @@ class RunStore {
   /// with status failed. Abandoned attempts are left out.
   Result<std::vector<RunRow>> runs_of(Owner);
 
-  /// Returns every sample of one run, checked against its digest, in ns. Errors: corrupt.
+  /// Returns every sample of one run, checked against its digest, in ns; none where they were
+  /// thinned (see retention.hpp). Errors: corrupt.
   Result<std::vector<std::int64_t>> samples_of(Id attempt);
   /// Returns the whole result as the runner stated it, checked likewise. Errors: not_found,
   /// corrupt.

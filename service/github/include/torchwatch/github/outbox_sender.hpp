@@ -51,7 +51,7 @@ class OutboxSender {
   Status set_token(std::string token);
 
  private:
-  Status deliver(storage::OutboxRow, const IssueTracker&, Delivery&);
+  Status deliver(storage::OutboxRow, const IssueTracker&, const std::stop_token&, Delivery&);
   Status postpone(const storage::OutboxRow&, const DeliveryFailure&, Delivery&);
 
   storage::IncidentStore& incidents_;

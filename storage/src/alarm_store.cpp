@@ -1,0 +1,79 @@
+#include "torchwatch/storage/alarm_store.hpp"
+
+#include "messages.hpp"
+#include "query.hpp"
+#include "transaction.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+AlarmRow row_of(Query& row) {
+  return AlarmRow{.id = row.take<Id>(),
+                  .cause = row.take<AlarmCause>(),
+                  .since = row.take<WallMillis>(),
+                  .raised_at = row.take<WallMillis>(),
+                  .ended_at = row.take<std::optional<WallMillis>>().value_or(0),
+                  .issue_number = row.take<std::optional<std::int64_t>>()};
+}
+
+std::optional<WallMillis> time_of(Connection& connection, const std::string& sql) {
+  Query query(connection, sql);
+  return query.next() ? query.take<std::optional<WallMillis>>() : std::nullopt;
+}
+
+const std::string kNightlies = "FROM comparison WHERE purpose = 'nightly' ";
+
+}  // namespace
+
+Result<DataTimes> AlarmStore::times() {
+  return read(database_, [](Connection& connection) -> Result<DataTimes> {
+    const auto time = [&](const std::string& sql) { return time_of(connection, sql); };
+    DataTimes times;
+    times.first_nightly = time("SELECT created_at " + kNightlies + "ORDER BY id LIMIT 1");
+    times.last_nightly = time("SELECT created_at " + kNightlies + "ORDER BY id DESC LIMIT 1");
+    times.without_verdict =
+        time("SELECT created_at " + kNightlies + "AND id > ifnull((SELECT id " + kNightlies +
+             "AND state IN ('judged', 'bisected', 'reported', 'accepted') "
+             "ORDER BY id DESC LIMIT 1), 0) ORDER BY id LIMIT 1");
+    times.last_self_test = time(
+        "SELECT ended_at FROM comparison WHERE purpose = 'self_test' "
+        "AND state = 'reported' ORDER BY id DESC LIMIT 1");
+    times.undelivered = time(
+        "SELECT min(opened_at) FROM outbox JOIN incident ON incident.id = incident_id "
+        "WHERE outbox.state <> 'sent' AND outbox.kind = 'open'");
+    return times;
+  });
+}
+
+Result<std::vector<AlarmRow>> AlarmStore::open() {
+  return read(database_, [](Connection& connection) {
+    return all_rows(Query(connection,
+                          "SELECT id, cause, since, raised_at, ended_at, issue_number FROM alarm "
+                          "WHERE ended_at IS NULL ORDER BY id"),
+                    row_of);
+  });
+}
+
+Result<AlarmRow> AlarmStore::raise(const AlarmRow& alarm, const OutboxRow& message) {
+  return write(database_, [&](Connection& connection) -> Result<AlarmRow> {
+    execute(connection, "INSERT INTO alarm (cause, since, raised_at) VALUES (?, ?, ?)", alarm.cause,
+            alarm.since, alarm.raised_at);
+    auto stored = alarm;
+    stored.id = last_id(connection);
+    insert_message(connection, message.key, OutboxKind::open, {}, stored.id, message);
+    return stored;
+  });
+}
+
+Status AlarmStore::end(const AlarmRow& alarm, const OutboxRow& message, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const int changed =
+        execute(connection, "UPDATE alarm SET ended_at = ? WHERE id = ? AND ended_at IS NULL", now,
+                alarm.id);
+    if (changed != 1) return fail(ErrorCode::conflict, "the alarm has ended already");
+    insert_message(connection, message.key, OutboxKind::close, {}, alarm.id, message);
+    return {};
+  });
+}
+
+}  // namespace torchwatch::storage
