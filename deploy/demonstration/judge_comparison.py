@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what a service found in a planted day with the truth.
 
-    torchwatch nightly --json | judge_comparison.py FOLDER
+    torchwatch comparison show --json | judge_comparison.py FOLDER
 
 FOLDER is one that planted_day.py made. Exit status 0: both culprits are named, each in an incident
 of its own, and nothing else is an incident (a day without culprits: none at all). With

@@ -114,7 +114,7 @@ class Comparison(unittest.TestCase):
             self.assertIn(done.returncode, (-signal.SIGKILL, 1), done.stderr)
             killed += done.returncode == -signal.SIGKILL
         self.assertGreaterEqual(killed, 8)
-        done = self.command("nightly", "--json")
+        done = self.command("comparison", "show", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
         comparison = json.loads(done.stdout)
         found = {incident["kind"]: incident for incident in comparison["incidents"]}
@@ -123,15 +123,24 @@ class Comparison(unittest.TestCase):
         self.assertEqual(found["regression"]["culprit"], culprits["time"]["sha"], done.stdout)
         self.assertEqual(found["leak"]["culprit"], culprits["memory"]["sha"], done.stdout)
 
-    def test_2_asking_again_does_nothing_and_shows_the_same(self) -> None:
-        first = self.command("nightly", "--json")
-        again = self.command("nightly", "--json")
-        self.assertEqual(again.stdout, first.stdout)
+    def test_2_asking_again_does_nothing_and_says_so(self) -> None:
+        again = self.command("nightly")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("Nothing is due", again.stdout)
+        listed = self.command("nightly", "--json")
+        self.assertEqual(json.loads(listed.stdout), {"schema": 1, "comparisons": []})
 
     def test_3_the_issue_names_the_culprit_and_how_to_reproduce_it(self) -> None:
-        text = self.command("nightly").stdout
-        for part in (self.truth["culprits"]["time"]["sha"], "torchwatch bisect", "tts_angular"):
-            self.assertIn(part, text)
+        texts = [
+            self.command("incident", "show", number, "--markdown").stdout for number in ("1", "2")
+        ]
+        for part in (
+            self.truth["culprits"]["time"]["sha"],
+            "torchwatch bisect --suspect",
+            "torchwatch compare",
+            "tts_angular",
+        ):
+            self.assertIn(part, "".join(texts))
 
     def test_4_a_suspect_is_tested_against_its_parent_also_when_killed_meanwhile(self) -> None:
         suspect = self.truth["culprits"]["memory"]["sha"]

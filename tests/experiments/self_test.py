@@ -44,7 +44,7 @@ def carry_out_comparison(
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1, 4):
         sys.exit(f"self_test: {' '.join(map(str, command))} ended with {done.returncode}")
-    return json.loads(done.stdout)["verdicts"], time.monotonic() - begun
+    return json.loads(done.stdout)["comparisons"][0]["verdicts"], time.monotonic() - begun
 
 
 def configuration_text(state: Path, workloads: list[str]) -> str:

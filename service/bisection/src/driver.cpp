@@ -29,6 +29,21 @@ BisectionOutcome outcome_of(bisect::Outcome outcome) {
   return BisectionOutcome::faulted;
 }
 
+/// Says what a measurement is for, as people read it while it runs.
+std::string aim_of(bisect::Purpose purpose) {
+  switch (purpose) {
+    case bisect::Purpose::verify_ends:
+      return "to see the change between both ends again";
+    case bisect::Purpose::probe:
+      return "to narrow the range down";
+    case bisect::Purpose::verify_culprit:
+      return "to verify the culprit";
+    case bisect::Purpose::look_for_more:
+      return "to look for another cause";
+  }
+  return "";
+}
+
 std::vector<SeriesEffect> effects_of(const std::vector<bisect::Effect>& effects,
                                      const BisectionSpec& spec) {
   std::vector<SeriesEffect> result;
@@ -66,7 +81,8 @@ NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorde
     result.commits.push_back(recorded.commit_of(candidate));
   }
   result.parent = recorded.sha_of(culprit.parent);
-  result.confidence = culprit.confidence;
+  // Shares that are added up may exceed 1 by their rounding.
+  result.confidence = std::min(culprit.confidence, 1.0);
   result.effects = effects_of(culprit.effects, spec);
   result.verified = report::verification_text(verification_of(culprit, recorded));
   return result;
@@ -90,7 +106,7 @@ BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& re
   for (const auto candidate : answer.suspects) {
     result.suspects.push_back(recorded.commit_of(candidate));
   }
-  result.suspects_confidence = answer.suspects_confidence;
+  result.suspects_confidence = std::min(answer.suspects_confidence, 1.0);
   result.ends = effects_of(answer.ends, spec);
   result.builds = answer.builds;
   result.runs = answer.runs;
@@ -168,9 +184,10 @@ std::string BisectionDriver::name_of_next() const {
 }
 
 Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
-  services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
+  services_.progress.phase_started("measuring " +
                                    short_sha(recorded_.commit_of(wanted.candidate)) + " against " +
-                                   short_sha(recorded_.sha_of(wanted.reference)));
+                                   short_sha(recorded_.sha_of(wanted.reference)) + ", " +
+                                   aim_of(wanted.purpose));
   TW_TRY(auto measured,
          measurer_.measure_pairs(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(wanted.reference), wanted.series, wanted.pairs, stop));
@@ -189,8 +206,9 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
 }
 
 Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
-  services_.progress.phase_started(std::string(bisect::to_string(wanted.purpose)) + ": " +
-                                   short_sha(recorded_.commit_of(wanted.candidate)));
+  services_.progress.phase_started("measuring " +
+                                   short_sha(recorded_.commit_of(wanted.candidate)) + " alone, " +
+                                   aim_of(wanted.purpose));
   TW_TRY(auto measured,
          measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));

@@ -119,7 +119,7 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
   PairReadings readings;
   const auto all = groups(all_series);
   for (int pair = 0; pair < pairs; ++pair) {
-    progress_.progress(pair, pairs, name);
+    progress_.progress(pair, pairs, "pairs of runs");
     for (const auto& group : all) {
       const auto slot = this->slot(name, group, pair);
       const comparison::RunSlot ours{slot + "candidate", candidate};
@@ -151,7 +151,7 @@ Result<std::variant<Readings, SideFailed>> BisectionMeasurer::measure_alone(
   Readings readings;
   const auto all = groups(all_series);
   for (int number = 0; number < runs; ++number) {
-    progress_.progress(number, runs, name);
+    progress_.progress(number, runs, "runs");
     for (const auto& group : all) {
       TW_TRY(const auto made, run({slot(name, group, number) + "alone", candidate}, group, stop));
       if (made.row.status != RunStatus::ok) {

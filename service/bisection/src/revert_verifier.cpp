@@ -36,7 +36,8 @@ Result<RevertCheck> RevertVerifier::check(const bisect::Culprit& culprit, std::s
   RevertCheck check;
   check.culprit = culprit.classes.front();
   const auto& commit = recorded_.commit_of(check.culprit);
-  services_.progress.phase_started("reverting " + report::short_sha(commit) + " on the bad end");
+  services_.progress.phase_started("building the newest commit without " +
+                                   report::short_sha(commit));
   const auto reverted = services_.history->create_revert(commit, spec_.bad);
   if (!reverted) {
     check.reason = reverted.error().message;

@@ -1,5 +1,6 @@
 #include "torchwatch/bisection/trace.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "events.hpp"
@@ -95,7 +96,7 @@ class TraceReader {
       const auto built = commits_.find(place);
       if (built == commits_.end()) continue;
       if (mass > step.probability) {
-        step.probability = mass;
+        step.probability = std::min(mass, 1.0);  // a sum of shares may exceed 1 by its rounding
         step.after = after;
         step.up_to = built->second;
       }

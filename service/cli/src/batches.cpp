@@ -31,18 +31,18 @@ std::string tried_text(const BatchChoice& choice) {
   return text;
 }
 
-void print(std::ostream& out, const std::vector<BatchChoice>& choices) {
+void print(const Invocation& invocation, const std::vector<BatchChoice>& choices) {
   terminal::Table table({{"workload"},
                          {"configuration"},
                          {"batch", terminal::Table::Align::right},
-                         {"items a second, by batch"},
+                         {"items a second, by batch", terminal::Table::Align::left, 1},
                          {"why it stopped"}});
   for (const auto& choice : choices) {
     table.add({choice.benchmark.workload, to_string(choice.benchmark.configuration),
                choice.batch > 0 ? std::to_string(choice.batch) : "the preset's", tried_text(choice),
                choice.ended});
   }
-  table.print(out);
+  table.print(invocation.out, invocation.screen);
 }
 
 nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
@@ -78,7 +78,7 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   if (invocation.json) {
     invocation.out << to_json(choices).dump(2) << '\n';
   } else {
-    print(invocation.out, choices);
+    print(invocation, choices);
   }
   return ExitStatus::done;
 }

@@ -6,6 +6,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
+#include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -20,10 +21,15 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
                     const bisection::BisectionRequest& request) {
   TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
+  const auto* history = opened.services().history;
+  auto suspect = request.suspect;
+  if (history != nullptr && !suspect.empty()) suspect = history->resolve(suspect).value_or(suspect);
   if (invocation.json) {
-    invocation.out << nlohmann::json::parse(row.result_json).dump(2) << '\n';
+    auto object = nlohmann::json::parse(row.result_json);
+    object["schema"] = 1;
+    invocation.out << object.dump(2) << '\n';
   } else {
-    commands::print(invocation.out, result, opened.services().history);
+    terminal::print(invocation.out, result, history, suspect, invocation.screen);
   }
   return commands::exit_status_of(result);
 }

@@ -65,11 +65,13 @@ Outcome run_check(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   auto checked = check(config);
   nlohmann::json json{{"schema", 1}, {"items", checked.json}};
-  if (!invocation.json) checked.table.print(invocation.out);
+  if (!invocation.json) checked.table.print(invocation.out, invocation.screen);
   if (options.noise) {
     TW_TRY(const auto noise, noise_of(invocation, options, config));
     json["noise"] = noise_json(noise);
-    if (!invocation.json) print_noise(invocation.out << '\n', noise, config.detect.threshold);
+    if (!invocation.json) {
+      print_noise(invocation.out << '\n', noise, config.detect.threshold, invocation.screen);
+    }
   }
   if (invocation.json) invocation.out << json.dump(2) << '\n';
   return checked.status;

@@ -11,17 +11,28 @@
 namespace torchwatch::cli {
 namespace {
 
+/// The code as a word of JSON: "not_found".
+std::string word_of(ErrorCode code) {
+  std::string word(to_string(code));
+  std::ranges::replace(word, ' ', '_');
+  return word;
+}
+
 /// Reports an error to people, and as the one JSON document that a program waits for.
-int report(const Invocation& invocation, const Error& error, ExitStatus status) {
+int report(const Invocation& invocation, const Error& asked, ExitStatus status) {
+  // Whatever was under way says in its own words that it was stopped.
+  const auto error = asked.code == ErrorCode::cancelled
+                         ? Error{asked.code, "interrupted; every run that has ended is kept"}
+                         : asked;
   invocation.err << "torchwatch: " << error.message << '\n';
   if (invocation.json) {
     // An argument in the message may be any bytes; JSON is UTF-8.
     invocation.out << nlohmann::json{{"schema", 1},
                                      {"error",
-                                      {{"code", to_string(error.code)},
+                                      {{"code", word_of(error.code)},
                                        {"message", error.message}}}}
                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                   << '\n';
+                   << std::endl;
   }
   return static_cast<int>(status);
 }
@@ -46,8 +57,10 @@ int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has
 }  // namespace
 
 int run(std::span<const char* const> arguments, std::ostream& out, std::ostream& err,
-        std::stop_token stop) {
-  Invocation invocation{.out = out, .err = err, .stop = stop, .log_level = {}};
+        std::stop_token stop, const Screens& screens) {
+  Invocation invocation{.out = out, .err = err, .stop = stop, .screen = screens.out};
+  invocation.progress.is_terminal = screens.err().is_terminal;
+  invocation.progress.columns = [&screens] { return screens.err().columns; };
   CommandTree tree(invocation);
   try {
     tree.app().parse(static_cast<int>(arguments.size()), arguments.data());

@@ -97,10 +97,15 @@ void CommandTree::add_global_options() {
                   "What to log on standard error: debug, info, warning, error, off; default: "
                   "[log] level for serve, else warning")
       ->type_name("LEVEL");
+  app_.add_option("--progress", progress_,
+                  "How progress is shown on standard error: auto (a bar on a terminal, lines "
+                  "elsewhere), plain (lines), none; default: auto")
+      ->type_name("STYLE");
 }
 
 Status CommandTree::finish() {
   invocation_.config_given = app_.count("--config") > 0;
+  TW_TRY(invocation_.progress.style, terminal::parse_progress_style(progress_));
   if (app_.count("--log-level") == 0) return {};
   TW_TRY(invocation_.log_level, log::parse_level(log_level_));
   return {};

@@ -26,6 +26,7 @@ class CommandTree {
   CLI::App app_;
   Commands commands_;
   std::string log_level_;
+  std::string progress_ = "auto";
 };
 
 /// Returns the visible subcommands of a command, in the order in which they were added.

@@ -1,6 +1,4 @@
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
@@ -17,6 +15,7 @@ struct Options {
   std::string baseline;
   std::string candidate;
   bool now = false;
+  bool all = false;
   commands::SelectionOptions suite;
 };
 
@@ -48,16 +47,12 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
          nightly::open_requested_comparison(services, candidate.id, baseline.id, false,
                                             selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
-  TW_TRY(auto output, commands::gather(services, ended));
-  std::erase_if(output.verdicts, [&](const auto& verdict) {
+  TW_TRY(auto facts,
+         commands::gather(services.database, services.config, services.history, ended));
+  std::erase_if(facts.verdicts, [&](const auto& verdict) {
     return !comparison::is_selected(selection, verdict.series.metric);
   });
-  if (invocation.json) {
-    invocation.out << to_json(services.database, output).dump(2) << '\n';
-  } else {
-    TW_TRY_VOID(print(invocation.out, services.database, output));
-  }
-  return exit_status_of(output);
+  return commands::print(invocation, services.database, facts, options.all);
 }
 
 Outcome run_compare(const Invocation& invocation, const Options& options) {
@@ -83,6 +78,7 @@ void add_compare(Commands& all) {
                   "A folder, a name in the channel, a release of PyTorch, or a commit")
       ->required();
   command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
+  command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   options->suite.add_preset_to(command);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 
@@ -80,15 +81,25 @@ Result<std::vector<Efficiency>> efficiency_of(
   return all;
 }
 
-void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all) {
+namespace {
+
+/// Nothing is faster than the machine: then the measured peak is too low.
+bool is_above_peak(const Efficiency& one) {
+  return one.share_of_peak() > 1;
+}
+
+}  // namespace
+
+void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all,
+                      const terminal::Screen& screen) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},
-                         {"GFLOP", Align::right},
+                         {"GFLOP", Align::right, 2},
                          {"GFLOP/s", Align::right},
-                         {"peak GFLOP/s", Align::right},
+                         {"peak GFLOP/s", Align::right, 3},
                          {"of the peak", Align::right},
-                         {"spread", Align::right}});
+                         {"spread", Align::right, 1}});
   for (const auto& one : all) {
     table.add({one.benchmark.workload, report::configuration_text(one.benchmark),
                fmt::format("{:.3f}", one.flops_per_iteration / 1e9),
@@ -96,7 +107,15 @@ void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all) {
                fmt::format("{:.1f}", one.peak_flops_per_second / 1e9),
                figures::share(one.share_of_peak()), figures::spread(one.spread)});
   }
-  table.print(out);
+  table.print(out, screen);
+  const auto above = std::ranges::count_if(all, is_above_peak);
+  if (above == 0) return;
+  out << '\n'
+      << terminal::wrapped(
+             fmt::format("Warning: {} reached more than the measured peak. The peak was measured "
+                         "while something else ran, or at a lower clock; measure again.",
+                         figures::count(static_cast<std::size_t>(above), "benchmark")),
+             screen.columns);
 }
 
 nlohmann::json efficiency_json(const std::vector<Efficiency>& all) {
@@ -109,6 +128,7 @@ nlohmann::json efficiency_json(const std::vector<Efficiency>& all) {
                      {"flops_per_second", one.flops_per_second},
                      {"peak_flops_per_second", one.peak_flops_per_second},
                      {"share_of_peak", one.share_of_peak()},
+                     {"is_above_peak", is_above_peak(one)},
                      {"spread", one.spread}});
   }
   return array;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
 
@@ -27,7 +28,7 @@ Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services&, const storage::BuildRow&,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop);
 
-void print_efficiency(std::ostream&, const std::vector<Efficiency>&);
+void print_efficiency(std::ostream&, const std::vector<Efficiency>&, const terminal::Screen&);
 nlohmann::json efficiency_json(const std::vector<Efficiency>&);
 
 }  // namespace torchwatch::cli

@@ -28,7 +28,7 @@ Outcome run_init(const Invocation& invocation) {
                  << ": every key with its default. Take away the # before what you change.\n"
                     "Set [channel] and [source] first. With the defaults `torchwatch check` says:"
                     "\n\n";
-  checked.table.print(invocation.out);
+  checked.table.print(invocation.out, invocation.screen);
   return ExitStatus::done;
 }
 

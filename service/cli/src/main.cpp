@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -5,6 +7,7 @@
 #include <thread>
 
 #include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/terminal/output.hpp"
 
 namespace {
 
@@ -16,6 +19,19 @@ void watch_signals(sigset_t signals, std::stop_source stop) {
   stop.request_stop();
   sigwait(&signals, &received);
   std::_Exit(130);
+}
+
+int run(std::span<const char* const> arguments, std::stop_token stop) {
+  using namespace torchwatch;
+  terminal::Output output(STDOUT_FILENO);
+  std::ostream out(&output);
+  const cli::Screens screens{.out = terminal::screen_of(STDOUT_FILENO),
+                             .err = [] { return terminal::screen_of(STDERR_FILENO); }};
+  const int status = cli::run(arguments, out, std::cerr, std::move(stop), screens);
+  const auto written = output.finish();
+  if (written) return status;
+  std::cerr << "torchwatch: " << written.error().message << '\n';
+  return 3;
 }
 
 }  // namespace
@@ -33,7 +49,7 @@ int main(int count, char** values) {
   std::thread(watch_signals, signals, stop).detach();
   try {
     const std::span arguments(const_cast<const char**>(values), static_cast<std::size_t>(count));
-    return torchwatch::cli::run(arguments, std::cout, std::cerr, stop.get_token());
+    return run(arguments, stop.get_token());
   } catch (const std::exception& exception) {
     std::cerr << "torchwatch: internal error: " << exception.what() << '\n';
     return 3;

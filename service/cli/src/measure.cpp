@@ -26,7 +26,7 @@ nlohmann::json to_json(const comparison::MeasuredFigure& figure) {
                  {"spread", figure.spread},
                  {"runs", figure.runs},
                  {"status", to_string(figure.status)},
-                 {"reason", figure.reason}});
+                 {"reason", report::text_or_null(figure.reason)}});
   return object;
 }
 
@@ -34,17 +34,18 @@ nlohmann::json to_json(const storage::BuildRow& build,
                        const std::vector<comparison::MeasuredFigure>& figures) {
   auto array = nlohmann::json::array();
   for (const auto& figure : figures) array.push_back(to_json(figure));
-  return {{"build", build.name}, {"figures", array}};
+  return {{"schema", 1}, {"build", build.name}, {"figures", array}};
 }
 
-void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& figures) {
+void print(const Invocation& invocation,
+           const std::vector<comparison::MeasuredFigure>& figures) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},
                          {"metric"},
                          {"value", Align::right},
-                         {"spread", Align::right},
-                         {"runs", Align::right},
+                         {"spread", Align::right, 1},
+                         {"runs", Align::right, 2},
                          {"status"}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
@@ -55,7 +56,7 @@ void print(std::ostream& out, const std::vector<comparison::MeasuredFigure>& fig
                ok ? figures::spread(figure.spread) : "-", std::to_string(figure.runs),
                ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
   }
-  table.print(out);
+  table.print(invocation.out, invocation.screen);
 }
 
 Outcome run_measure(const Invocation& invocation, const Options& options) {
@@ -72,12 +73,14 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
     return !comparison::is_selected(selection, figure.series.metric);
   });
   auto json = to_json(build, figures);
-  if (!invocation.json) print(invocation.out, figures);
+  if (!invocation.json) print(invocation, figures);
   if (options.efficiency) {
     TW_TRY(const auto efficiency,
            efficiency_of(opened.services(), build, figures, invocation.stop));
     json["efficiency"] = efficiency_json(efficiency);
-    if (!invocation.json) print_efficiency(invocation.out << '\n', efficiency);
+    if (!invocation.json) {
+      print_efficiency(invocation.out << '\n', efficiency, invocation.screen);
+    }
   }
   if (invocation.json) invocation.out << json.dump(2) << '\n';
   return ExitStatus::done;

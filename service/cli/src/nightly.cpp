@@ -18,6 +18,7 @@ namespace {
 struct Options {
   std::string baseline;
   std::string candidate;
+  bool all = false;
   commands::SelectionOptions suite;
 };
 
@@ -40,36 +41,46 @@ bool is_self_test(const storage::ComparisonRow& comparison) {
   return comparison.purpose == storage::Purpose::self_test;
 }
 
-/// Returns what is shown when nothing was due: the newest comparison, so that running the command
-/// again is harmless.
-Result<std::vector<storage::ComparisonRow>> newest_comparison(storage::Database& database) {
-  TW_TRY(const auto rows, storage::ComparisonStore(database).list(50));
-  for (const auto& row : rows) {
-    if (row.purpose == storage::Purpose::nightly && row.baseline) return std::vector{row};
-  }
-  return rows.empty() ? rows : std::vector{rows.front()};
+void print_json(const Invocation& invocation, const nlohmann::json& comparisons) {
+  invocation.out << nlohmann::json{{"schema", 1}, {"comparisons", comparisons}}.dump(2) << '\n';
 }
 
-Result<ExitStatus> show(const Invocation& invocation, comparison::Services& services,
-                        const std::vector<storage::ComparisonRow>& comparisons) {
+/// Prints all of them, none included, and returns the status that they mean together.
+Outcome show(const Invocation& invocation, comparison::Services& services,
+             const std::vector<storage::ComparisonRow>& comparisons, bool all) {
   auto& database = services.database;
   auto status = ExitStatus::done;
   auto array = nlohmann::json::array();
   for (const auto& comparison : comparisons) {
-    TW_TRY(const auto output, commands::gather(services, comparison));
-    status = worse(status, exit_status_of(output));
+    TW_TRY(const auto facts,
+           commands::gather(database, services.config, services.history, comparison));
+    status = worse(status, commands::exit_status_of(facts));
     if (invocation.json) {
-      array.push_back(to_json(database, output));
+      TW_TRY(auto object, commands::to_json(database, facts));
+      array.push_back(std::move(object));
     } else {
-      TW_TRY_VOID(print(invocation.out, database, output));
+      if (&comparison != &comparisons.front()) invocation.out << '\n';
+      terminal::print(invocation.out, facts, all, invocation.screen);
     }
   }
-  if (invocation.json) {
-    // One comparison is the usual case and its own object; several are a list under a name.
-    const bool one = array.size() == 1;
-    invocation.out << (one ? array[0] : nlohmann::json{{"comparisons", array}}).dump(2) << '\n';
-  }
+  if (invocation.json) print_json(invocation, array);
   return status;
+}
+
+Outcome show_nothing_due(const Invocation& invocation, storage::Database& database) {
+  TW_TRY(const auto newest, storage::ComparisonStore(database).list(1));
+  if (newest.empty()) {
+    return fail(ErrorCode::not_found, "the channel has no build yet; check [channel] in " +
+                                          invocation.config_file.string());
+  }
+  if (invocation.json) {
+    print_json(invocation, nlohmann::json::array());
+  } else {
+    invocation.out << terminal::wrapped(
+        "Nothing is due: every nightly has its verdict; see `torchwatch status`.",
+        invocation.screen.columns);
+  }
+  return ExitStatus::done;
 }
 
 /// The daemon works in another folder, so the name of one is given to it in full.
@@ -100,19 +111,9 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   TW_TRY(comparisons,
          nightly::carry_out_comparisons(services, comparisons, deliver, invocation.stop));
   TW_TRY_VOID(deliver());
-  const bool nothing_was_due = comparisons.empty();
   std::erase_if(comparisons, is_self_test);
-  if (comparisons.empty()) {
-    TW_TRY(comparisons, newest_comparison(services.database));
-  }
-  if (comparisons.empty()) {
-    return fail(ErrorCode::not_found, "the channel has no build yet; check [channel] in " +
-                                          invocation.config_file.string());
-  }
-  if (nothing_was_due) {
-    opened.progress->log("nothing is due: every nightly has its verdict; this is the newest");
-  }
-  return show(invocation, services, comparisons);
+  if (comparisons.empty()) return show_nothing_due(invocation, services.database);
+  return show(invocation, services, comparisons, options.all);
 }
 
 Outcome run_nightly(const Invocation& invocation, const Options& options) {
@@ -146,6 +147,7 @@ void add_nightly(Commands& all) {
       "Compare with this BUILD (folder, name in the channel, release); needs --candidate");
   command.add_option("--candidate", options->candidate,
                      "Compare this BUILD, whatever is due; needs --baseline");
+  command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");

@@ -33,16 +33,17 @@ std::string remark(const NoiseFigure& figure, double threshold) {
 
 }  // namespace
 
-void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, double threshold) {
+void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, double threshold,
+                 const terminal::Screen& screen) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},
-                         {"time", Align::right},
-                         {"noise of a pair", Align::right},
+                         {"time", Align::right, 3},
+                         {"noise of a pair", Align::right, 2},
                          {"detects from", Align::right},
-                         {"minutes", Align::right},
-                         {"minutes if unchanged", Align::right},
-                         {""}});
+                         {"minutes", Align::right, 4},
+                         {"minutes if unchanged", Align::right, 5},
+                         {"judgement"}});
   for (const auto& figure : figures) {
     const bool ran = figure.status == RunStatus::ok;
     const auto shown = [&](const std::string& text) { return ran ? text : std::string("-"); };
@@ -53,11 +54,14 @@ void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, dou
                shown(fmt::format("{:.1f}", minutes(figure, figure.floor.runs_unchanged))),
                remark(figure, threshold)});
   }
-  table.print(out);
-  out << "\n\"detects from\" is the minimum detectable effect: the smallest slowdown that nine "
-         "comparisons in ten report,\nestimated from these runs of one build. The minutes are "
-         "those "
-         "of the timing runs of a comparison with such a\nslowdown, and of one without a change.\n";
+  table.print(out, screen);
+  out << '\n'
+      << terminal::wrapped(
+             "\"detects from\" is the minimum detectable effect: the smallest slowdown that nine "
+             "comparisons in ten report, estimated from these runs of one build. The minutes are "
+             "those of the timing runs of a comparison with such a slowdown, and of one without a "
+             "change.",
+             screen.columns);
 }
 
 nlohmann::json noise_json(const std::vector<NoiseFigure>& figures) {
@@ -74,7 +78,7 @@ nlohmann::json noise_json(const std::vector<NoiseFigure>& figures) {
                      {"runs_changed", figure.floor.runs_changed},
                      {"runs_unchanged", figure.floor.runs_unchanged},
                      {"status", to_string(figure.status)},
-                     {"reason", figure.reason}});
+                     {"reason", report::text_or_null(figure.reason)}});
   }
   return array;
 }

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "torchwatch/comparison/noise.hpp"
+#include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
 
 /// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the minutes
 /// that a comparison with such a change and one without a change take. `threshold` is the one
 /// configured.
-void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold);
+void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold,
+                 const terminal::Screen&);
 nlohmann::json noise_json(const std::vector<comparison::NoiseFigure>&);
 
 }  // namespace torchwatch::cli

@@ -1,25 +1,84 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "commands.hpp"
-#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
-#include "torchwatch/terminal/table.hpp"
+#include "torchwatch/terminal/status_text.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-constexpr int kComparisonsShown = 14;
+using nlohmann::json;
+using terminal::StatusFacts;
 
-nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
-  nlohmann::json object{{"all", report::json_of(storage::sum_of(tallies))},
-                        {"by_metric", nlohmann::json::array()}};
+constexpr int kComparisonsShown = 10;
+/// Of the newest incidents those are shown that are open; older ones that are open still are rare.
+constexpr int kIncidentsRead = 200;
+
+Status add_comparisons(storage::Database& database, const config::Config& config,
+                       const bisect::CommitHistory* history, StatusFacts& facts) {
+  storage::ComparisonStore comparisons(database);
+  storage::BuildStore builds(database);
+  TW_TRY(const auto rows, comparisons.list(kComparisonsShown));
+  for (const auto& row : rows) {
+    terminal::NamedComparison named{.row = row};
+    TW_TRY(const auto candidate, builds.get(row.candidate));
+    named.candidate = candidate.name;
+    if (row.baseline) {
+      TW_TRY(const auto baseline, builds.get(*row.baseline));
+      named.baseline = baseline.name;
+    }
+    TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
+    named.incidents = incidents.size();
+    facts.recent.push_back(std::move(named));
+  }
+  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, 1));
+  if (nightlies.empty()) return {};
+  TW_TRY(facts.newest, commands::gather(database, config, history, nightlies.front()));
+  return {};
+}
+
+Status add_incidents(storage::Database& database, const bisect::CommitHistory* history,
+                     StatusFacts& facts) {
+  storage::IncidentStore store(database);
+  TW_TRY(const auto incidents, store.list(kIncidentsRead));
+  for (const auto& incident : incidents) {
+    const auto& issue = incident.issue_number;
+    if (issue && issue > facts.newest_issue.value_or(0)) facts.newest_issue = issue;
+    if (incident.state == storage::IncidentState::closed) continue;
+    TW_TRY(auto found, commands::gather(database, history, incident));
+    facts.open.push_back(std::move(found));
+  }
+  TW_TRY(facts.unsent, store.unsent());
+  return {};
+}
+
+Result<StatusFacts> gather_status(storage::Database& database, const config::Config& config) {
+  StatusFacts facts;
+  facts.now = platform::SystemClock().wall_now();
+  const auto history = commands::history_of(config);
+  const auto* commits = history ? &*history : nullptr;
+  TW_TRY_VOID(add_comparisons(database, config, commits, facts));
+  TW_TRY_VOID(add_incidents(database, commits, facts));
+  TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
+  TW_TRY(facts.waiting, storage::SetbackStore(database).list());
+  TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
+  return facts;
+}
+
+json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
+  json object{{"all", report::json_of(storage::sum_of(tallies))}, {"by_metric", json::array()}};
   for (const auto& tally : tallies) {
     auto item = report::json_of(tally);
     item["metric"] = to_string(tally.metric);
@@ -28,111 +87,84 @@ nlohmann::json self_tests_json(const std::vector<storage::SelfTestTally>& tallie
   return object;
 }
 
-void print_self_tests(std::ostream& out, const std::vector<storage::SelfTestTally>& tallies) {
-  using Align = terminal::Table::Align;
-  terminal::Table table({{"build against itself"},
-                         {"series judged", Align::right},
-                         {"called slower", Align::right},
-                         {"called faster", Align::right},
-                         {"inconclusive", Align::right},
-                         {"false-alarm rate, 95 % upper bound", Align::right}});
-  const auto add = [&](const std::string& what, const storage::SelfTestTally& tally) {
-    table.add({what, std::to_string(tally.series), std::to_string(tally.regressed),
-               std::to_string(tally.improved), std::to_string(tally.inconclusive),
-               report::false_alarms_bound_text(tally)});
-  };
-  for (const auto& tally : tallies) add(std::string(to_string(tally.metric)), tally);
-  add("all", storage::sum_of(tallies));
-  out << '\n';
-  table.print(out);
-}
-
-std::string name_of(const storage::ItemKey& key) {
-  return std::string(to_string(key.kind)) + " " + key.item;
-}
-
-nlohmann::json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
-  auto array = nlohmann::json::array();
+json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
+  auto array = json::array();
   for (const auto& setback : setbacks) {
     array.push_back({{"kind", to_string(setback.key.kind)},
                      {"item", setback.key.item},
                      {"tries", setback.tries},
-                     {"since", platform::iso_utc(setback.since)},
-                     {"not_before", platform::iso_utc(setback.not_before)},
+                     {"since", report::time_of(setback.since)},
+                     {"not_before", report::time_of(setback.not_before)},
                      {"error", setback.error}});
   }
   return array;
 }
 
-void print_waiting(std::ostream& out, const std::vector<storage::SetbackRow>& setbacks) {
-  out << '\n';
-  terminal::Table table(
-      {{"waiting"}, {"since, UTC"}, {"tries", terminal::Table::Align::right}, {"for"}});
-  for (const auto& setback : setbacks) {
-    table.add({name_of(setback.key), platform::date_and_minute(setback.since),
-               std::to_string(setback.tries), setback.error});
+json comparisons_json(const std::vector<terminal::NamedComparison>& comparisons) {
+  auto array = json::array();
+  for (const auto& [row, candidate, baseline, incidents] : comparisons) {
+    array.push_back({{"id", row.id},
+                     {"purpose", to_string(row.purpose)},
+                     {"candidate", candidate},
+                     {"baseline", report::text_or_null(baseline)},
+                     {"state", to_string(row.state)},
+                     {"reason", report::text_or_null(report::remark_on(row))},
+                     {"incidents", incidents},
+                     {"created_at", report::time_of(row.created_at)}});
   }
-  table.print(out);
+  return array;
+}
+
+json outbox_json(const std::vector<storage::OutboxRow>& unsent) {
+  const auto dead =
+      std::ranges::count(unsent, storage::OutboxState::dead, &storage::OutboxRow::state);
+  std::string last_error;
+  for (const auto& message : unsent) {
+    if (!message.last_error.empty()) last_error = message.last_error;
+  }
+  return {{"waiting", static_cast<std::ptrdiff_t>(unsent.size()) - dead},
+          {"dead", dead},
+          {"last_error", report::text_or_null(last_error)}};
+}
+
+json to_json(const StatusFacts& facts) {
+  auto open = json::array();
+  for (const auto& incident : facts.open) {
+    auto item = report::json_of(incident.row);
+    item["culprit"] = report::text_or_null(incident.culprit);
+    open.push_back(std::move(item));
+  }
+  auto searches = json::array();
+  for (const auto& search : facts.searches) searches.push_back(report::json_of(search));
+  return {{"schema", 1},
+          {"newest_nightly", facts.newest ? json(facts.newest->candidate.name) : json(nullptr)},
+          {"newest_nightly_at",
+           facts.newest ? report::time_of(facts.newest->comparison.created_at) : json(nullptr)},
+          {"open_incidents", open},
+          {"bisections", searches},
+          {"outbox", outbox_json(facts.unsent)},
+          {"comparisons", comparisons_json(facts.recent)},
+          {"waiting", waiting_json(facts.waiting)},
+          {"self_tests", self_tests_json(facts.self_tests)}};
 }
 
 Outcome run_status(const Invocation& invocation) {
-  TW_TRY(const auto database, commands::open_reader(invocation));
-  storage::BuildStore builds(*database);
-  storage::IncidentStore incidents(*database);
-  storage::ComparisonStore store(*database);
-  TW_TRY(const auto comparisons, store.list(kComparisonsShown));
-  TW_TRY(const auto self_tests, store.self_tests());
-  TW_TRY(const auto setbacks, storage::SetbackStore(*database).list());
-  terminal::Table table({{"started, UTC"},
-                         {"purpose"},
-                         {"candidate"},
-                         {"baseline"},
-                         {"state"},
-                         {"incidents", terminal::Table::Align::right},
-                         {"remark"}});
-  auto array = nlohmann::json::array();
-  for (const auto& comparison : comparisons) {
-    TW_TRY(const auto candidate, builds.get(comparison.candidate));
-    std::string baseline;
-    if (comparison.baseline) {
-      TW_TRY(const auto row, builds.get(*comparison.baseline));
-      baseline = row.name;
-    }
-    TW_TRY(const auto found, incidents.of_comparison(comparison.id));
-    table.add({platform::date_and_minute(comparison.created_at),
-               std::string(to_string(comparison.purpose)), candidate.name, baseline,
-               std::string(to_string(comparison.state)), std::to_string(found.size()),
-               report::remark_on(comparison)});
-    array.push_back({{"id", comparison.id},
-                     {"purpose", std::string(to_string(comparison.purpose))},
-                     {"candidate", candidate.name},
-                     {"baseline", baseline},
-                     {"state", std::string(to_string(comparison.state))},
-                     {"reason", report::remark_on(comparison)},
-                     {"incidents", found.size()},
-                     {"created_at", platform::iso_utc(comparison.created_at)}});
-  }
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
+  TW_TRY(const auto facts, gather_status(*database, config));
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"comparisons", array},
-                                     {"waiting", waiting_json(setbacks)},
-                                     {"self_tests", self_tests_json(self_tests)}}
-                          .dump(2)
-                   << '\n';
-  } else if (table.empty()) {
-    invocation.out << "No comparison yet: `torchwatch nightly` carries out what is due.\n";
+    invocation.out << to_json(facts).dump(2) << '\n';
   } else {
-    table.print(invocation.out);
-    if (!self_tests.empty()) print_self_tests(invocation.out, self_tests);
+    terminal::print(invocation.out, facts, invocation.screen);
   }
-  if (!invocation.json && !setbacks.empty()) print_waiting(invocation.out, setbacks);
   return ExitStatus::done;
 }
 
 }  // namespace
 
 void add_status(Commands& all) {
-  all.add("status", "Recent comparisons, and how often the service itself was wrong",
-               run_status)
+  all.add("status", "What is wrong, what is under way, and how often the service was wrong",
+          run_status)
       .footer("torchwatch status --json");
 }
 

@@ -1,7 +1,5 @@
 #include "torchwatch/commands/application_command.hpp"
 
-#include <unistd.h>
-
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
@@ -10,7 +8,6 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/terminal/screen.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
 namespace torchwatch::commands {
@@ -34,10 +31,7 @@ Result<SessionOfCommand> open(const Invocation& invocation, config::Config confi
 }
 
 std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
-  terminal::ProgressSettings settings;
-  settings.is_terminal = terminal::screen_of(STDERR_FILENO).is_terminal;
-  settings.columns = [] { return terminal::screen_of(STDERR_FILENO).columns; };
-  return std::make_unique<terminal::TerminalProgress>(invocation.err, std::move(settings));
+  return std::make_unique<terminal::TerminalProgress>(invocation.err, invocation.progress);
 }
 
 /// Makes a folder that is removed with the last copy of what is returned.

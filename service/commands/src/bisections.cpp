@@ -13,6 +13,7 @@
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -97,10 +98,10 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   }
   if (row.state == storage::BisectionState::ended) {
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
-    print(invocation.out, result, nullptr);
+    terminal::print(invocation.out, result, nullptr, "", invocation.screen);
     invocation.out << '\n';
   }
-  print(invocation.out, trace);
+  terminal::print(invocation.out, trace, invocation.screen);
   return ExitStatus::done;
 }
 

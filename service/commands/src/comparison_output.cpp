@@ -1,39 +1,42 @@
 #include "torchwatch/commands/comparison_output.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <ostream>
 
+#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/terminal/verdict_table.hpp"
+#include "torchwatch/storage/run_store.hpp"
+#include "torchwatch/terminal/bisection_text.hpp"
+#include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
+namespace {
 
 using nlohmann::json;
 using storage::IncidentRow;
+using terminal::ComparisonFacts;
 
-namespace {
+constexpr double kMillisPerSecond = 1000;
 
-/// "2026-08-17 (2.14.0, commit 5d1c1c3f0a9e)".
-std::string build_text(const storage::BuildRow& build) {
-  std::vector<std::string> details;
-  if (!build.version.empty() && build.version != build.name) details.push_back(build.version);
-  if (!build.trunk_commit.empty()) details.push_back("commit " + build.trunk_commit.substr(0, 12));
-  if (details.empty()) return build.name;
-  return fmt::format("{} ({})", build.name, fmt::join(details, ", "));
+/// What the bisection of an incident ended with; nothing if it has none, or has not ended.
+Result<std::optional<bisection::BisectionResult>> result_of(storage::Database& database,
+                                                            const IncidentRow& incident) {
+  if (!incident.bisection) return std::nullopt;
+  TW_TRY(const auto row, storage::BisectionStore(database).get(*incident.bisection));
+  if (row.result_json.empty()) return std::nullopt;
+  TW_TRY(auto result, bisection::parse_bisection_result(row.result_json));
+  return std::optional(std::move(result));
 }
 
 Result<json> incident_json(storage::Database& database, const IncidentRow& incident) {
   auto object = report::json_of(incident);
   if (!incident.bisection) return object;
   TW_TRY(const auto bisection, storage::BisectionStore(database).get(*incident.bisection));
-  if (bisection.result_json.empty()) return object;
   const auto result = report::embedded(bisection.result_json);
   for (const auto& [name, value] : result.items()) {
     // The incident's own effects are the comparison's; those of the bisection stand beside them.
@@ -43,105 +46,144 @@ Result<json> incident_json(storage::Database& database, const IncidentRow& incid
 }
 
 /// The remarks on the comparison as a whole; none where they are damaged.
-std::vector<std::string> sentences_of(const storage::ComparisonRow& comparison) {
+std::vector<std::string> remarks_on(const storage::ComparisonRow& comparison) {
   const auto summary = nightly::parse_summary(comparison.summary_json);
   return summary ? nightly::in_sentences(*summary) : std::vector<std::string>{};
 }
 
-void print_reasons(std::ostream& out, const char* heading, const ComparisonOutput& output,
-                   std::initializer_list<Verdict> meant) {
-  bool is_first = true;
-  for (const auto& row : output.verdicts) {
-    if (std::ranges::find(meant, row.verdict) == meant.end()) continue;
-    if (is_first) out << '\n' << heading << ":\n";
-    is_first = false;
-    out << "  " << to_string(row.series) << ": " << row.reason << '\n';
+/// The benchmarks with values that the nightly before did not measure.
+Result<std::vector<Benchmark>> newly_measured(storage::Database& database,
+                                              const ComparisonFacts& facts) {
+  std::vector<Benchmark> added;
+  const auto& row = facts.comparison;
+  if (row.purpose != storage::Purpose::nightly || !row.baseline) return added;
+  storage::ComparisonStore comparisons(database);
+  TW_TRY(const auto before, comparisons.nightly_of(*row.baseline));
+  if (!before) return added;
+  TW_TRY(const auto verdicts, comparisons.verdicts_of(before->id));
+  const auto measures = [](const Benchmark& benchmark) {
+    return [&benchmark](const storage::VerdictRow& verdict) {
+      return verdict.series.benchmark == benchmark && verdict.candidate_value > 0;
+    };
+  };
+  if (verdicts.empty()) return added;
+  for (const auto& verdict : facts.verdicts) {
+    const auto& benchmark = verdict.series.benchmark;
+    const bool has_value = std::ranges::any_of(facts.verdicts, measures(benchmark));
+    const bool is_old = std::ranges::any_of(verdicts, measures(benchmark));
+    const bool is_known = std::ranges::find(added, benchmark) != added.end();
+    if (has_value && !is_old && !is_known) added.push_back(benchmark);
   }
-}
-
-/// What improved, what is undecided and could have been found, remarks on the comparison.
-void print_summary(std::ostream& out, const ComparisonOutput& output) {
-  print_reasons(out, "Improved", output, {Verdict::improved});
-  print_reasons(out, "Undecided or failed", output, {Verdict::inconclusive, Verdict::failed});
-  const auto sentences = sentences_of(output.comparison);
-  if (!sentences.empty()) out << '\n';
-  for (const auto& sentence : sentences) out << sentence << '\n';
+  return added;
 }
 
 }  // namespace
 
-Result<ComparisonOutput> gather(comparison::Services& services,
-                                const storage::ComparisonRow& comparison) {
-  return gather(services.database, services.config.detect.confidence, comparison);
+std::optional<bisect::CommitHistory> history_of(const config::Config& config) {
+  if (config.source.repository.empty()) return std::nullopt;
+  auto history = bisect::CommitHistory::open(config.source.repository);
+  return history ? std::optional(std::move(*history)) : std::nullopt;
 }
 
-Result<ComparisonOutput> gather(storage::Database& database, double confidence,
-                                const storage::ComparisonRow& comparison) {
-  ComparisonOutput output;
-  output.confidence = confidence;
-  output.comparison = comparison;
-  storage::BuildStore builds(database);
-  TW_TRY(output.candidate, builds.get(comparison.candidate));
-  if (comparison.baseline) {
-    TW_TRY(output.baseline, builds.get(*comparison.baseline));
+Result<terminal::FoundIncident> gather(storage::Database& database,
+                                       const bisect::CommitHistory* history,
+                                       const IncidentRow& incident) {
+  terminal::FoundIncident found{.row = incident, .culprit = {}, .issue = {}};
+  TW_TRY(const auto result, result_of(database, incident));
+  if (result) {
+    const auto cause = terminal::cause_of(*result, history);
+    found.culprit = cause.culprit;
+    found.confidence = cause.confidence;
   }
-  TW_TRY(output.verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
-  TW_TRY(output.incidents, storage::IncidentStore(database).of_comparison(comparison.id));
-  return output;
+  TW_TRY(const auto messages, storage::IncidentStore(database).outbox_of(incident.id));
+  found.issue = terminal::issue_text(messages);
+  return found;
 }
 
-json to_json(storage::Database& database, const ComparisonOutput& output) {
-  json object{{"nightly", output.candidate.name},
-              {"baseline", output.comparison.baseline ? json(output.baseline.name) : json(nullptr)},
-              {"reason", output.comparison.reason},
-              {"summary", sentences_of(output.comparison)},
+Result<ComparisonFacts> gather(storage::Database& database, const config::Config& config,
+                               const bisect::CommitHistory* history,
+                               const storage::ComparisonRow& comparison) {
+  ComparisonFacts facts;
+  facts.confidence = config.detect.confidence;
+  facts.comparison = comparison;
+  if (comparison.ended_at > 0) {
+    facts.seconds =
+        static_cast<double>(comparison.ended_at - comparison.created_at) / kMillisPerSecond;
+  }
+  facts.remarks = remarks_on(comparison);
+  storage::BuildStore builds(database);
+  TW_TRY(facts.candidate, builds.get(comparison.candidate));
+  if (comparison.baseline) {
+    TW_TRY(facts.baseline, builds.get(*comparison.baseline));
+  }
+  TW_TRY(facts.verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
+  TW_TRY(facts.newly_measured, newly_measured(database, facts));
+  TW_TRY(const auto runs, storage::RunStore(database).runs_of(
+                              {storage::OwnerKind::comparison, comparison.id}));
+  facts.runs = static_cast<int>(runs.size());
+  TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison.id));
+  for (const auto& incident : incidents) {
+    TW_TRY(auto found, gather(database, history, incident));
+    facts.incidents.push_back(std::move(found));
+    TW_TRY(const auto result, result_of(database, incident));
+    if (!result) continue;
+    facts.runs += result->runs;
+    facts.builds += result->builds;
+  }
+  return facts;
+}
+
+Result<json> to_json(storage::Database& database, const ComparisonFacts& facts) {
+  const auto& row = facts.comparison;
+  json object{{"id", row.id},
+              {"purpose", to_string(row.purpose)},
+              {"state", to_string(row.state)},
+              {"nightly", facts.candidate.name},
+              {"baseline", row.baseline ? json(facts.baseline.name) : json(nullptr)},
+              {"reason", report::text_or_null(row.reason)},
+              {"summary", facts.remarks},
+              {"confidence", facts.confidence},
+              {"runs", facts.runs},
+              {"builds", facts.builds},
+              {"seconds", facts.seconds > 0 ? json(facts.seconds) : json(nullptr)},
+              {"newly_measured", json::array()},
               {"verdicts", json::array()},
               {"incidents", json::array()}};
-  for (const auto& verdict : output.verdicts)
-    object["verdicts"].push_back(report::json_of(verdict));
-  for (const auto& incident : output.incidents) {
-    const auto item = incident_json(database, incident);
-    if (item) object["incidents"].push_back(*item);
+  for (const auto& benchmark : facts.newly_measured) {
+    object["newly_measured"].push_back({{"workload", benchmark.workload},
+                                        {"configuration", to_string(benchmark.configuration)},
+                                        {"variant", to_string(benchmark.variant)}});
+  }
+  for (const auto& verdict : facts.verdicts) object["verdicts"].push_back(report::json_of(verdict));
+  for (const auto& incident : facts.incidents) {
+    TW_TRY(auto item, incident_json(database, incident.row));
+    object["incidents"].push_back(std::move(item));
   }
   return object;
 }
 
-Status print(std::ostream& out, storage::Database& database, const ComparisonOutput& output) {
-  out << build_text(output.candidate);
-  if (output.comparison.baseline) out << "\n  compared with " << build_text(output.baseline);
-  out << "\n\n";
-  if (!output.comparison.reason.empty()) out << output.comparison.reason << "\n";
-  if (!output.verdicts.empty()) terminal::print_verdicts(out, output.verdicts, output.confidence);
-  print_summary(out, output);
-  storage::IncidentStore store(database);
-  for (const auto& incident : output.incidents) {
-    TW_TRY(const auto messages, store.outbox_of(incident.id));
-    for (const auto& message : messages) {
-      const bool filed = message.state == storage::OutboxState::sent;
-      out << "\n"
-          << std::string(78, '=') << "\n"
-          << (filed ? "Filed as issue #" + std::to_string(message.issue_number.value_or(0))
-                    : std::string("In the outbox, to be filed once [github] is configured"))
-          << "\n"
-          << std::string(78, '=') << "\n# " << message.title << "\n\n"
-          << message.body << "\n";
-    }
+Outcome print(const Invocation& invocation, storage::Database& database,
+              const ComparisonFacts& facts, bool all) {
+  if (invocation.json) {
+    TW_TRY(auto object, to_json(database, facts));
+    object["schema"] = 1;
+    invocation.out << object.dump(2) << '\n';
+  } else {
+    terminal::print(invocation.out, facts, all, invocation.screen);
   }
-  const bool is_quiet = output.incidents.empty() && !output.verdicts.empty();
-  if (is_quiet && output.comparison.opens_incidents) out << "\nNo incident.\n";
-  return {};
+  return exit_status_of(facts);
 }
 
-ExitStatus exit_status_of(const ComparisonOutput& output) {
-  const auto state = output.comparison.state;
+ExitStatus exit_status_of(const ComparisonFacts& facts) {
+  const auto state = facts.comparison.state;
   const bool is_broken_off = state == storage::ComparisonState::refused ||
                              state == storage::ComparisonState::failed ||
                              state == storage::ComparisonState::cancelled;
   if (is_broken_off || !is_end(state)) return ExitStatus::environment;
   const auto count = [&](Verdict verdict) {
-    return std::ranges::count(output.verdicts, verdict, &storage::VerdictRow::verdict);
+    return std::ranges::count(facts.verdicts, verdict, &storage::VerdictRow::verdict);
   };
-  if (!output.incidents.empty() || count(Verdict::regressed) > 0) return ExitStatus::regression;
+  if (!facts.incidents.empty() || count(Verdict::regressed) > 0) return ExitStatus::regression;
   const auto concluded = count(Verdict::unchanged) + count(Verdict::improved);
   const auto unclear = count(Verdict::inconclusive) + count(Verdict::failed);
   return concluded == 0 && unclear > 0 ? ExitStatus::no_conclusion : ExitStatus::done;

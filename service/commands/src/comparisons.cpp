@@ -29,13 +29,15 @@ Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
   TW_TRY(const auto rows, storage::ComparisonStore(*database).list(kComparisonsShown));
-  Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"started, UTC"},
-                               {"purpose"},
+  using Align = terminal::Table::Align;
+  constexpr std::size_t kRemarkMin = 44;
+  Items items{terminal::Table({{"id", Align::right},
+                               {"started, UTC", Align::right, 3},
+                               {"purpose", Align::left, 2},
                                {"candidate"},
-                               {"baseline"},
+                               {"baseline", Align::left, 1},
                                {"state"},
-                               {"remark"}})};
+                               {"remark", Align::left, 0, kRemarkMin}})};
   for (const auto& row : rows) {
     TW_TRY(const auto candidate, builds.get(row.candidate));
     std::string baseline;
@@ -59,20 +61,30 @@ Outcome run_list(const Invocation& invocation) {
   return ExitStatus::done;
 }
 
-Outcome run_show(const Invocation& invocation, storage::Id id) {
+/// The comparison with that id; with 0 the newest nightly's that had something to compare with.
+Result<ComparisonRow> comparison_of(storage::Database& database, storage::Id id) {
+  storage::ComparisonStore comparisons(database);
+  if (id != 0) return comparisons.get(id);
+  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, 1));
+  if (!nightlies.empty()) return nightlies.front();
+  return fail(ErrorCode::not_found, "no nightly has been compared yet");
+}
+
+/// `wanted`: 0 for the newest nightly's.
+Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
-  TW_TRY(const auto row, storage::ComparisonStore(*database).get(id));
-  TW_TRY(const auto output, gather(*database, config.detect.confidence, row));
-  if (invocation.json) {
-    invocation.out << to_json(*database, output).dump(2) << '\n';
-    return exit_status_of(output);
+  TW_TRY(const auto row, comparison_of(*database, wanted));
+  const auto history = history_of(config);
+  TW_TRY(const auto facts, gather(*database, config, history ? &*history : nullptr, row));
+  if (!invocation.json) {
+    TW_TRY(const auto remark, remark_on(*database, row));
+    invocation.out << terminal::wrapped(
+        "comparison " + std::to_string(row.id) + ", " + std::string(to_string(row.purpose)) + ", " +
+            std::string(to_string(row.state)) + (remark.empty() ? "" : ": " + remark),
+        invocation.screen.columns, 2);
   }
-  TW_TRY(const auto remark, remark_on(*database, row));
-  invocation.out << "comparison " << id << ", " << to_string(row.purpose) << ", "
-                 << to_string(row.state) << (remark.empty() ? "" : ": " + remark) << "\n\n";
-  TW_TRY_VOID(print(invocation.out, *database, output));
-  return exit_status_of(output);
+  return print(invocation, *database, facts, all);
 }
 
 std::string path_of(storage::Id comparison, const std::string& action) {
@@ -105,7 +117,15 @@ Outcome run_retry(const Invocation& invocation, storage::Id id) {
 void add_comparisons(Commands& all) {
   Noun noun(all, "comparison", "Comparisons: list, show, cancel, retry");
   noun.add("list", "Recent comparisons, newest first, and what they wait for", run_list);
-  noun.add_with_id("show", "Print its verdicts and incidents", run_show);
+  auto with_unchanged = std::make_shared<bool>(false);
+  auto& show = noun.add_with_id(
+      "show", "Print what changed, and its incidents",
+      [with_unchanged](const Invocation& invocation, storage::Id id) {
+        return run_show(invocation, id, *with_unchanged);
+      });
+  show.get_option("ID")->required(false)->description(
+      "As `torchwatch comparison list` lists it; default: the newest nightly's");
+  show.add_flag("--all", *with_unchanged, "Print the unchanged series, too");
   noun.add_with_id("cancel", "End one that has not ended", run_cancel);
   noun.add_with_id("retry",
                    "Make one due at once that waits, or was refused, cancelled or given up",

@@ -4,9 +4,9 @@
 #include <ostream>
 #include <vector>
 
-#include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/incident_output.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
@@ -15,7 +15,6 @@
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::commands {
@@ -39,40 +38,6 @@ Outcome run_list(const Invocation& invocation) {
     items.json.push_back(report::json_of(row));
   }
   print(invocation, items, "No incident.");
-  return ExitStatus::done;
-}
-
-Outcome run_show(const Invocation& invocation, storage::Id id) {
-  TW_TRY(const auto database, open_reader(invocation));
-  storage::IncidentStore store(*database);
-  TW_TRY(const auto incident, store.get(id));
-  TW_TRY(const auto messages, store.outbox_of(id));
-  auto object = report::json_of(incident);
-  std::vector<bisection::TraceStep> trace;
-  if (incident.bisection) {
-    storage::BisectionStore bisections(*database);
-    TW_TRY(const auto bisection, bisections.get(*incident.bisection));
-    TW_TRY(const auto events, bisections.events_of(bisection.id));
-    TW_TRY(trace, bisection::trace_of(bisection, events));
-    object["bisection_result"] = report::embedded(bisection.result_json);
-    object["bisection_trace"] = nlohmann::json::array();
-    for (const auto& step : trace) object["bisection_trace"].push_back(to_json(step));
-  }
-  if (invocation.json) {
-    invocation.out << object.dump(2) << '\n';
-    return ExitStatus::done;
-  }
-  invocation.out << "incident " << id << ", " << report::state_word(incident);
-  if (incident.acceptance) {
-    invocation.out << " by " << incident.acceptance->by << " on "
-                   << platform::date_and_minute(incident.acceptance->at) << ": "
-                   << incident.acceptance->reason;
-  }
-  invocation.out << "\n\n";
-  for (const auto& message : messages) {
-    invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
-  }
-  print(invocation.out, trace);
   return ExitStatus::done;
 }
 
@@ -183,7 +148,12 @@ void add_incidents(Commands& all) {
   Noun noun(all, "incident",
             "What got worse: list, show, acknowledge, accept, close, reopen, dispute, retest");
   noun.add("list", "Incidents, newest first", run_list);
-  noun.add_with_id("show", "Print the issue's text and the bisection behind it", run_show);
+  auto markdown = std::make_shared<bool>(false);
+  noun.add_with_id("show", "What got worse, the culprit, and what to do next",
+                   [markdown](const Invocation& invocation, storage::Id id) {
+                     return show_incident(invocation, id, *markdown);
+                   })
+      .add_flag("--markdown", *markdown, "Print the text of its issue instead");
   noun.add_with_id("acknowledge", "Mark it as being worked on; it stays open", run_acknowledge);
   noun.add_with_id("close", "Mark it as fixed; reopened if it recurs", run_close);
   add_decision(noun, "accept",

@@ -13,7 +13,7 @@ void print(const Invocation& invocation, const Items& items, const std::string& 
   } else if (items.table.empty()) {
     invocation.out << nothing << '\n';
   } else {
-    items.table.print(invocation.out);
+    items.table.print(invocation.out, invocation.screen);
   }
 }
 

@@ -165,7 +165,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
                                           : figures::change(1 + effect.get<double>()))
                      << '\n';
       print_samples(invocation.out, each.object["samples_ns"]);
-      each.runs.table.print(invocation.out);
+      each.runs.table.print(invocation.out, invocation.screen);
     }
     objects.push_back(std::move(each.object));
   }

@@ -90,6 +90,19 @@ Allowed<std::string> owner_and_name() {
           }};
 }
 
+/// Logins and teams, which stand in an issue as live mentions.
+Allowed<std::vector<std::string>> logins() {
+  return {"logins or owner/team, without @, each once", [](const std::vector<std::string>& list) {
+            const auto is_login = [](const std::string& name) {
+              constexpr std::string_view kAllowed =
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
+              return !name.empty() && name.find_first_not_of(kAllowed) == std::string::npos &&
+                     std::ranges::count(name, '/') <= 1;
+            };
+            return is_distinct(list) && std::ranges::all_of(list, is_login);
+          }};
+}
+
 Allowed<std::string> http_address() {
   return {"an address that begins with https:// or http://", [](const std::string& text) {
             return text.starts_with("https://") || text.starts_with("http://");
@@ -355,6 +368,17 @@ void add_reports(std::vector<Key>& table) {
                       Allowed<std::filesystem::path>{}, "The file with the token for filing."));
   table.push_back(key("github", "api", &C::github, &C::Github::api, http_address(),
                       "The address of GitHub's API."));
+  table.push_back(key("github", "commits", &C::github, &C::Github::commits, owner_and_name(),
+                      "The repository in which issues link commits. Empty: [source] repository, "
+                      "if that is an address on GitHub."));
+  table.push_back(key("github", "labels", &C::github, &C::Github::labels,
+                      distinct("labels, each once"),
+                      "Labels of new issues. GitHub drops them if the token may not push."));
+  table.push_back(key("github", "assignees", &C::github, &C::Github::assignees, logins(),
+                      "Who new issues are assigned to. GitHub refuses an issue with a name that "
+                      "it does not know."));
+  table.push_back(key("github", "cc", &C::github, &C::Github::cc, logins(),
+                      "Who new issues mention: logins, or teams as owner/team."));
 
   table.push_back(
       key("log", "level", &C::log, &C::Log::level,

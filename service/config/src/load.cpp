@@ -205,6 +205,23 @@ void resolve(const fs::path& folder, Config& config) {
 
 }  // namespace
 
+std::string commits_address(const Config& config) {
+  constexpr std::string_view kPublic = "https://github.com/";
+  if (!config.github.commits.empty()) {
+    // A server of one's own has its API below its own address.
+    constexpr std::string_view kApi = "/api/v3";
+    auto server = config.github.api;
+    if (!server.ends_with(kApi)) return std::string(kPublic) + config.github.commits;
+    server.resize(server.size() - kApi.size());
+    return server + "/" + config.github.commits;
+  }
+  auto address = config.source.repository;
+  if (!address.starts_with(kPublic)) return "";
+  while (address.ends_with("/")) address.pop_back();
+  if (address.ends_with(".git")) address.resize(address.size() - 4);
+  return address;
+}
+
 fs::path control_socket(const Config& config) {
   return config.web.socket.empty() ? config.storage.path.parent_path() / "control"
                                    : config.web.socket;

@@ -45,6 +45,8 @@ Result<Outbox> Outbox::open(Application& application) {
   settings.repository = github.repository;
   settings.token = token;
   settings.api = github.api;
+  settings.labels = github.labels;
+  settings.assignees = github.assignees;
   outbox.parts_.reset(new Parts(application, std::move(settings)));
   outbox.parts_->token = token;
   return outbox;

@@ -70,6 +70,7 @@ Delivered<std::int64_t> IssueTracker::open_issue(const std::string& title,
   json issue{{"title", title}, {"body", body}};
   // Without push access GitHub drops the labels silently and still opens the issue.
   if (!settings_.labels.empty()) issue["labels"] = settings_.labels;
+  if (!settings_.assignees.empty()) issue["assignees"] = settings_.assignees;
   const auto answer = api_.write("POST", "/issues", issue);
   if (!answer) return tl::unexpected(answer.error());
   if (const auto number = number_of(*answer)) return *number;

@@ -1,12 +1,12 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -40,40 +40,61 @@ std::vector<report::CommitFacts> commits_facts(const comparison::Services& servi
   return facts;
 }
 
-/// The command that repeats the bisection of the incident's largest effect, on the same benchmark;
-/// without the commits of both builds, the command that compares them again.
-std::string reproduce_command(const report::IncidentFacts& facts) {
-  const bool knows_commits =
-      !facts.baseline.trunk_commit.empty() && !facts.candidate.trunk_commit.empty();
-  std::vector<std::string> words{"torchwatch"};
-  const auto add = [&](std::initializer_list<std::string_view> more) {
-    words.insert(words.end(), more.begin(), more.end());
-  };
-  if (knows_commits) {
-    add({"bisect", facts.baseline.trunk_commit, facts.candidate.trunk_commit});
-  } else {
-    add({"compare", facts.baseline.name, facts.candidate.name});
-  }
-  if (!facts.effects.empty()) {
-    const auto& [benchmark, metric] =
-        std::ranges::min_element(facts.effects, report::is_larger)->series;
-    add({"--workload", benchmark.workload, "--configuration", to_string(benchmark.configuration)});
-    if (benchmark.variant != Variant{}) add({"--variant", to_string(benchmark.variant)});
-    if (knows_commits) add({"--metric", to_string(metric)});
-  }
-  return fmt::format("{}", fmt::join(words, " "));
+const Series* worst_series(const report::IncidentFacts& facts) {
+  if (facts.effects.empty()) return nullptr;
+  return &std::ranges::min_element(facts.effects, report::is_larger)->series;
 }
 
+/// The commands that repeat what the incident's largest effect rests on.
+void add_commands(report::IncidentFacts& facts) {
+  const auto* worst = worst_series(facts);
+  if (worst == nullptr) return;
+  facts.reproduce = report::compare_command(facts.baseline.name, facts.candidate.name,
+                                            worst->benchmark, facts.preset);
+  if (!facts.bisection) return;
+  const auto& culprits = facts.bisection->culprits;
+  const auto named = std::ranges::find(culprits, std::size_t{1},
+                                       [](const auto& culprit) { return culprit.commits.size(); });
+  if (named == culprits.end()) return;
+  facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst);
+}
+
+/// The facts of a run of the pass that found the incident: what a memory run had does not explain a
+/// time. What the builds consist of stands elsewhere.
 Result<std::map<std::string, std::string>> machine_facts(comparison::Services& services,
-                                                         storage::Id comparison) {
+                                                         storage::Id comparison, Pass pass) {
   storage::RunStore runs(services.database);
   TW_TRY(const auto rows, runs.runs_of({storage::OwnerKind::comparison, comparison}));
+  const storage::RunRow* chosen = nullptr;
   for (const auto& row : rows) {
     if (row.environment_digest.empty()) continue;
-    TW_TRY(const auto environment, runs.environment(row.environment_digest));
-    return environment.facts;
+    if (chosen == nullptr || (chosen->pass != pass && row.pass == pass)) chosen = &row;
   }
-  return std::map<std::string, std::string>{};
+  std::map<std::string, std::string> facts;
+  if (chosen == nullptr) return facts;
+  TW_TRY(const auto environment, runs.environment(chosen->environment_digest));
+  for (const auto& [name, value] : environment.facts) {
+    if (!name.starts_with("build.")) facts[name] = value;
+  }
+  return facts;
+}
+
+report::Unaffected unaffected_of(const report::IncidentFacts& facts,
+                                 const std::vector<storage::VerdictRow>& verdicts) {
+  report::Unaffected unaffected;
+  unaffected.series = static_cast<int>(verdicts.size());
+  for (const auto& verdict : verdicts) {
+    unaffected.undecided += verdict.verdict == Verdict::inconclusive ? 1 : 0;
+    if (verdict.verdict != Verdict::unchanged) continue;
+    ++unaffected.unchanged;
+    const auto& [benchmark, metric] = verdict.series;
+    const bool is_related =
+        metric == Metric::time && std::ranges::any_of(facts.effects, [&](const auto& effect) {
+          return effect.series.benchmark.workload == benchmark.workload;
+        });
+    if (is_related) unaffected.related.push_back(benchmark);
+  }
+  return unaffected;
 }
 
 report::CulpritFacts culprit_facts(const comparison::Services& services,
@@ -132,6 +153,10 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   facts.key = incident.key;
   facts.kind = incident.kind;
   facts.confidence = services.config.detect.confidence;
+  facts.id = incident.id;
+  facts.commits_address = config::commits_address(services.config);
+  facts.cc = services.config.github.cc;
+  if (const auto plan = comparison::parse_plan(comparison.plan_json)) facts.preset = plan->preset;
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   TW_TRY(const auto baseline, builds.get(comparison.baseline.value_or(0)));
   facts.comparison = candidate.name;
@@ -145,16 +170,20 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
     facts.effects.push_back(report::effect_of(*verdict));
     if (incident.kind == IncidentKind::lost && facts.reason.empty()) facts.reason = verdict->reason;
   }
-  TW_TRY(facts.machine, machine_facts(services, comparison.id));
+  const auto* worst = worst_series(facts);
+  TW_TRY(facts.machine, machine_facts(services, comparison.id,
+                                      worst == nullptr ? Pass::timing : pass_of(worst->metric)));
+  facts.unaffected = unaffected_of(facts, verdicts);
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));
   facts.remarks = in_sentences(summary);
-  facts.reproduce = reproduce_command(facts);
+  add_commands(facts);
   if (!incident.bisection) return facts;
   TW_TRY(const auto bisection, storage::BisectionStore(services.database).get(*incident.bisection));
   if (bisection.state == storage::BisectionState::ended) {
     TW_TRY(const auto result, bisection::parse_bisection_result(bisection.result_json));
     facts.bisection = bisection_facts(services, bisection, result);
+    add_commands(facts);
   }
   return facts;
 }

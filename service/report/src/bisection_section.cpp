@@ -15,10 +15,6 @@ constexpr std::size_t kCandidatesMax = 20;
 constexpr std::size_t kSkippedMax = 20;
 constexpr std::size_t kSubjectMax = 160;
 
-std::string short_sha(const std::string& sha) {
-  return code(sha.substr(0, 12), 12);
-}
-
 std::string paths(const CommitFacts& commit, std::size_t paths_max) {
   std::vector<std::string> items;
   for (const auto& path : commit.changed_paths) items.push_back(code(path, 160));
@@ -37,9 +33,9 @@ std::string short_paths(const CommitFacts& commit) {
   return text;
 }
 
-std::string commit_line(const CommitFacts& commit) {
-  return short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) + " (author date " +
-         code(commit.author_date, 40) + ")";
+std::string commit_line(const CommitFacts& commit, const std::string& address) {
+  return commit_link(address, commit.sha) + " " + code(commit.subject, kSubjectMax) +
+         " (author date " + code(commit.author_date, 40) + ")";
 }
 
 std::string evidence(const CulpritFacts& culprit, const std::string& left,
@@ -55,20 +51,16 @@ std::string sure(double confidence, const std::string& of_what = "") {
   return " (" + figures::confidence(confidence) + " sure" + of_what + ")";
 }
 
-std::string commit_part(const CulpritFacts& facts) {
+std::string commit_part(const CulpritFacts& facts, const std::string& address) {
   const CommitFacts& culprit = facts.commits.front();
-  std::string text = table({"", ""},
-                           {{"commit", code_cell(culprit.sha)},
-                            {"subject", code_cell(culprit.subject, kSubjectMax)},
-                            {"author", code_cell(culprit.author)},
-                            {"author date", code_cell(culprit.author_date, 40)},
-                            {"verified", facts.verified.empty() ? "not beyond the bisection itself"
-                                                                : code_cell(facts.verified, 200)}},
-                           10);
-  if (facts.confidence > 0) {
-    text += "\nThe bisection is " + figures::confidence(facts.confidence) +
-            " sure that it is this commit and none of the others between the two builds.\n";
+  const auto sha = address.empty() ? code(culprit.sha) : commit_link(address, culprit.sha);
+  std::string text = "- commit: " + sha + " " +
+                     code(culprit.subject, kSubjectMax) + "\n";
+  if (!culprit.author.empty()) {
+    text += "- author: " + code(culprit.author) + ", " + code(culprit.author_date, 40) + "\n";
   }
+  text += "- verified: " + (facts.verified.empty() ? "not beyond the bisection itself"
+                                                   : code(facts.verified, 200)) + "\n";
   text += evidence(facts, "parent", "commit");
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
@@ -77,11 +69,12 @@ std::string commit_part(const CulpritFacts& facts) {
 }
 
 /// Commits of which one is a culprit.
-std::string one_of(const std::vector<CommitFacts>& commits, double confidence) {
+std::string one_of(const std::vector<CommitFacts>& commits, double confidence,
+                   const std::string& address) {
   std::vector<std::string> items;
   for (const auto& candidate : commits) {
     const std::string files = short_paths(candidate);
-    items.push_back(commit_line(candidate) + (files.empty() ? "" : ": " + files));
+    items.push_back(commit_line(candidate, address) + (files.empty() ? "" : ": " + files));
   }
   std::string text = bullets(items, kCandidatesMax, "commits");
   if (confidence > 0) {
@@ -91,35 +84,36 @@ std::string one_of(const std::vector<CommitFacts>& commits, double confidence) {
   return text;
 }
 
-std::string undecided_part(const CulpritFacts& facts) {
-  std::string text = one_of(facts.commits, facts.confidence);
+std::string undecided_part(const CulpritFacts& facts, const std::string& address) {
+  std::string text = one_of(facts.commits, facts.confidence, address);
   if (!facts.verified.empty()) text += "\nVerified: " + code(facts.verified, 200) + "\n";
   return text + evidence(facts, "commit before", "last of them");
 }
 
-std::string culprit_part(const CulpritFacts& culprit, const std::string& number) {
+std::string culprit_part(const CulpritFacts& culprit, const std::string& number,
+                         const std::string& address) {
   if (culprit.commits.size() == 1) {
-    return "### Culprit" + number + "\n\n" + commit_part(culprit);
+    return "### Culprit" + number + "\n\n" + commit_part(culprit, address);
   }
-  return "### Could not decide between these" + number + "\n\n" + undecided_part(culprit);
+  return "### Could not decide between these" + number + "\n\n" + undecided_part(culprit, address);
 }
 
-std::string culprits_part(const BisectionFacts& bisection) {
+std::string culprits_part(const BisectionFacts& bisection, const std::string& address) {
   std::string text;
   for (std::size_t i = 0; i < bisection.culprits.size(); ++i) {
     const std::string number = bisection.culprits.size() == 1
                                    ? ""
                                    : " (" + std::to_string(i + 1) + " of " +
                                          std::to_string(bisection.culprits.size()) + ")";
-    text += (i == 0 ? "" : "\n") + culprit_part(bisection.culprits[i], number);
+    text += (i == 0 ? "" : "\n") + culprit_part(bisection.culprits[i], number, address);
   }
   return text;
 }
 
-std::string suspects_part(const BisectionFacts& bisection) {
+std::string suspects_part(const BisectionFacts& bisection, const std::string& address) {
   std::string text = bisection.culprits.empty() ? "### Could not decide between these\n\n"
                                                 : "\n### Another cause, not decided which\n\n";
-  return text + one_of(bisection.suspects, bisection.suspects_confidence);
+  return text + one_of(bisection.suspects, bisection.suspects_confidence, address);
 }
 
 std::string nobody_part(const BisectionFacts& bisection) {
@@ -131,16 +125,17 @@ std::string count(int number, std::string_view noun) {
   return figures::count(static_cast<std::size_t>(number), noun);
 }
 
-std::string effort_part(const BisectionFacts& bisection) {
-  std::string text = "\nBisected " +
-                     code(bisection.good.substr(0, 12) + ".." + bisection.bad.substr(0, 12)) +
-                     ": " + count(bisection.commits, "commit") + ", of which " +
-                     std::to_string(bisection.folded) + " cannot change the library; " +
-                     count(bisection.builds, "build") + ", " + count(bisection.runs, "run") + ".\n";
+std::string effort_part(const BisectionFacts& bisection, const std::string& address) {
+  std::string text = "\nBisected " + range_link(address, bisection.good, bisection.bad) + ": " +
+                     count(bisection.commits, "commit");
+  if (bisection.folded > 0) {
+    text += ", of which " + std::to_string(bisection.folded) + " cannot change the library";
+  }
+  text += "; " + count(bisection.builds, "build") + ", " + count(bisection.runs, "run") + ".\n";
   if (bisection.skipped.empty()) return text;
   std::vector<std::string> items;
   for (const auto& skipped : bisection.skipped) {
-    items.push_back(short_sha(skipped.sha) + ": " + code(skipped.reason, 200));
+    items.push_back(commit_link(address, skipped.sha) + ": " + code(skipped.reason, 200));
   }
   return text + "\nNot measured:\n\n" + bullets(items, kSkippedMax, "commits");
 }
@@ -152,10 +147,10 @@ bool decided(const BisectionFacts& bisection) {
                              [](const auto& culprit) { return culprit.commits.size() == 1; });
 }
 
-std::string culprit_words(const CulpritFacts& culprit) {
+std::string culprit_words(const CulpritFacts& culprit, const std::string& address) {
   if (culprit.commits.size() == 1) {
     const auto& commit = culprit.commits.front();
-    return "commit " + short_sha(commit.sha) + " " + code(commit.subject, kSubjectMax) +
+    return "commit " + commit_link(address, commit.sha) + " " + code(commit.subject, kSubjectMax) +
            sure(culprit.confidence);
   }
   return "one of " + figures::count(culprit.commits.size(), "commit") +
@@ -164,17 +159,18 @@ std::string culprit_words(const CulpritFacts& culprit) {
 
 }  // namespace
 
-std::string bisection_sentence(const BisectionFacts& bisection) {
+std::string bisection_sentence(const BisectionFacts& bisection, const std::string& address) {
   std::string causes;
   for (const auto& culprit : bisection.culprits) {
-    causes += (causes.empty() ? "" : ", and with ") + culprit_words(culprit);
+    causes += (causes.empty() ? "" : ", and with ") + culprit_words(culprit, address);
   }
   if (!bisection.suspects.empty()) {
     causes += (causes.empty() ? "" : ", and with ") +
               culprit_words({.commits = bisection.suspects,
                              .confidence = bisection.suspects_confidence,
                              .effects = {},
-                             .verified = {}});
+                             .verified = {}},
+                            address);
   }
   if (causes.empty()) {
     return "No commit is blamed: " +
@@ -183,16 +179,16 @@ std::string bisection_sentence(const BisectionFacts& bisection) {
   return "It came with " + causes + (decided(bisection) ? "." : "; they are listed below.");
 }
 
-std::string bisection_section(const BisectionFacts& bisection) {
+std::string bisection_section(const BisectionFacts& bisection, const std::string& address) {
   if (bisection.culprits.empty() && bisection.suspects.empty()) {
-    return nobody_part(bisection) + effort_part(bisection);
+    return nobody_part(bisection) + effort_part(bisection, address);
   }
-  std::string text = culprits_part(bisection);
-  if (!bisection.suspects.empty()) text += suspects_part(bisection);
+  std::string text = culprits_part(bisection, address);
+  if (!bisection.suspects.empty()) text += suspects_part(bisection, address);
   if (!decided(bisection) && !bisection.reason.empty()) {
     text += "\nWhy no further: " + code(bisection.reason, 300) + "\n";
   }
-  return text + effort_part(bisection);
+  return text + effort_part(bisection, address);
 }
 
 }  // namespace torchwatch::report

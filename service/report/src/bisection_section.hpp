@@ -8,10 +8,10 @@ namespace torchwatch::report {
 
 /// "The change came with commit ...": one sentence for the first paragraph. Never blames more
 /// than the search found: a culprit, several that cannot be distinguished, or nobody.
-std::string bisection_sentence(const BisectionFacts&);
+std::string bisection_sentence(const BisectionFacts&, const std::string& address);
 
 /// Makes the part of the issue about the bisection: culprit or candidates, evidence, what was
 /// skipped.
-std::string bisection_section(const BisectionFacts&);
+std::string bisection_section(const BisectionFacts&, const std::string& address);
 
 }  // namespace torchwatch::report

@@ -1,5 +1,7 @@
 #include "torchwatch/report/bisection_text.hpp"
 
+#include "torchwatch/figures/figures.hpp"
+
 namespace torchwatch::report {
 namespace {
 
@@ -10,11 +12,11 @@ std::string revert_text(const VerificationFacts& facts) {
     case RevertOutcome::not_tried:
       return "";
     case RevertOutcome::impossible:
-      return "; reverting it on the bad end was not possible (" + facts.revert_problem + ")";
+      return "; reverting it on the newest commit was not possible (" + facts.revert_problem + ")";
     case RevertOutcome::change_gone:
-      return "; reverting it on the bad end takes the change away";
+      return "; reverting it on the newest commit undoes the change";
     case RevertOutcome::change_stays:
-      return "; reverting it on the bad end did not clearly take the change away";
+      return "; reverting it on the newest commit did not clearly undo the change";
   }
   return "";
 }
@@ -23,7 +25,7 @@ std::string revert_text(const VerificationFacts& facts) {
 
 std::string verification_text(const VerificationFacts& facts) {
   return "against " + short_sha(facts.parent) + ", the commit before it that builds, " +
-         std::to_string(facts.pairs) + " fresh pairs" + revert_text(facts);
+         figures::count(static_cast<std::size_t>(facts.pairs), "fresh pair") + revert_text(facts);
 }
 
 std::string unbuildable_end_text(const std::string& end, const std::string& sha,

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -17,13 +19,16 @@ constexpr std::string_view kMarkerStart = "<!-- torchwatch-key: ";
 constexpr std::string_view kMarkerEnd = " -->";
 constexpr std::size_t kMachineFactsMax = 60;
 constexpr std::size_t kRemarksMax = 10;
+constexpr std::size_t kRelatedMax = 5;
 constexpr std::size_t kRemarkCharactersMax = 300;
 constexpr std::size_t kReasonCharactersMax = 1000;
 constexpr std::size_t kMachineBytesMax = 12'000;
 
 std::string opening(const IncidentFacts& facts) {
   std::string text = summary(facts);
-  if (facts.bisection) text += "\n" + bisection_sentence(*facts.bisection) + "\n";
+  if (facts.bisection) {
+    text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
+  }
   return text;
 }
 
@@ -49,16 +54,18 @@ std::string comparison_section(const IncidentFacts& facts) {
 }
 
 std::string builds_section(const IncidentFacts& facts) {
-  const auto row = [](const char* role, const BuildFacts& build) {
+  const auto row = [&](const char* role, const BuildFacts& build) {
     const auto cell = [](const std::string& text) {
       return text.empty() ? std::string("-") : code_cell(text, 80);
     };
-    return std::vector<std::string>{role, cell(build.name), cell(build.version),
-                                    cell(build.trunk_commit),
-                                    cell(build.content_hash.substr(0, 16))};
+    return std::vector<std::string>{
+        role, cell(build.name), cell(build.version),
+        facts.commits_address.empty() || build.trunk_commit.empty()
+            ? cell(build.trunk_commit)
+            : commit_link(facts.commits_address, build.trunk_commit)};
   };
   return "\n### Builds\n\n" +
-         table({"", "name", "version", "trunk commit", "content"},
+         table({"build", "name", "version", "commit"},
                {row("baseline", facts.baseline), row("candidate", facts.candidate)}, 2);
 }
 
@@ -84,20 +91,66 @@ std::string machine_section(const IncidentFacts& facts) {
 
 std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce.empty()) return "";
-  return "\n### How to reproduce\n\n" + code_block(facts.reproduce, "sh");
+  std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes";
+  if (facts.preset) text += " (preset " + code(std::string(to_string(*facts.preset))) + ")";
+  text += ":\n\n" + code_block(facts.reproduce, "sh");
+  if (facts.test_suspect.empty()) return text;
+  return text + "\nBuild the commit and its parent, and compare them:\n\n" +
+         code_block(facts.test_suspect, "sh");
+}
+
+std::string unaffected_section(const IncidentFacts& facts) {
+  const auto& [series, unchanged, undecided, related] = facts.unaffected;
+  if (series == 0 || unchanged == 0) return "";
+  auto text = fmt::format("\nNot affected: {} of {} series are unchanged", unchanged, series);
+  for (std::size_t i = 0; i < std::min(related.size(), kRelatedMax); ++i) {
+    text += (i == 0 ? ", among them the times of " : ", ") + code(to_string(related[i]));
+  }
+  if (undecided > 0) text += fmt::format("; {} could not be decided", undecided);
+  return text + ".\n";
+}
+
+bool names_a_culprit(const IncidentFacts& facts) {
+  return facts.bisection && !facts.bisection->culprits.empty();
+}
+
+/// What a reader can do: the incident is answered with torchwatch's own commands.
+std::string answer_section(const IncidentFacts& facts) {
+  std::string text;
+  if (facts.id > 0) {
+    const auto command = [&](const char* verb, const char* more) {
+      return code(fmt::format("torchwatch incident {} {}{}", verb, facts.id, more));
+    };
+    text = "\nIs it intended? " + command("accept", " --reason \"...\"") +
+           " makes it the new normal.";
+    if (names_a_culprit(facts)) {
+      text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
+              " searches again.";
+    }
+    text += "\n";
+  }
+  if (facts.cc.empty()) return text;
+  return text + fmt::format("\ncc @{}\n", fmt::join(facts.cc, " @"));
+}
+
+/// "Preset `small`; ..." A figure means nothing without its sizes.
+std::string method_text(const IncidentFacts& facts) {
+  std::string text = "Found in " + code(facts.comparison) + " by torchwatch";
+  if (facts.preset) text += ", with preset " + code(std::string(to_string(*facts.preset)));
+  return text + ". A baseline's value is the median of runs in fresh, interleaved processes; a "
+                "time's change is estimated from their pairs, and the candidate's value follows "
+                "from both.\n\n";
 }
 
 }  // namespace
 
 std::string issue_body(const IncidentFacts& facts) {
-  const std::string tail = reproduce_section(facts) + machine_section(facts) + "\n" + "Found in " +
-                           code(facts.comparison) +
-                           " by torchwatch. A baseline's value is the median of runs in fresh, "
-                           "interleaved processes; a time's change is estimated from their pairs, "
-                           "and the candidate's value follows from both.\n\n" +
+  const std::string tail = reproduce_section(facts) + answer_section(facts) +
+                           machine_section(facts) + "\n" + method_text(facts) +
                            marker(facts.key) + "\n";
-  std::string head = opening(facts) + comparison_section(facts) + effects_section(facts);
-  if (facts.bisection) head += "\n" + bisection_section(*facts.bisection);
+  std::string head = opening(facts) + comparison_section(facts) + effects_section(facts) +
+                     unaffected_section(facts);
+  if (facts.bisection) head += "\n" + bisection_section(*facts.bisection, facts.commits_address);
   head += builds_section(facts);
   return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;
 }
@@ -105,7 +158,9 @@ std::string issue_body(const IncidentFacts& facts) {
 std::string recurrence_comment(const IncidentFacts& facts) {
   std::string text = "Still there in " + code(facts.candidate.name) + ", compared with " +
                      code(facts.baseline.name) + ". " + summary(facts) + effects_section(facts);
-  if (facts.bisection) text += "\n" + bisection_sentence(*facts.bisection) + "\n";
+  if (facts.bisection) {
+    text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
+  }
   return whole_lines(std::move(text), kBodyBytesMax);
 }
 
@@ -146,8 +201,8 @@ std::string dispute_comment(const std::string& by, const std::string& reason) {
 std::string second_search_comment(const IncidentFacts& facts) {
   std::string text = "The second search has ended.\n";
   if (!facts.bisection) return text;
-  text += "\n" + bisection_sentence(*facts.bisection) + "\n\n" +
-          bisection_section(*facts.bisection);
+  text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n\n" +
+          bisection_section(*facts.bisection, facts.commits_address);
   return whole_lines(std::move(text), kBodyBytesMax);
 }
 

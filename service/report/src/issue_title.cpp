@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "sentences.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
@@ -17,43 +17,53 @@ std::string without_live_links(std::string text) {
   return text;
 }
 
-/// "Add a check (#12345)" -> "Add a check".
-std::string without_pull_request(std::string subject) {
-  const auto open = subject.rfind(" (#");
-  if (open != std::string::npos && subject.ends_with(')')) subject.resize(open);
-  return subject;
+/// What kind of trouble it is, for people who scan a list.
+std::string tag_of(const IncidentFacts& facts) {
+  if (facts.kind == IncidentKind::lost) return "[lost] ";
+  if (facts.kind == IncidentKind::leak) return "[leak] ";
+  const auto is_of_time = [](const EffectFacts& effect) {
+    return pass_of(effect.series.metric) == Pass::timing;
+  };
+  return std::ranges::any_of(facts.effects, is_of_time) ? "[perf] " : "[memory] ";
 }
 
-std::string lost_title(const IncidentFacts& facts) {
-  if (facts.effects.empty()) return facts.reason;
-  std::string text = to_string(facts.effects.front().series.benchmark);
-  if (facts.effects.size() > 1) {
-    text += " and " + std::to_string(facts.effects.size() - 1) + " more";
+template <typename T>
+void add_once(std::vector<T>& list, const T& element) {
+  if (std::ranges::find(list, element) == list.end()) list.push_back(element);
+}
+
+/// "resnet18 (cpu-train)", "2 workloads (cpu-train)", "3 workloads (2 configurations)".
+std::string where(const std::vector<EffectFacts>& effects) {
+  std::vector<std::string> workloads;
+  std::vector<std::string> configurations;
+  for (const auto& effect : effects) {
+    add_once(workloads, effect.series.benchmark.workload);
+    add_once(configurations, configuration_text(effect.series.benchmark));
   }
-  return text + ": no result any more";
+  const auto said = [](const std::vector<std::string>& names, const char* noun) {
+    return names.size() == 1 ? names.front() : figures::count(names.size(), noun);
+  };
+  return said(workloads, "workload") + " (" + said(configurations, "configuration") + ")";
 }
 
+/// "+15.2 % time, 2 workloads (cpu-train)", of the largest change.
 std::string what_got_worse(const IncidentFacts& facts) {
-  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return lost_title(facts);
-  const auto effects = by_size(facts.effects);
-  const auto& worst = effects.front();
-  std::string text = to_string(worst.series) + " ";
-  text += change_text(worst);
-  if (effects.size() > 1) text += " and " + std::to_string(effects.size() - 1) + " more";
-  return text;
+  if (facts.effects.empty()) return facts.reason;
+  if (facts.kind == IncidentKind::lost) return where(facts.effects) + ": no result any more";
+  const auto& worst = *std::ranges::min_element(facts.effects, is_larger);
+  return change_text(worst) + " " + std::string(to_string(worst.series.metric)) + ", " +
+         where(facts.effects);
 }
 
-/// ": 5d1c1c3f0a9e Add a check", of the largest culprit that is one commit.
+/// "5d1c1c3f0a9e and 1 other: ", of the largest culprit that is one commit.
 std::string culprit_in_title(const BisectionFacts& bisection) {
   const auto named = std::ranges::find(bisection.culprits, std::size_t{1},
                                        [](const auto& culprit) { return culprit.commits.size(); });
   if (named == bisection.culprits.end()) return "";
-  const auto& commit = named->commits.front();
-  std::string text = ": " + commit.sha.substr(0, 12) + " " + without_pull_request(commit.subject);
   const auto others = bisection.culprits.size() - 1;
-  if (others > 0)
-    text += " and " + std::to_string(others) + " other cause" + (others > 1 ? "s" : "");
-  return text;
+  auto text = named->commits.front().sha.substr(0, 12);
+  if (others > 0) text += " and " + std::to_string(others) + " other" + (others > 1 ? "s" : "");
+  return text + ": ";
 }
 
 }  // namespace
@@ -62,16 +72,16 @@ std::string what_changed(const storage::IncidentRow& incident) {
   IncidentFacts facts;
   facts.kind = incident.kind;
   for (const auto& series : incident.series) facts.effects.push_back(effect_of(series));
-  return without_live_links(clean(what_got_worse(facts), kTitleCharactersMax));
+  return without_live_links(clean(tag_of(facts) + what_got_worse(facts), kTitleCharactersMax));
 }
 
 std::string incident_title(const IncidentFacts& facts) {
   const bool is_drift = facts.nightlies_back > 0;
-  std::string text = what_got_worse(facts) +
-                     (is_drift ? " from " + facts.baseline.name + " to " : " in ") +
-                     facts.candidate.name;
+  auto text = tag_of(facts);
   if (facts.bisection) text += culprit_in_title(*facts.bisection);
-  return without_live_links(clean(text, kTitleCharactersMax));
+  text += what_got_worse(facts) + ", ";
+  if (is_drift) text += facts.baseline.name + " to ";
+  return without_live_links(clean(text + facts.candidate.name, kTitleCharactersMax));
 }
 
 }  // namespace torchwatch::report

@@ -54,6 +54,19 @@ void break_comment_starts(std::string& text) {
   }
 }
 
+constexpr std::size_t kShaShown = 12;
+constexpr std::size_t kShaSize = 40;
+
+bool is_sha(std::string_view text) {
+  return text.size() == kShaSize &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_address(std::string_view text) {
+  return (text.starts_with("https://") || text.starts_with("http://")) &&
+         text.find_first_of(" \t\r\n()<>[]\"\\") == std::string_view::npos;
+}
+
 std::size_t longest_run(std::string_view text, char wanted) {
   std::size_t longest = 0;
   std::size_t run = 0;
@@ -134,6 +147,19 @@ std::string code_cell(std::string_view text, std::size_t characters_max) {
                                                            : code_element(cleaned);
 }
 
+std::string commit_link(const std::string& address, const std::string& sha) {
+  const auto text = code(sha.substr(0, kShaShown), kShaShown);
+  if (!is_address(address) || !is_sha(sha)) return text;
+  return "[" + text + "](" + address + "/commit/" + sha + ")";
+}
+
+std::string range_link(const std::string& address, const std::string& from,
+                       const std::string& to) {
+  const auto text = code(from.substr(0, kShaShown) + ".." + to.substr(0, kShaShown));
+  if (!is_address(address) || !is_sha(from) || !is_sha(to)) return text;
+  return "[" + text + "](" + address + "/compare/" + from + "..." + to + ")";
+}
+
 std::string code_block(std::string_view line, std::string_view language) {
   constexpr std::size_t kCharactersMax = 4000;
   const std::string cleaned = clean(line, kCharactersMax);
@@ -142,9 +168,12 @@ std::string code_block(std::string_view line, std::string_view language) {
 }
 
 std::string table(const std::vector<std::string>& head,
-                  const std::vector<std::vector<std::string>>& rows, std::size_t rows_max) {
+                  const std::vector<std::vector<std::string>>& rows, std::size_t rows_max,
+                  std::size_t numbers_from) {
   std::string text = row_of(head);
-  text += row_of(std::vector<std::string>(head.size(), "---"));
+  std::vector<std::string> rules(head.size(), "---");
+  for (auto i = numbers_from; i < rules.size(); ++i) rules[i] = "--:";
+  text += row_of(rules);
   const std::size_t shown = std::min(rows.size(), rows_max);
   for (std::size_t i = 0; i < shown; ++i) text += row_of(rows[i]);
   if (shown < rows.size()) text += "\n" + left_out(rows.size(), shown, "rows") + ".\n";

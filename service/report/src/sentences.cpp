@@ -144,7 +144,8 @@ std::string effects_table(const std::vector<EffectFacts>& effects, const std::st
 
   std::vector<std::vector<std::string>> rows;
   for (const auto& effect : by_size(effects)) rows.push_back(effect_row(effect, with_values));
-  std::string text = table(head, rows, kEffectRowsMax);
+  constexpr std::size_t kFirstNumber = 2;
+  std::string text = table(head, rows, kEffectRowsMax, kFirstNumber);
   const bool has_range = std::any_of(effects.begin(), effects.end(), [](const auto& effect) {
     return is_memory(effect.series.metric) && !is_leak(effect.series.metric);
   });

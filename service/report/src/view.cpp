@@ -153,6 +153,10 @@ bool is_sure_increase(const EffectFacts& effect) {
 bool is_larger(const EffectFacts& left, const EffectFacts& right) {
   const bool left_leaks = is_leak(left.series.metric);
   if (left_leaks != is_leak(right.series.metric)) return left_leaks;
+  // What is kept per iteration is a property of the code; what is left after a run also depends on
+  // how many iterations it had.
+  const bool left_grows = left_leaks && is_growth(left.series.metric);
+  if (left_leaks && left_grows != is_growth(right.series.metric)) return left_grows;
   return left_leaks ? difference_of(left) > difference_of(right) : left.ratio > right.ratio;
 }
 

@@ -36,6 +36,17 @@ std::size_t byte_of(std::string_view text, std::size_t character) {
   return at;
 }
 
+/// Returns the size of what may not be broken: a word, a command in backquotes, a number with "%".
+std::size_t unbroken(std::string_view text) {
+  bool is_quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '`') is_quoted = !is_quoted;
+    const bool is_percentage = text.substr(at).starts_with(" %");
+    if (text[at] == ' ' && !is_quoted && !is_percentage) return at;
+  }
+  return text.size();
+}
+
 std::string_view sequence_of(Tone tone) {
   switch (tone) {
     case Tone::plain:
@@ -102,7 +113,7 @@ std::string wrapped(std::string_view text, int columns, std::size_t indent) {
   std::string lines;
   std::string line;
   while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
+    const auto end = unbroken(text);
     const auto word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const auto needed = width_of(line) + width_of(word);

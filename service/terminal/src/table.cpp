@@ -7,12 +7,10 @@ namespace torchwatch::terminal {
 namespace {
 
 constexpr std::size_t kGap = 2;
-/// Less of a name tells nothing any more.
-constexpr std::size_t kNameMin = 12;
 
 }  // namespace
 
-/// Leaves out columns until names of kNameMin fit, then shortens the longest names.
+/// Leaves out columns until shortened names fit, then shortens the longest names.
 std::vector<Table::Shown> Table::fitting(int columns) const {
   std::vector<Shown> shown;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -21,24 +19,27 @@ std::vector<Table::Shown> Table::fitting(int columns) const {
     shown.push_back({i, widest});
   }
   const auto is_name = [&](const Shown& one) { return columns_[one.column].align == Align::left; };
+  const auto least = [&](const Shown& one) {
+    return std::min(one.width, columns_[one.column].least);
+  };
   const auto needed = [&](bool shortened) {
     auto sum = static_cast<std::size_t>(indent_) + kGap * (shown.size() - 1);
     for (const auto& one : shown) {
-      sum += shortened && is_name(one) ? std::min(one.width, kNameMin) : one.width;
+      sum += shortened && is_name(one) ? least(one) : one.width;
     }
     return sum;
   };
   const auto room = static_cast<std::size_t>(columns);
   while (needed(true) > room) {
-    const auto least = std::ranges::max_element(
+    const auto dispensable = std::ranges::max_element(
         shown, {}, [&](const Shown& one) { return columns_[one.column].rank; });
-    if (columns_[least->column].rank == 0) break;
-    shown.erase(least);
+    if (columns_[dispensable->column].rank == 0) break;
+    shown.erase(dispensable);
   }
   while (needed(false) > room) {
     const auto longest = std::ranges::max_element(
-        shown, {}, [&](const Shown& one) { return is_name(one) ? one.width : 0; });
-    if (!is_name(*longest) || longest->width <= kNameMin) break;
+        shown, {}, [&](const Shown& one) { return is_name(one) ? one.width - least(one) : 0; });
+    if (!is_name(*longest) || longest->width <= least(*longest)) break;
     --longest->width;
   }
   return shown;

@@ -94,9 +94,9 @@ def carry_out(torchwatch: Path, settings: Path, comparison: Path) -> int:
 
 
 def newest_comparison(torchwatch: Path, settings: Path) -> dict[str, Any]:
-    """With nothing due, torchwatch prints the newest comparison again."""
+    """The comparison of the newest nightly."""
     done = subprocess.run(
-        [torchwatch, "nightly", "--json", "--config", settings],
+        [torchwatch, "comparison", "show", "--json", "--config", settings],
         stdout=subprocess.PIPE,
         text=True,
         check=False,

@@ -54,7 +54,7 @@ def _incident(incident: dict[str, Any]) -> dict[str, Any]:
 
 
 def row(truth: dict[str, Any], comparison: dict[str, Any]) -> dict[str, Any]:
-    """Everything that the table needs, from the truth and `torchwatch nightly --json`."""
+    """Everything that the table needs, from the truth and `torchwatch comparison show --json`."""
     planted = next((culprit for culprit in truth["culprits"].values() if culprit), None)
     incidents = [_incident(incident) for incident in comparison["incidents"]]
     found = outcome(planted and planted["sha"], comparison["incidents"])

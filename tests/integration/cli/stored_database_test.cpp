@@ -1,4 +1,6 @@
 // The command line on a stored database, in this process: what it prints for people and machines.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -42,7 +44,11 @@ struct CommandLine {
     std::string err;
   };
 
-  CommandLine() : file(folder.write("torchwatch.toml", "[storage]\npath = \"db.sqlite\"\n")) {}
+  CommandLine()
+      : file(folder.write("torchwatch.toml",
+                          "[storage]\npath = \"db.sqlite\"\n[executor]\nmachine_lock = "
+                          "\"torchwatch-test-" +
+                              std::to_string(getpid()) + "\"\n")) {}
 
   Printed run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "torchwatch");
@@ -171,7 +177,10 @@ TEST_CASE("an incident is shown with its message, and an unknown one is wrong us
   const CommandLine line;
   line.store_incident();
   CHECK_THAT(line.run({"incident", "show", "1"}).out,
-             Contains("incident 1, open") && Contains("It is slower."));
+             Contains("Incident 1, regression, open since 2026-08-17 03:04 UTC") &&
+                 Contains("torchwatch incident acknowledge 1") && !Contains("It is slower."));
+  CHECK(line.run({"incident", "show", "1", "--markdown"}).out ==
+        "# resnet18 cpu-train time +15.0 %\n\nIt is slower.\n");
   const auto unknown = line.run({"incident", "show", "7"});
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.err, Contains("7"));
@@ -190,6 +199,9 @@ TEST_CASE("a log level is one of the known words") {
   CHECK(loud.status == 2);
   CHECK_THAT(loud.err, Contains("invalid log level \"loud\": must be one of debug, info"));
   CHECK(line.run({"status", "--log-level", "debug"}).status == 0);
+  const auto fancy = line.run({"status", "--progress", "fancy"});
+  CHECK(fancy.status == 2);
+  CHECK_THAT(fancy.err, Contains("must be auto, plain or none"));
 }
 
 TEST_CASE("help and wrong use go where they belong") {
@@ -265,6 +277,7 @@ TEST_CASE("what waits is listed with its reason, and can be cancelled or retried
              Contains("comparison 1, nightly, cancelled"));
   CHECK(line.run({"comparison", "retry", "1"}).out == "comparison 1 is due again\n");
   CHECK(line.run({"comparison", "show", "9"}).status == 2);
+  CHECK(line.run({"comparison", "show"}).out == line.run({"comparison", "show", "1"}).out);
 }
 
 TEST_CASE("messages and requests are listed, retried and cancelled") {
@@ -384,4 +397,17 @@ TEST_CASE("the workloads are listed without a build, a kit or a database") {
   const auto items = json::parse(line.run({"workload", "list", "--json"}).out).at("items");
   CHECK(items.size() == 84);
   CHECK(items[0].at("params_trainable").is_null());
+}
+
+TEST_CASE("nightly with nothing due says so in one sentence, which is success") {
+  const CommandLine line;
+  line.store_incident();
+  std::filesystem::create_directory(line.folder.path() / "nightlies");
+  REQUIRE(line.run({"comparison", "cancel", "1"}).status == 0);
+  const auto printed = line.run({"nightly"});
+  INFO(printed.err);
+  CHECK(printed.status == 0);
+  CHECK(printed.out == "Nothing is due: every nightly has its verdict; see `torchwatch status`.\n");
+  CHECK(json::parse(line.run({"nightly", "--json"}).out) ==
+        json{{"schema", 1}, {"comparisons", json::array()}});
 }

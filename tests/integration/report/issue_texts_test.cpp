@@ -120,8 +120,8 @@ bisection::BisectionResult culprits_at(const std::vector<std::vector<std::string
          "",
          0.99731,
          {{{kResnet, Metric::time}, 0.1389, 0.1275, 0.1508, 12}},
-         "against the commit before it that builds, 12 fresh pairs; reverting it on the bad end "
-         "takes the change away"});
+         "against the commit before it that builds, 12 fresh pairs; reverting it on the newest "
+         "commit undoes the change"});
   }
   result.commits = 3;
   result.builds = 4;
@@ -182,17 +182,23 @@ TEST_CASE("an issue whose regression did not reproduce reads as accepted") {
   require_golden("issue_not_reproduced.md", report::issue_body(facts));
 }
 
-TEST_CASE("the command that reproduces an incident keeps its variant and is understood") {
+TEST_CASE("the commands that reproduce an incident keep its variant and are understood") {
   StoredDay day;
   auto benchmark = kResnet;
   benchmark.variant = {Precision::bf16, Backend::eager, 8, 2};
-  const auto facts = day.facts({slower(day.comparison(), benchmark, 1.152)}, std::nullopt);
-  CHECK(facts.reproduce == "torchwatch bisect " + day.sha(0) + " " + day.sha(3) +
-                               " --workload resnet18 --configuration cpu-train --variant "
-                               "bf16,batch=8,threads=2 --metric time");
-  CHECK_THAT(error_of(facts.reproduce + " --no-such-option"), Contains("--no-such-option"));
-  const auto understood = error_of(facts.reproduce);
-  INFO(understood);
-  CHECK_THAT(understood, Contains("torchwatch: ") && !Contains("--") && !Contains("variant"));
+  const auto facts =
+      day.facts({slower(day.comparison(), benchmark, 1.152)}, culprits_at({{day.sha(1)}}));
+  CHECK(facts.reproduce ==
+        "torchwatch compare 2026-08-16 2026-08-17 --workload resnet18 --configuration cpu-train "
+        "--variant bf16,batch=8,threads=2");
+  CHECK(facts.test_suspect == "torchwatch bisect --suspect " + day.sha(1) +
+                                  " --workload resnet18 --configuration cpu-train --variant "
+                                  "bf16,batch=8,threads=2 --metric time");
+  for (const auto& command : {facts.reproduce, facts.test_suspect}) {
+    CHECK_THAT(error_of(command + " --no-such-option"), Contains("--no-such-option"));
+    const auto understood = error_of(command);
+    INFO(understood);
+    CHECK_THAT(understood, Contains("torchwatch: ") && !Contains("--") && !Contains("variant"));
+  }
   CHECK_THAT(error_of("torchwatch bisect a b --variant int3"), Contains("variant"));
 }

@@ -165,6 +165,10 @@ TEST_CASE("values outside the limits are refused") {
       {"[suite]\nworkloads = [\"dlrm\", \"dlrm\"]", "each once"},
       {"[github]\nrepository = \"torch\"", "owner/name"},
       {"[github]\napi = \"ftp://x\"", "https://"},
+      {"[github]\ncommits = \"torch\"", "owner/name"},
+      {"[github]\ncc = [\"@ada\"]", "logins"},
+      {"[github]\nassignees = [\"a b\"]", "logins"},
+      {"[github]\nlabels = [\"a\", \"a\"]", "each once"},
   };
   for (const auto& [text, allowed] : cases) {
     CAPTURE(text, allowed);
@@ -323,4 +327,17 @@ TEST_CASE("a threshold that cannot be meant is refused with how one is written")
   CHECK_THAT(refused("leak_growth 0.1"), Catch::Contains("a leak has no threshold"));
   CHECK_THAT(refused("heap_growth 0.1"), Catch::Contains("a leak has no threshold"));
   CHECK_THAT(refused("time 0.1\", \"time 0.1"), Catch::Contains("each once"));
+}
+
+TEST_CASE("commits are linked where [source] is on GitHub, or where [github] says") {
+  Config config;
+  CHECK(commits_address(config).empty());
+  config.source.repository = "/srv/pytorch.git";
+  CHECK(commits_address(config).empty());
+  config.source.repository = "https://github.com/pytorch/pytorch.git";
+  CHECK(commits_address(config) == "https://github.com/pytorch/pytorch");
+  config.github.commits = "mirror/pytorch";
+  CHECK(commits_address(config) == "https://github.com/mirror/pytorch");
+  config.github.api = "https://github.example.org/api/v3";
+  CHECK(commits_address(config) == "https://github.example.org/mirror/pytorch");
 }

@@ -9,6 +9,7 @@
 
 using namespace torchwatch;
 using namespace torchwatch::report;
+using Catch::Contains;
 
 namespace {
 
@@ -72,7 +73,7 @@ TEST_CASE("an issue tells a leak of the heap from one of tensors") {
   facts.effects.front().series.metric = Metric::heap_growth;
   CHECK(issue_body(facts).find("**4,096 bytes more per iteration** on the heap, not as tensors, "
                                "with `") != std::string::npos);
-  CHECK(incident_title(facts).starts_with("dlrm cpu-infer heap_growth +4,096 bytes/iteration"));
+  CHECK(incident_title(facts).starts_with("[leak] +4,096 bytes/iteration heap_growth, dlrm (cpu-"));
 }
 TEST_CASE("an issue about a lost workload reads as accepted") {
   require_golden("issue_lost.md", issue_body(lost_comparison()));
@@ -87,15 +88,61 @@ TEST_CASE("the comments on recurrence and recovery read as accepted") {
 
 TEST_CASE("a title says what got worse, how much, since when and by which commit") {
   CHECK(incident_title(slower_comparison()) ==
-        "resnet18 cpu-train time +15.2 % and 1 more in 2.14.0.dev20260817: 5d1c1c3f0a9e Check "
-        "every element in addmm before the call");
+        "[perf] 5d1c1c3f0a9e: +15.2 % time, 2 workloads (cpu-train), 2.14.0.dev20260817");
   CHECK(incident_title(slower_comparison_with_two_culprits())
-            .ends_with("5d1c1c3f0a9e Check every element in "
-                       "addmm before the call and 1 other cause"));
+            .starts_with("[perf] 5d1c1c3f0a9e and 1 other: +15.2 % time"));
   CHECK(incident_title(leaking_comparison()) ==
-        "dlrm cpu-infer leak_growth +4,096 bytes/iteration in 2.14.0.dev20260817");
+        "[leak] +4,096 bytes/iteration leak_growth, dlrm (cpu-infer), 2.14.0.dev20260817");
   CHECK(incident_title(lost_comparison()) ==
-        "hf_DistilBert cpu-infer: no result any more in 2.14.0.dev20260817");
+        "[lost] hf_DistilBert (cpu-infer): no result any more, 2.14.0.dev20260817");
+  for (const auto& facts : {slower_comparison(), leaking_comparison(), lost_comparison()}) {
+    CHECK(incident_title(facts).size() <= 80);
+  }
+}
+
+TEST_CASE("commits and the range are links, made of hex digits and the configured address alone") {
+  const auto body = issue_body(slower_comparison());
+  CHECK_THAT(body, Contains("[`5d1c1c3f0a9e`](https://github.com/pytorch/pytorch/commit/"
+                            "5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587)"));
+  CHECK_THAT(body, Contains("(https://github.com/pytorch/pytorch/compare/"
+                            "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3..."
+                            "b1d5781111d84f7b3fe45a0852e59758cd7a87e5)"));
+  auto facts = slower_comparison();
+  facts.bisection->culprits.front().commits.front().sha = "5d1c)](javascript:1)";
+  facts.bisection->good = "5d1c";
+  CHECK_THAT(live_text(issue_body(facts)), !Contains("javascript") && !Contains("/compare/"));
+  CHECK_THAT(issue_body(hostile_comparison()), !Contains("](https://example.invalid"));
+  facts.commits_address.clear();
+  CHECK_THAT(live_text(issue_body(facts)), !Contains("]("));
+}
+
+TEST_CASE("an issue mentions whom the configuration names, and nobody else") {
+  auto facts = slower_comparison();
+  CHECK_THAT(live_text(issue_body(facts)), !Contains("@"));
+  facts.cc = {"ada", "pytorch/oncall"};
+  CHECK_THAT(live_text(issue_body(facts)), Contains("\ncc @ada @pytorch/oncall\n"));
+}
+
+TEST_CASE("an issue says how to repeat it in minutes, what is not affected, and how to object") {
+  const auto body = issue_body(slower_comparison());
+  CHECK_THAT(body, Contains("torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817") &&
+                       Contains("torchwatch bisect --suspect 5d1c1c3f0a9e"));
+  CHECK_THAT(body, Contains("Not affected: 32 of 36 series are unchanged, among them the times of "
+                            "`resnet18 cpu-infer`; 2 could not be decided."));
+  CHECK_THAT(body, Contains("`torchwatch incident dispute 3 --reason \"...\"` searches again") &&
+                       Contains("`torchwatch incident accept 3"));
+  CHECK_THAT(body, Contains("with preset `small`"));
+  CHECK_THAT(body, !Contains("|  |"));
+}
+
+TEST_CASE("a leak is told per iteration where that is known") {
+  auto facts = leaking_comparison();
+  auto left = facts.effects.front();
+  left.series.metric = Metric::leak_retained;
+  left.candidate_value = 204'800;
+  facts.effects.insert(facts.effects.begin(), left);
+  CHECK_THAT(issue_body(facts), Contains("keeps **4,096 bytes more per iteration**"));
+  CHECK_THAT(incident_title(facts), Contains("+4,096 bytes/iteration"));
 }
 
 TEST_CASE("a title has one line, at most 200 characters and no live mention or reference") {
@@ -155,7 +202,7 @@ TEST_CASE("a comparison with an older nightly says so, in the title and in the t
   auto facts = slower_comparison();
   facts.nightlies_back = 28;
   CHECK_THAT(incident_title(facts),
-             Catch::Contains("from " + facts.baseline.name + " to " + facts.candidate.name));
+             Contains(facts.baseline.name + " to " + facts.candidate.name));
   CHECK_THAT(issue_body(facts), Catch::Contains("an older nightly, 28 before"));
   CHECK_THAT(issue_body(slower_comparison()), !Catch::Contains("an older nightly"));
 }

@@ -59,8 +59,8 @@ BisectionFacts decided() {
       {{culprit()},
        0.99731,
        {measured("resnet18", Mode::train, 1.149, 1.136, 1.163)},
-       "against its parent, 12 fresh pairs; reverting it on the bad end takes the change "
-       "away"}};
+       "against its parent, 12 fresh pairs; reverting it on the newest commit undoes the "
+       "change"}};
   search.commits = 39;
   search.folded = 26;
   search.builds = 7;
@@ -87,9 +87,18 @@ IncidentFacts slower_comparison() {
       {"cpu", "AMD EPYC 7763"}, {"cores", "2"}, {"kernel", "6.18.0"}, {"threads", "1"}};
   facts.bisection = decided();
   facts.reproduce =
-      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
-      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload resnet18 --configuration cpu-train "
-      "--metric time";
+      "torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817 --workload resnet18 "
+      "--configuration cpu-train --preset small";
+  facts.test_suspect =
+      "torchwatch bisect --suspect 5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587 --workload resnet18 "
+      "--configuration cpu-train --metric time";
+  facts.id = 3;
+  facts.preset = Preset::small;
+  facts.commits_address = "https://github.com/pytorch/pytorch";
+  facts.unaffected = {.series = 36,
+                      .unchanged = 32,
+                      .undecided = 2,
+                      .related = {{"resnet18", {Device::cpu, Mode::infer}, {}}}};
   return facts;
 }
 
@@ -111,9 +120,10 @@ IncidentFacts leaking_comparison() {
   facts.kind = IncidentKind::leak;
   facts.key = "open-leak-0123456789abcdef-2";
   facts.reproduce =
-      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
-      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload dlrm --configuration cpu-infer --metric "
-      "leak_growth";
+      "torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817 --workload dlrm --configuration "
+      "cpu-infer --preset small";
+  facts.test_suspect.clear();
+  facts.unaffected.related.clear();
   EffectFacts leak;
   leak.series = series("dlrm", Mode::infer, Metric::leak_growth);
   leak.candidate_value = 4096;
@@ -128,9 +138,10 @@ IncidentFacts lost_comparison() {
   facts.kind = IncidentKind::lost;
   facts.key = "open-lost-0123456789abcdef-3";
   facts.reproduce =
-      "torchwatch bisect a94a8fe5ccb19ba61c4c0873d391e987982fbbd3 "
-      "b1d5781111d84f7b3fe45a0852e59758cd7a87e5 --workload hf_DistilBert --configuration cpu-infer "
-      "--metric time";
+      "torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817 --workload hf_DistilBert "
+      "--configuration cpu-infer --preset small";
+  facts.test_suspect.clear();
+  facts.unaffected.related.clear();
   facts.reason = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
   EffectFacts lost;
   lost.series = series("hf_DistilBert", Mode::infer, Metric::time);
@@ -153,6 +164,8 @@ IncidentFacts hostile_comparison() {
   facts.comparison = facts.candidate.name = "n` @nightly\x07";
   facts.machine = {{"<details>|", "</details>\n\n@x #5"}, {std::string(900, '|'), "y"}};
   facts.bisection->skipped = {{"@sha#1", "exit 1\n```\n# owned @x"}};
+  facts.commits_address = "https://example.invalid/a) @all";
+  facts.unaffected.related = {{"`@w`\n#3", {Device::cpu, Mode::infer}, {}}};
   facts.reproduce = "torchwatch\n```\n# not code @x #1 ````";
   return facts;
 }

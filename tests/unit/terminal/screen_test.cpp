@@ -60,4 +60,6 @@ TEST_CASE("prose is broken between words, and the lines after the first are inde
   CHECK(wrapped("one two three four", 10, 2) == "one two\n  three\n  four\n");
   CHECK(wrapped("a_word_that_is_longer_than_a_line", 10) == "a_word_that_is_longer_than_a_line\n");
   CHECK(wrapped("", 10) == "\n");
+  CHECK(wrapped("see `a command with words` now", 10) == "see\n`a command with words`\nnow\n");
+  CHECK(wrapped("a change of 7 % or more", 15) == "a change of\n7 % or more\n");
 }

@@ -13,6 +13,8 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/terminal/screen.hpp"
+#include "torchwatch/terminal/terminal_progress.hpp"
 
 namespace torchwatch::commands {
 
@@ -24,7 +26,9 @@ struct Invocation {
   std::filesystem::path config_file = "torchwatch.toml";
   bool config_given = false;
   bool json = false;
-  std::optional<log::Level> log_level;  ///< --log-level
+  std::optional<log::Level> log_level = {};  ///< --log-level
+  terminal::Screen screen = {};              ///< what `out` is printed on
+  terminal::ProgressSettings progress = {};  ///< how progress is shown on `err`
 
   Result<config::Config> load_config() const { return config::load(config_file, config_given); }
 };

@@ -1,37 +1,37 @@
 #pragma once
 
-#include <iosfwd>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <optional>
 
-#include "torchwatch/commands/exit_status.hpp"
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/commands/command.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/terminal/comparison_text.hpp"
 
 namespace torchwatch::commands {
 
-/// A finished comparison with everything that is printed of it.
-struct ComparisonOutput {
-  storage::ComparisonRow comparison;
-  storage::BuildRow baseline;
-  storage::BuildRow candidate;
-  std::vector<storage::VerdictRow> verdicts;
-  std::vector<storage::IncidentRow> incidents;
-  double confidence = 0;  ///< of the intervals, as configured
-};
+/// Opens the configured repository, for the subjects of commits; nothing where there is none.
+std::optional<bisect::CommitHistory> history_of(const config::Config&);
 
-/// Reads a comparison with its builds, verdicts and incidents.
-Result<ComparisonOutput> gather(storage::Database&, double confidence,
-                                const storage::ComparisonRow&);
-Result<ComparisonOutput> gather(comparison::Services&, const storage::ComparisonRow&);
+/// Reads everything that is printed of a comparison. `history`: for subjects; may be null.
+Result<terminal::ComparisonFacts> gather(storage::Database&, const config::Config&,
+                                         const bisect::CommitHistory* history,
+                                         const storage::ComparisonRow&);
 
-/// Makes what `nightly --json` and `compare --json` print.
-nlohmann::json to_json(storage::Database&, const ComparisonOutput&);
-/// Prints the comparison's table, then for each incident the issue that is (or would be) filed.
-Status print(std::ostream&, storage::Database&, const ComparisonOutput&);
+/// Reads what is known of an incident's cause and its issue. Likewise.
+Result<terminal::FoundIncident> gather(storage::Database&, const bisect::CommitHistory* history,
+                                       const storage::IncidentRow&);
+
+/// Makes a comparison's members, as `nightly --json` lists them and `compare --json` prints them.
+Result<nlohmann::json> to_json(storage::Database&, const terminal::ComparisonFacts&);
+
+/// Prints a comparison for people or machines and returns the status that it means. `all`: with the
+/// unchanged series.
+Outcome print(const Invocation&, storage::Database&, const terminal::ComparisonFacts&, bool all);
 
 /// Returns 1 with a regression, 4 with nothing but inconclusive or failed series, 3 for a
 /// comparison that was broken off or waits.
-ExitStatus exit_status_of(const ComparisonOutput&);
+ExitStatus exit_status_of(const terminal::ComparisonFacts&);
 
 }  // namespace torchwatch::commands

@@ -118,6 +118,10 @@ struct Config {
     std::string repository;  ///< owner/name; empty: issues stay in the outbox
     std::filesystem::path token_file;
     std::string api = "https://api.github.com";
+    std::string commits;  ///< owner/name whose commits are linked; empty: see commits_address
+    std::vector<std::string> labels{"torchwatch"};
+    std::vector<std::string> assignees;
+    std::vector<std::string> cc;  ///< who is mentioned: logins and owner/team
   } github;
   struct Log {
     torchwatch::log::Level level = torchwatch::log::Level::info;
@@ -128,6 +132,10 @@ struct Config {
 /// Returns the Unix socket of the daemon, over which commands of this machine reach it: [web]
 /// socket, or `control` beside the database.
 std::filesystem::path control_socket(const Config&);
+
+/// Returns the address under which GitHub shows [source]'s commits: by [github] commits, or by
+/// [source] repository where that is on GitHub; empty where neither says.
+std::string commits_address(const Config&);
 
 /// One key, for the example file, --help and errors.
 struct KeyDescription {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,6 +73,15 @@ struct BisectionFacts {
   std::string reason;  ///< why there is no culprit, or which budget ran out
 };
 
+/// What of the comparison did not change.
+struct Unaffected {
+  int series = 0;     ///< of the comparison, all together
+  int unchanged = 0;  ///< of them
+  int undecided = 0;
+  /// Unchanged times of the same workloads in other configurations and variants.
+  std::vector<Benchmark> related;
+};
+
 struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
@@ -85,7 +95,13 @@ struct IncidentFacts {
   std::vector<std::string> remarks;            ///< sentences on the comparison as a whole
   std::map<std::string, std::string> machine;  ///< the environment's facts
   std::optional<BisectionFacts> bisection;
-  std::string reproduce;     ///< one command
+  std::string reproduce;     ///< the command that repeats the comparison of the two builds
+  std::string test_suspect;  ///< the command that measures the culprit against its parent
+  std::int64_t id = 0;       ///< the incident's; 0: it has none
+  std::optional<Preset> preset;
+  std::string commits_address;  ///< where commits are linked; empty: they are not
+  std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
+  Unaffected unaffected;
   double confidence = 0.99;  ///< of the intervals
 };
 

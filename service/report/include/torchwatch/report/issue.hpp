@@ -9,14 +9,17 @@
 
 namespace torchwatch::report {
 
-/// Makes a title of at most 200 characters: what got worse, how much, and the culprit if known.
+/// Makes a title of at most 200 characters: kind, culprit if known, how much, what, and since when:
+/// "[perf] 5d1c1c3f0a9e: +15.2 % time, 2 workloads (cpu-train), 2026-08-17".
 std::string incident_title(const IncidentFacts&);
 
-/// Makes the part of a title that an incident's own series give: "resnet18 cpu-train time +15.2 %".
+/// Makes the part of a title that an incident's own series give: "[perf] +15.2 % time, resnet18
+/// (cpu-train)".
 std::string what_changed(const storage::IncidentRow&);
 
 /// Makes the issue's Markdown with its hidden marker, below GitHub's limit of 65,536 characters. It
-/// mentions no person and links no other issue: subjects and shas are quoted as code.
+/// mentions nobody but whom the configuration names and links no other issue: subjects are quoted
+/// as code, links are made of hex digits and the configured address.
 std::string issue_body(const IncidentFacts&);
 
 /// Make the comments on recurrence, recovery and acceptance.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +22,21 @@ std::string code(std::string_view text, std::size_t characters_max = 200);
 /// Makes a code span for a table's cell, which a pipe would end.
 std::string code_cell(std::string_view text, std::size_t characters_max = 100);
 
+/// Makes a link to a commit, or to the commits between two, with short shas as its text. Only of
+/// hex digits, and of an address of https:// or http:// without a blank; else the shas as code.
+std::string commit_link(const std::string& address, const std::string& sha);
+std::string range_link(const std::string& address, const std::string& from, const std::string& to);
+
 /// Makes a fenced code block of one line.
 std::string code_block(std::string_view line, std::string_view language);
 
+inline constexpr std::size_t kNoNumbers = SIZE_MAX;
+
 /// Makes a pipe table of cells that are Markdown already. Keeps `rows_max` rows and counts the
-/// rest in a line below.
+/// rest in a line below. Columns from `numbers_from` on are aligned to the right.
 std::string table(const std::vector<std::string>& head,
-                  const std::vector<std::vector<std::string>>& rows, std::size_t rows_max);
+                  const std::vector<std::vector<std::string>>& rows, std::size_t rows_max,
+                  std::size_t numbers_from = kNoNumbers);
 
 /// Makes a bulleted list, cut like a table. `of_what` names the items that were left out.
 std::string bullets(const std::vector<std::string>& items, std::size_t items_max,

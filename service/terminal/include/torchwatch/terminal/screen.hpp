@@ -42,7 +42,8 @@ std::size_t width_of(std::string_view text);
 std::string elided(const std::string& text, std::size_t columns);
 
 /// Breaks text between words into lines of at most `columns`, each ended by a newline. Lines after
-/// the first begin with `indent` blanks. A word that is longer than a line stays whole.
+/// the first begin with `indent` blanks. A word that is longer than a line stays whole, and so does
+/// a command in backquotes: people copy it.
 std::string wrapped(std::string_view text, int columns, std::size_t indent = 0);
 
 }  // namespace torchwatch::terminal

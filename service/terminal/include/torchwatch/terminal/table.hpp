@@ -19,6 +19,8 @@ class Table {
     Align align = Align::left;
     /// 0: never left out; else the column with the highest rank goes first.
     int rank = 0;
+    /// How far a name may be shortened: less of it tells nothing.
+    std::size_t least = 12;
   };
   struct Cell {
     Cell(std::string words, Tone in = Tone::plain) : text(std::move(words)), tone(in) {}

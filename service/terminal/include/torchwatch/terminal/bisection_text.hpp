@@ -1,0 +1,33 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/terminal/screen.hpp"
+
+namespace torchwatch::terminal {
+
+/// What a bisection says about the cause, in brief.
+struct Cause {
+  std::string culprit;    ///< "33de6cd2393f Warm up twice", "one of 3 commits"; empty: none
+  double confidence = 0;  ///< 0 without a culprit
+};
+/// Returns the leading cause. `history` gives subjects; null where no repository is at hand.
+Cause cause_of(const bisection::BisectionResult&, const bisect::CommitHistory* history);
+
+/// Prints what a bisection found: the culprit, how sure, the effects, what was skipped, and the
+/// cost. `suspect`: the commit that a person asked about; empty if none.
+void print(std::ostream&, const bisection::BisectionResult&, const bisect::CommitHistory* history,
+           const std::string& suspect, const Screen&);
+
+/// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
+std::string sentence_on(const bisection::TraceStep&);
+
+/// Prints the trace as a numbered list, for an engineer who checks it.
+void print(std::ostream&, const std::vector<bisection::TraceStep>&, const Screen&);
+
+}  // namespace torchwatch::terminal

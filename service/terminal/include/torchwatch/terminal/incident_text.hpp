@@ -1,0 +1,36 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/storage/rows.hpp"
+#include "torchwatch/terminal/screen.hpp"
+
+namespace torchwatch::terminal {
+
+/// An incident with everything that is printed of it.
+struct IncidentFacts {
+  storage::IncidentRow row = {};
+  std::string baseline = {};  ///< names of builds
+  std::string candidate = {};
+  std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
+  std::vector<bisection::TraceStep> trace = {};
+  std::vector<storage::OutboxRow> messages = {};
+  std::string reproduce = {};  ///< the command that repeats the comparison
+  double confidence = 0;       ///< of the intervals, as configured
+};
+
+/// Says what became of the message that opens an incident's issue: "filed as issue #12".
+std::string issue_text(const std::vector<storage::OutboxRow>&);
+
+/// Prints what changed, how much, the culprit, how sure, what to do next, and how the culprit was
+/// found.
+void print(std::ostream&, const IncidentFacts&, const bisect::CommitHistory* history,
+           const Screen&);
+
+}  // namespace torchwatch::terminal

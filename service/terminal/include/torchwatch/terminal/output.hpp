@@ -1,0 +1,32 @@
+#pragma once
+
+#include <streambuf>
+#include <string>
+
+#include "torchwatch/records/error.hpp"
+
+namespace torchwatch::terminal {
+
+/// Writes a stream to an open file of this process, and remembers why that failed, which a standard
+/// stream forgets. What is printed is kept until the stream is flushed, so that no result appears
+/// between lines of progress.
+class Output final : public std::streambuf {
+ public:
+  explicit Output(int descriptor) : descriptor_(descriptor) {}
+
+  /// Writes what is kept. Errors: unavailable (a full disk, for example). That the reader of a pipe
+  /// has gone is no error: it has read what it wanted.
+  Status finish();
+
+ protected:
+  int_type overflow(int_type character) override;
+  std::streamsize xsputn(const char* text, std::streamsize size) override;
+  int sync() override;
+
+ private:
+  int descriptor_;
+  int error_ = 0;  ///< errno of the first write that failed
+  std::string kept_;
+};
+
+}  // namespace torchwatch::terminal

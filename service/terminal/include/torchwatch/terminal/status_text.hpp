@@ -1,0 +1,42 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/storage/rows.hpp"
+#include "torchwatch/terminal/comparison_text.hpp"
+#include "torchwatch/terminal/screen.hpp"
+
+namespace torchwatch::terminal {
+
+/// A comparison with the names of its builds.
+struct NamedComparison {
+  storage::ComparisonRow row = {};
+  std::string candidate = {};
+  std::string baseline = {};
+  std::size_t incidents = 0;
+};
+
+/// What a person asks who wants to know whether anything is wrong.
+struct StatusFacts {
+  storage::WallMillis now = 0;
+  std::optional<ComparisonFacts> newest = {};  ///< the newest nightly's comparison
+  std::vector<FoundIncident> open = {};        ///< incidents that are not closed
+  std::vector<storage::BisectionRow> searches = {};
+  std::vector<storage::SetbackRow> waiting = {};
+  std::vector<storage::OutboxRow> unsent = {};
+  std::optional<std::int64_t> newest_issue = {};
+  std::vector<NamedComparison> recent = {};
+  std::vector<storage::SelfTestTally> self_tests = {};
+};
+
+/// Says how long ago something was: "5 h 12 min ago", "3 days ago".
+std::string age_text(storage::WallMillis at, storage::WallMillis now);
+
+/// Prints whether anything is wrong, then the newest nightly, open incidents, searches, what waits,
+/// the outbox, recent comparisons, and how often the service itself was wrong.
+void print(std::ostream&, const StatusFacts&, const Screen&);
+
+}  // namespace torchwatch::terminal

@@ -1,0 +1,176 @@
+#include "torchwatch/terminal/status_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/terminal/table.hpp"
+
+namespace torchwatch::terminal {
+namespace {
+
+constexpr storage::WallMillis kSecond = 1000;
+constexpr storage::WallMillis kDay = 24 * 3600 * kSecond;
+/// A nightly appears each day; after two days without one something upstream or here is broken.
+constexpr storage::WallMillis kOld = 2 * kDay;
+
+std::size_t dead_messages(const StatusFacts& facts) {
+  return static_cast<std::size_t>(
+      std::ranges::count(facts.unsent, storage::OutboxState::dead, &storage::OutboxRow::state));
+}
+
+std::vector<std::string> problems(const StatusFacts& facts) {
+  std::vector<std::string> found;
+  const auto add = [&](std::size_t number, std::string_view noun, std::string_view what) {
+    if (number > 0) found.push_back(figures::count(number, noun) + std::string(what));
+  };
+  add(facts.open.size(), "open incident", "");
+  add(facts.waiting.size(), "item", " waiting for something");
+  add(dead_messages(facts), "message", " given up");
+  if (facts.newest && facts.now - facts.newest->comparison.created_at > kOld) {
+    found.push_back("the newest nightly came " + age_text(facts.newest->comparison.created_at,
+                                                       facts.now));
+  }
+  return found;
+}
+
+void print_sentence(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  const auto found = problems(facts);
+  const auto text = found.empty() ? std::string("All is well: no open incident, nothing waits.")
+                                  : fmt::format("Look at this: {}.", fmt::join(found, ", "));
+  const auto lines = wrapped(text, screen.columns, 2);
+  out << painted(lines.substr(0, lines.size() - 1), found.empty() ? Tone::good : Tone::bad, screen)
+      << '\n';
+}
+
+void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (!facts.newest) {
+    out << "\nNo nightly has been compared yet: `torchwatch nightly` compares what is due.\n";
+    return;
+  }
+  out << '\n'
+      << wrapped(fmt::format("Newest nightly ({}): {}.",
+                             age_text(facts.newest->comparison.created_at, facts.now),
+                             sentence_on(*facts.newest)),
+                 screen.columns, 2);
+}
+
+void print_open(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.open.empty()) return;
+  out << "\nOpen incidents (" << facts.open.size() << ")\n";
+  for (const auto& [row, culprit, confidence, issue] : facts.open) {
+    out << wrapped(fmt::format("  {} {}: {}", row.id, report::state_word(row), row.title),
+                   screen.columns, 4);
+    auto cause = culprit.empty() ? std::string("no culprit named") : "culprit " + culprit;
+    if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
+    out << wrapped(fmt::format("    {}, {}; since {}", cause, issue,
+                               platform::date_and_minute(row.opened_at)),
+                   screen.columns, 4);
+  }
+}
+
+void print_searches(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.searches.empty()) return;
+  out << "\nSearches under way (" << facts.searches.size() << ")\n";
+  for (const auto& row : facts.searches) {
+    const auto what = row.incident ? fmt::format("incident {}", *row.incident) : "on request";
+    out << wrapped(fmt::format("  {} {}, {}..{}, begun {}", row.id, what, row.good.substr(0, 12),
+                               row.bad.substr(0, 12), age_text(row.created_at, facts.now)),
+                   screen.columns, 4);
+  }
+}
+
+void print_waiting(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.waiting.empty()) return;
+  out << "\nWaiting (" << facts.waiting.size() << ")\n";
+  for (const auto& [key, tries, setbacks, since, not_before, error] : facts.waiting) {
+    const auto tried = tries > 0 ? ", failed " + figures::count(static_cast<std::size_t>(tries),
+                                                                "time")
+                                 : std::string();
+    out << wrapped(fmt::format("  {} {}, since {}{}: {}", to_string(key.kind), key.item,
+                               platform::date_and_minute(since), tried, error),
+                   screen.columns, 4);
+  }
+}
+
+void print_outbox(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  const auto dead = dead_messages(facts);
+  const auto waiting = facts.unsent.size() - dead;
+  std::string text = "Outbox: ";
+  if (facts.unsent.empty()) {
+    text += "every message is delivered";
+  } else {
+    text += figures::count(waiting, "message") + " to be sent, " + std::to_string(dead) +
+            " given up";
+  }
+  const auto failed = std::ranges::find_if(
+      facts.unsent, [](const auto& message) { return !message.last_error.empty(); });
+  if (failed != facts.unsent.end()) text += "; last error: " + failed->last_error;
+  if (facts.newest_issue) text += fmt::format("; newest issue #{}", *facts.newest_issue);
+  out << '\n' << wrapped(text + ".", screen.columns, 2);
+}
+
+void print_recent(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.recent.empty()) return;
+  Table table({{"id", Table::Align::right},
+               {"started, UTC", Table::Align::right, 3},
+               {"purpose", Table::Align::left, 4},
+               {"candidate"},
+               {"baseline", Table::Align::left, 2},
+               {"state"},
+               {"incidents", Table::Align::right},
+               {"remark", Table::Align::left, 5}});
+  for (const auto& [row, candidate, baseline, incidents] : facts.recent) {
+    table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
+               to_string(row.purpose), candidate, baseline, to_string(row.state),
+               std::to_string(incidents), report::remark_on(row)});
+  }
+  out << '\n';
+  table.print(out, screen);
+}
+
+/// Metrics without a false alarm are told together: each alone has too few series for a bound.
+void print_self_tests(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.self_tests.empty()) return;
+  const auto all = storage::sum_of(facts.self_tests);
+  const auto wrong = all.regressed + all.improved;
+  auto text = fmt::format(
+      "Builds compared with themselves: {} series judged, {} called changed; false-alarm rate, "
+      "95 % upper bound: {}.",
+      figures::grouped(all.series), wrong, report::false_alarms_bound_text(all));
+  std::vector<std::string> metrics;
+  for (const auto& tally : facts.self_tests) {
+    const auto of_metric = tally.regressed + tally.improved;
+    if (of_metric > 0) metrics.push_back(fmt::format("{} {}", of_metric, to_string(tally.metric)));
+  }
+  if (!metrics.empty()) text += fmt::format(" Called changed: {}.", fmt::join(metrics, ", "));
+  out << '\n' << wrapped(text, screen.columns);
+}
+
+}  // namespace
+
+std::string age_text(storage::WallMillis at, storage::WallMillis now) {
+  const auto age = std::max<storage::WallMillis>(0, now - at);
+  if (age >= kOld) return fmt::format("{} days ago", age / kDay);
+  return figures::duration(static_cast<double>(age) / kSecond) + " ago";
+}
+
+void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  print_sentence(out, facts, screen);
+  print_newest(out, facts, screen);
+  print_open(out, facts, screen);
+  print_searches(out, facts, screen);
+  print_waiting(out, facts, screen);
+  print_outbox(out, facts, screen);
+  print_recent(out, facts, screen);
+  print_self_tests(out, facts, screen);
+}
+
+}  // namespace torchwatch::terminal

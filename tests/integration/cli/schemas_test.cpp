@@ -1,0 +1,104 @@
+// What the commands print with --json, judged by the schemas of docs/schemas.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/cli/command_line.hpp"
+
+using namespace torchwatch;
+using nlohmann::json;
+
+namespace {
+
+/// A scripted day that was carried out, and the commands on what it left.
+struct CarriedOutDay {
+  CarriedOutDay() : day(folder.path(), test::day_with_two_culprits()) {
+    const auto config = day.config();
+    REQUIRE(test::ScriptedService::open(config).value()->carry_out_due_comparisons());
+    file = folder.write("torchwatch.toml", "[storage]\npath = \"" + config.storage.path.string() +
+                                               "\"\n[source]\nrepository = \"" +
+                                               config.source.repository + "\"\n");
+  }
+
+  std::string run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "torchwatch");
+    arguments.insert(arguments.end(), {"--json", "--config", file.string()});
+    std::vector<const char*> values;
+    for (const auto& argument : arguments) values.push_back(argument.c_str());
+    std::ostringstream out;
+    std::ostringstream err;
+    cli::run(values, out, err, {});
+    return out.str();
+  }
+
+  /// What of the document the schema does not allow, as jsonschema says it.
+  std::string violations(const std::string& schema, const std::string& document) const {
+    const auto path = folder.write("document.json", document);
+    const std::string source = TORCHWATCH_SOURCE_DIR;
+    const auto command = std::string(PYTHON_WITH_JSONSCHEMA) + " -B -W ignore " + source +
+                         "/tests/support/schema_violations.py " + source + "/docs/schemas/" +
+                         schema + ".json " + path.string() + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> part{};
+    while (const auto size = std::fread(part.data(), 1, part.size(), pipe)) {
+      text.append(part.data(), size);
+    }
+    REQUIRE(pclose(pipe) == 0);
+    return text;
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day;
+  std::filesystem::path file;
+};
+
+}  // namespace
+
+TEST_CASE("what commands print as JSON is as its schema says") {
+  const CarriedOutDay day;
+  const auto status = day.run({"status"});
+  CHECK(day.violations("status", status) == "");
+  const auto incidents = json::parse(status).at("open_incidents");
+  REQUIRE(incidents.size() == 2);
+
+  const auto comparison = day.run({"comparison", "show", incidents[0].at("comparison").dump()});
+  CHECK(day.violations("comparison", comparison) == "");
+  auto object = json::parse(comparison);
+  CHECK(object.at("incidents").size() == 2);
+  CHECK(object.at("verdicts").at(0).at("unit").is_string());
+  object.erase("schema");
+  CHECK(day.violations("nightly", json{{"schema", 1}, {"comparisons", {object}}}.dump()) == "");
+
+  for (const auto& incident : incidents) {
+    const auto shown = day.run({"incident", "show", incident.at("id").dump()});
+    CHECK(day.violations("incident", shown) == "");
+    auto result = json::parse(shown).at("bisection_result");
+    result["schema"] = 1;
+    CHECK(day.violations("bisect", result.dump()) == "");
+  }
+  CHECK(day.violations("items", day.run({"comparison", "list"})) == "");
+  CHECK(day.violations("items", day.run({"outbox", "list"})) == "");
+}
+
+TEST_CASE("an error is JSON where JSON is asked for") {
+  const CarriedOutDay day;
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"incident", "show", "99"}, {"statsu"}, {"status", "--log-level", "loud"}}) {
+    const auto printed = day.run(arguments);
+    CHECK(day.violations("error", printed) == "");
+    CHECK_FALSE(json::parse(printed).at("error").at("message").get<std::string>().empty());
+  }
+}
+
+TEST_CASE("a schema refuses what is not as it says") {
+  const CarriedOutDay day;
+  CHECK(day.violations("error", R"({"schema": 1})") != "");
+  CHECK(day.violations("nightly", R"({"schema": 1, "comparisons": [{}]})") != "");
+}

@@ -1,0 +1,75 @@
+#include "torchwatch/terminal/bisection_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "text_samples.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::terminal;
+using Catch::Contains;
+
+namespace {
+
+std::string text_of(const bisection::BisectionResult& result, const std::string& suspect = {}) {
+  std::ostringstream out;
+  print(out, result, nullptr, suspect, {});
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("a bisection prints the culprit, how sure it is, and what it cost") {
+  const auto text = text_of(found_culprit());
+  CHECK_THAT(text, Contains("Culprit (99.7 % sure):\n  5d1c1c3f0a9e\n"));
+  CHECK_THAT(text, Contains("1 commit, 4 builds, 51 runs.\nNot measured: 3333333f0a9e"));
+}
+
+TEST_CASE("a confidence is never printed as certainty") {
+  auto result = found_culprit();
+  result.culprits.front().confidence = 1.0000000000000004;
+  CHECK_THAT(text_of(result), Contains("more than 99.9 % sure") && !Contains("100"));
+}
+
+TEST_CASE("a suspect gets an answer to the question that was asked") {
+  CHECK_THAT(text_of(found_culprit(), kSlowCommit),
+             Contains("Yes: 5d1c1c3f0a9e changed soft_actor_critic cpu-train time."));
+  CHECK_THAT(text_of(found_culprit(), "1f0c13af6e2b"), Contains("No: not 1f0c13af6e2b, but"));
+  auto cleared = found_culprit();
+  cleared.ends = cleared.culprits.front().effects;
+  cleared.culprits.clear();
+  cleared.outcome = bisection::BisectionOutcome::did_not_reproduce;
+  cleared.reason = "the two ends do not differ";
+  const auto text = text_of(cleared, kSlowCommit);
+  CHECK_THAT(text, Contains("No: 5d1c1c3f0a9e did not change soft_actor_critic cpu-train time."));
+  CHECK_THAT(text, !Contains("the two ends do not differ"));
+}
+
+TEST_CASE("a bisection that cannot decide lists the commits that are left") {
+  auto result = found_culprit();
+  result.culprits.clear();
+  result.suspects = {kSlowCommit, "1f0c13af6e2b"};
+  result.suspects_confidence = 0.97;
+  CHECK_THAT(text_of(result), Contains("Could not decide between these (97 % sure that it is one"));
+  const auto cause = cause_of(result, nullptr);
+  CHECK(cause.culprit == "one of 2 commits");
+  CHECK(cause.confidence == 0.97);
+}
+
+TEST_CASE("each step of a search is told in plain words") {
+  const auto incident = slow_incident();
+  CHECK(sentence_on(incident.trace[0]) ==
+        "measured both ends again, 9a8b7c6d5e4f against 1f0c13af6e2b: soft_actor_critic cpu-train "
+        "time +16.1 % (4 pairs)");
+  CHECK(sentence_on(incident.trace[1]) ==
+        "3333333f0a9e cannot be built: the recipe exited with 125");
+  CHECK(sentence_on(incident.trace[2]) ==
+        "measured 5d1c1c3f0a9e alone: soft_actor_critic cpu-train time +17.0 % (1 run); 99.7 % sure "
+        "that the cause lies after 1f0c13af6e2b and up to 5d1c1c3f0a9e");
+  for (const auto* kind : {"built", "same_library", "series_lost", "level_lost", "reverted"}) {
+    CHECK_THAT(sentence_on(step(kind, "", kSlowCommit)), !Contains("_"));
+  }
+  for (const auto* purpose : {"verify_ends", "probe", "verify_culprit", "look_for_more"}) {
+    CHECK_THAT(sentence_on(step("measured", purpose, kSlowCommit)), !Contains("_"));
+  }
+}

@@ -1,0 +1,51 @@
+#include "torchwatch/terminal/incident_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "golden.hpp"
+#include "text_samples.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::terminal;
+using Catch::Contains;
+
+namespace {
+
+std::string text_of(const IncidentFacts& facts, const Screen& screen = {}) {
+  std::ostringstream out;
+  print(out, facts, nullptr, screen);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("an incident reads as accepted on a terminal") {
+  require_golden("incident_80.txt", text_of(slow_incident()));
+}
+
+TEST_CASE("an incident on a terminal has no Markdown") {
+  const auto text = text_of(slow_incident(), {.columns = 120});
+  CHECK_THAT(text, !Contains("|") && !Contains("<details>") && !Contains("**") && !Contains("<!--"));
+}
+
+TEST_CASE("a closed incident is said how to reopen it, and who accepted it") {
+  auto facts = slow_incident();
+  facts.row.state = storage::IncidentState::closed;
+  facts.row.closed_at = kNow;
+  CHECK_THAT(text_of(facts), Contains("Incident 1, regression, closed on 2026-08-17") &&
+                                 Contains("torchwatch incident reopen 1") && !Contains("dispute"));
+  facts.row.acceptance = {.by = "ada", .reason = "wanted", .at = kNow};
+  CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04: wanted"));
+}
+
+TEST_CASE("what became of the issue is said with what can be done") {
+  CHECK(issue_text({}) == "none yet");
+  storage::OutboxRow message;
+  message.key = "open-1";
+  CHECK(issue_text({message}) == "in the outbox, not filed yet");
+  message.last_error = "GitHub rejects the token";
+  CHECK(issue_text({message}) == "in the outbox, not filed yet: GitHub rejects the token");
+  message.state = storage::OutboxState::dead;
+  CHECK_THAT(issue_text({message}), Contains("`torchwatch outbox retry open-1`"));
+}
