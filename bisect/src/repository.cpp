@@ -8,8 +8,8 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
   const auto object = git_make<ObjectHandle>(
       code, [&](git_object** out) { return git_revparse_single(out, handle.get(), spec.c_str()); });
   if (!object && code == GIT_EAMBIGUOUS) {
-    return fail(ErrorCode::not_found, "repository " + path + ": \"" + spec +
-                                        "\" is ambiguous: name more digits of it");
+    return fail(ErrorCode::not_found,
+                "repository " + path + ": \"" + spec + "\" is ambiguous: name more digits of it");
   }
   if (!object) {
     return fail(git_failure("repository " + path + ": no commit \"" + spec + "\"", code));

@@ -70,9 +70,9 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, http::parse_object(request.body, {"candidate", "baseline", "workloads",
-                                                            "configurations", "variants",
-                                                            "metrics"}));
+  TW_TRY(const json body,
+         http::parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
+                                           "variants", "metrics"}));
   TW_TRY_VOID(check_selection(body));
   TW_TRY(const auto candidate, http::name_member(body, "candidate"));
   TW_TRY(const auto baseline, http::name_member(body, "baseline"));
@@ -85,9 +85,9 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> ask_for_comparison(const Request& request, const Backend& backend) {
-  TW_TRY(json body, http::parse_object(request.body,
-                                       {"candidate", "baseline", "workloads", "configurations",
-                                        "variants", "metrics", "preset", "now"}));
+  TW_TRY(json body,
+         http::parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
+                                           "variants", "metrics", "preset", "now"}));
   TW_TRY(const auto candidate, http::name_member(body, "candidate"));
   TW_TRY(const auto baseline, http::name_member(body, "baseline"));
   if (candidate.empty() || baseline.empty()) {

@@ -25,7 +25,8 @@ json message_json(const storage::OutboxRow& message) {
           {"body", message.body}};
 }
 
-/// The name of who asks: the one that the body says, or the user's on this machine. Errors: invalid.
+/// The name of who asks: the one that the body says, or the user's on this machine. Errors:
+/// invalid.
 Result<std::string> who_asks(const Request& request, const json& body) {
   TW_TRY(auto by, http::text_member(body, "by", kNameBytesMax));
   if (by.empty() && request.peer) by = platform::user_name(*request.peer);

@@ -259,8 +259,7 @@ Status BuildCache::evict(std::int64_t bytes_max) {
   while (total > bytes_max) {
     const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
       const std::string name = item.path.filename().string();
-      return !is_leased(name) && !is_linked_into(items, name) &&
-             !fs::exists(item.path / kPinned);
+      return !is_leased(name) && !is_linked_into(items, name) && !fs::exists(item.path / kPinned);
     });
     if (oldest == items.end()) return {};
     TW_TRY_VOID(remove_tree(oldest->path));

@@ -1,3 +1,5 @@
+#include "batches.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -5,7 +7,6 @@
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
-#include "batches.hpp"
 #include "torchwatch/comparison/batch_choice.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -67,7 +68,8 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   config.suite.inference_batches.clear();  // the table is made anew
   const auto preset = config.suite.preset;
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY_VOID(comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
+  TW_TRY_VOID(
+      comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto choices,
@@ -88,7 +90,8 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
 void add_batches(Commands& all, CLI::App& workload) {
   auto options = std::make_shared<Options>();
   auto& command = all.add(
-      workload, "batches", "Choose the batch sizes of inference: doubled until the throughput stops growing",
+      workload, "batches",
+      "Choose the batch sizes of inference: doubled until the throughput stops growing",
       [options](const Invocation& invocation) { return run_batches(invocation, *options); });
   command.add_option("--build", options->build, "Measure this BUILD; default: the newest known");
   command.add_option("--out", options->out,

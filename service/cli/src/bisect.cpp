@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "torchwatch/commands/bisection_output.hpp"
 #include "commands.hpp"
+#include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
@@ -40,24 +40,25 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
   auto body = nlohmann::json::parse(to_json(request));
   if (options.now) body["now"] = true;
   TW_TRY(auto config, invocation.load_config());
-  return commands::carry_out(invocation, std::move(config),
-                             {.path = "/api/v1/bisections",
-                              .body = body,
-                              .without_daemon = [&](auto& opened) {
-                                return bisect_here(invocation, opened, request);
-                              }});
+  TW_TRY_VOID(commands::check_workloads(config, request.selection));
+  return commands::carry_out(
+      invocation, std::move(config),
+      {.path = "/api/v1/bisections", .body = body, .without_daemon = [&](auto& opened) {
+         return bisect_here(invocation, opened, request);
+       }});
 }
 
 }  // namespace
 
 void add_bisect(Commands& all) {
   auto options = std::make_shared<Options>();
-  auto& command = all.add(
-      "bisect", "Find the commit between GOOD and BAD that made a workload worse",
-      [options](const Invocation& invocation) { return run_bisect(invocation, *options); });
+  auto& command =
+      all.add("bisect", "Find the commit between GOOD and BAD that made a workload worse",
+              [options](const Invocation& invocation) { return run_bisect(invocation, *options); });
   command.add_option("GOOD", options->request.good,
                      "The last commit known good: a revision of [source] or a nightly's name");
-  command.add_option("BAD", options->request.bad, "The first commit known bad, named likewise; without --workload the suite is "
+  command.add_option("BAD", options->request.bad,
+                     "The first commit known bad, named likewise; without --workload the suite is "
                      "compared between both first");
   command.add_option("--suspect", options->request.suspect,
                      "Test this commit against its parent first; the range only if that does not "

@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "torchwatch/commands/application_command.hpp"
-#include "torchwatch/commands/selection_options.hpp"
 #include "checked.hpp"
 #include "commands.hpp"
 #include "noise_table.hpp"
+#include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/checks.hpp"
 
@@ -55,7 +55,8 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
                                                       config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY_VOID(comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
+  TW_TRY_VOID(
+      comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
@@ -97,8 +98,8 @@ void add_check(Commands& all) {
   command.footer("torchwatch check --noise --workload resnet18");
   options->suite.add_to(command);
   options->suite.add_preset_to(command);
-  for (const char* of_noise : {"--workload", "--configuration", "--variant", "--device", "--mode",
-                               "--preset"}) {
+  for (const char* of_noise :
+       {"--workload", "--configuration", "--variant", "--device", "--mode", "--preset"}) {
     command.get_option(of_noise)->needs(noise);
   }
 }

@@ -22,9 +22,9 @@ struct Former {
   std::string_view name;
   const char* now;
 };
-constexpr std::array kFormer{
-    Former{"batches", "workload batches"}, Former{"builds", "build list"},
-    Former{"incidents", "incident list"}, Former{"workloads", "workload list"}};
+constexpr std::array kFormer{Former{"batches", "workload batches"}, Former{"builds", "build list"},
+                             Former{"incidents", "incident list"},
+                             Former{"workloads", "workload list"}};
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const auto meant = did_you_mean(word, known);
@@ -69,9 +69,8 @@ std::string unknown_command(const CLI::App& command, const std::string& word) {
 
 CommandTree::CommandTree(Invocation& invocation)
     : invocation_(invocation), app_(kAbout, "torchwatch"), commands_(app_) {
-  app_.formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
-    return help_of(*app);
-  });
+  app_.formatter_fn(
+      [](const CLI::App* app, const std::string&, CLI::AppFormatMode) { return help_of(*app); });
   app_.footer(kFirstSteps);
   app_.require_subcommand(1);
   app_.fallthrough();

@@ -1,9 +1,9 @@
 #include <filesystem>
 
-#include "torchwatch/commands/application_command.hpp"
-#include "torchwatch/commands/selection_options.hpp"
 #include "commands.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -37,15 +37,13 @@ nlohmann::json body_of(const Options& options, const comparison::Selection& sele
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
                      const Options& options, const comparison::Selection& selection) {
   auto& services = opened.services();
-  TW_TRY_VOID(comparison::check_workloads(services, selection.workloads));
   TW_TRY(const auto baseline,
          daemon::resolve_build(*opened.application, options.baseline, invocation.stop));
   TW_TRY(const auto candidate,
          daemon::resolve_build(*opened.application, options.candidate, invocation.stop));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto comparison,
-         nightly::open_requested_comparison(services, candidate.id, baseline.id, false,
-                                            selection));
+         nightly::open_requested_comparison(services, candidate.id, baseline.id, false, selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
   TW_TRY(auto facts,
          commands::gather(services.database, services.config, services.history, ended));
@@ -58,6 +56,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto selection, options.suite.selection());
+  TW_TRY_VOID(commands::check_workloads(config, selection));
   return commands::carry_out(invocation, std::move(config),
                              {.path = "/api/v1/comparisons",
                               .body = body_of(options, selection),

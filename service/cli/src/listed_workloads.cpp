@@ -33,7 +33,7 @@ Result<json> suite_of(const config::Config& config) {
   TW_TRY(const auto text, platform::read_file(file, kListBytesMax));
   auto suite = json::parse(text, nullptr, false);
   if (suite.is_array()) return suite;
-  return fail(ErrorCode::corrupt, file.string() + " is no list of workloads");
+  return fail(ErrorCode::corrupt, "invalid " + file.string() + ": must be a list of workloads");
 }
 
 json counted_at_hand(const config::Config& config) {

@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "torchwatch/commands/application_command.hpp"
-#include "torchwatch/commands/selection_options.hpp"
 #include "commands.hpp"
 #include "efficiency.hpp"
+#include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"

@@ -31,8 +31,7 @@ Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfC
   TW_TRY(const auto candidate, daemon::resolve_build(*opened.application, options.candidate, stop));
   TW_TRY(const auto baseline, daemon::resolve_build(*opened.application, options.baseline, stop));
   TW_TRY(auto comparison,
-         nightly::open_requested_comparison(services, candidate.id, baseline.id, true,
-                                            selection));
+         nightly::open_requested_comparison(services, candidate.id, baseline.id, true, selection));
   return std::vector{std::move(comparison)};
 }
 
@@ -127,12 +126,12 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
                 "nightly that is due is compared in what [suite] names");
   }
   TW_TRY(auto config, invocation.load_config());
-  return commands::carry_out(invocation, std::move(config),
-                             {.path = "/api/v1/nightlies",
-                              .body = request_of(options, selection),
-                              .without_daemon = [&](auto& opened) {
-                                return compare_here(invocation, opened, options);
-                              }});
+  TW_TRY_VOID(commands::check_workloads(config, selection));
+  return commands::carry_out(
+      invocation, std::move(config),
+      {.path = "/api/v1/nightlies",
+       .body = request_of(options, selection),
+       .without_daemon = [&](auto& opened) { return compare_here(invocation, opened, options); }});
 }
 
 }  // namespace

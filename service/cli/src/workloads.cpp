@@ -2,10 +2,10 @@
 #include <map>
 #include <ostream>
 
-#include "torchwatch/commands/application_command.hpp"
 #include "batches.hpp"
 #include "coverage.hpp"
 #include "listed_workloads.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -144,8 +144,9 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
   if (invocation.json) return ExitStatus::done;
   print_reasons(reasons, invocation.out);
   if (counted.is_null()) {
-    invocation.out << "\nParameters are not known: no kit has counted them yet. `torchwatch workload "
-                      "list\n--count` does, which takes minutes.\n";
+    invocation.out
+        << "\nParameters are not known: no kit has counted them yet. `torchwatch workload "
+           "list\n--count` does, which takes minutes.\n";
   }
   return ExitStatus::done;
 }
@@ -158,7 +159,8 @@ void add_workloads(Commands& all) {
   workload.footer("torchwatch workload list");
   auto options = std::make_shared<Options>();
   auto& command = all.add(
-      workload, "list", "Each workload with domain, task, batch sizes, configurations and, once counted, parameters",
+      workload, "list",
+      "Each workload with domain, task, batch sizes, configurations and, once counted, parameters",
       [options](const Invocation& invocation) { return run_list(invocation, *options); });
   command.add_option("--build", options->build,
                      "With --count or --coverage: the runner of this BUILD; default: the newest "

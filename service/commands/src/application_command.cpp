@@ -41,12 +41,12 @@ Result<std::shared_ptr<std::filesystem::path>> make_folder() {
   if (error || mkdtemp(name.data()) == nullptr) {
     return fail(ErrorCode::unavailable, "cannot make a temporary folder " + name);
   }
-  return std::shared_ptr<std::filesystem::path>(
-      new std::filesystem::path(name), [](const std::filesystem::path* path) {
-        std::error_code ignored;
-        std::filesystem::remove_all(*path, ignored);
-        delete path;
-      });
+  return std::shared_ptr<std::filesystem::path>(new std::filesystem::path(name),
+                                                [](const std::filesystem::path* path) {
+                                                  std::error_code ignored;
+                                                  std::filesystem::remove_all(*path, ignored);
+                                                  delete path;
+                                                });
 }
 
 Result<storage::BuildRow> newest(storage::Database& database) {
@@ -58,9 +58,10 @@ Result<storage::BuildRow> newest(storage::Database& database) {
     if (usable && std::filesystem::exists(row.folder)) newest = row;
   }
   if (newest) return *newest;
-  return fail(ErrorCode::not_found,
-              "no build is known yet; name one with --build (a folder or a release such as 2.13.0), "
-              "or get one with `torchwatch build fetch`");
+  return fail(
+      ErrorCode::not_found,
+      "no build is known yet; name one with --build (a folder or a release such as 2.13.0), "
+      "or get one with `torchwatch build fetch`");
 }
 
 }  // namespace

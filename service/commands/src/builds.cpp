@@ -87,8 +87,8 @@ Result<BuildRow> build_in_cache(storage::Database& database, const config::Confi
                                 const std::string& name) {
   TW_TRY(const auto row, daemon::known_build(database, name));
   if (!row) {
-    return fail(ErrorCode::not_found, "no files of a build \"" + name +
-                                          "\": `torchwatch build list` has the known ones");
+    return fail(ErrorCode::not_found,
+                "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
   }
   const auto cache = fs::weakly_canonical(config.build.cache);
   const auto below = fs::weakly_canonical(row->folder).lexically_relative(cache);
@@ -160,14 +160,17 @@ void add_builds(Commands& all) {
     command.footer("torchwatch build " + verb + " 2.13.0");
     return command;
   };
-  add("fetch", "Bring a build here, or build a commit",
+  add(
+      "fetch", "Bring a build here, or build a commit",
       [name](const auto& invocation) { return run_fetch(invocation, *name); },
       "A name in the channel, a release of PyTorch, or a commit");
-  add("remove", "Remove the files of a build from the cache; what was measured stays",
+  add(
+      "remove", "Remove the files of a build from the cache; what was measured stays",
       [name](const auto& invocation) { return run_remove(invocation, *name); },
       "As `torchwatch build list` has it");
   const auto release = std::make_shared<bool>(false);
-  add("pin", "Keep the files of a build in the cache, whatever its limit",
+  add(
+      "pin", "Keep the files of a build in the cache, whatever its limit",
       [name, release](const auto& invocation) { return run_pin(invocation, *name, *release); },
       "As `torchwatch build list` has it")
       .add_flag("--release", *release, "Let it be evicted again");

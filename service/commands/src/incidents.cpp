@@ -33,8 +33,8 @@ Outcome run_list(const Invocation& invocation) {
                                {"title"}})};
   for (const auto& row : rows) {
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
-               std::string(to_string(row.kind)), std::string(report::state_word(row)),
-               row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
+                     std::string(to_string(row.kind)), std::string(report::state_word(row)),
+                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
     items.json.push_back(report::json_of(row));
   }
   print(invocation, items, "No incident.");
@@ -46,20 +46,20 @@ std::string path_of(storage::Id incident, const std::string& action) {
 }
 
 Outcome run_acknowledge(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "acknowledge"),
-                                .without_daemon = [id](auto& services) {
-                                  return storage::IncidentStore(services.database).acknowledge(id);
-                                }}));
+  TW_TRY_VOID(
+      make(invocation, {.path = path_of(id, "acknowledge"), .without_daemon = [id](auto& services) {
+                          return storage::IncidentStore(services.database).acknowledge(id);
+                        }}));
   invocation.out << "incident " << id << " acknowledged\n";
   return ExitStatus::done;
 }
 
 Outcome run_close(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(make(invocation,
-                   {.path = path_of(id, "close"), .without_daemon = [id](auto& services) {
-                      return storage::IncidentStore(services.database)
-                          .close(id, services.clock.wall_now());
-                    }}));
+  TW_TRY_VOID(
+      make(invocation,
+           {.path = path_of(id, "close"), .without_daemon = [id](auto& services) {
+              return storage::IncidentStore(services.database).close(id, services.clock.wall_now());
+            }}));
   invocation.out << "incident " << id << " closed\n";
   return ExitStatus::done;
 }
@@ -74,11 +74,11 @@ struct DecisionOptions {
 
 Outcome run_reopen(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
   const auto by = options.name();
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "reopen"),
-                                .body = {{"by", by}},
-                                .without_daemon = [&](auto& services) {
-                                  return nightly::reopen_incident(services, id, by);
-                                }}));
+  TW_TRY_VOID(make(
+      invocation,
+      {.path = path_of(id, "reopen"), .body = {{"by", by}}, .without_daemon = [&](auto& services) {
+         return nightly::reopen_incident(services, id, by);
+       }}));
   invocation.out << "incident " << id << " reopened by " << by << "\n";
   return ExitStatus::done;
 }
@@ -103,19 +103,19 @@ Outcome run_retest(const Invocation& invocation, storage::Id id) {
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
-  invocation.out << "incident " << id
-                 << " is due to be measured again by the daemon, or the next `torchwatch nightly`\n";
+  invocation.out
+      << "incident " << id
+      << " is due to be measured again by the daemon, or the next `torchwatch nightly`\n";
   return ExitStatus::done;
 }
 
 Outcome run_accept(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
   const auto by = options.name();
-  TW_TRY_VOID(make(invocation,
-                   {.path = path_of(id, "accept"),
-                    .body = {{"by", by}, {"reason", options.reason}},
-                    .without_daemon = [&](auto& services) {
-                      return nightly::accept_incident(services, id, by, options.reason);
-                    }}));
+  TW_TRY_VOID(make(invocation, {.path = path_of(id, "accept"),
+                                .body = {{"by", by}, {"reason", options.reason}},
+                                .without_daemon = [&](auto& services) {
+                                  return nightly::accept_incident(services, id, by, options.reason);
+                                }}));
   invocation.out << "incident " << id << " accepted by " << by << "\n";
   return ExitStatus::done;
 }
@@ -130,8 +130,8 @@ using Decide = Outcome (*)(const Invocation&, storage::Id, const DecisionOptions
 CLI::App& add_decision(Noun& noun, const std::string& verb, const std::string& what,
                        bool needs_reason, Decide decide) {
   auto options = std::make_shared<DecisionOptions>();
-  auto& command = noun.add_with_id(
-      verb, what, [options, decide](const Invocation& invocation, storage::Id id) {
+  auto& command =
+      noun.add_with_id(verb, what, [options, decide](const Invocation& invocation, storage::Id id) {
         return decide(invocation, id, *options);
       });
   command.add_option("--by", options->by, "Who decides; default: $USER, or your user's name")

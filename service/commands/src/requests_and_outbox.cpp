@@ -22,8 +22,8 @@ constexpr int kRequestsShown = 50;
 /// A request for two named builds is one for a comparison, whichever endpoint took it.
 std::string kind_text(const storage::RequestRow& row) {
   const auto body = report::embedded(row.body_json);
-  const bool names_builds = row.kind == storage::RequestKind::nightly && body.is_object() &&
-                            body.contains("candidate");
+  const bool names_builds =
+      row.kind == storage::RequestKind::nightly && body.is_object() && body.contains("candidate");
   return names_builds ? "comparison" : std::string(to_string(row.kind));
 }
 
@@ -39,23 +39,20 @@ std::string result_text(const storage::RequestRow& row) {
 Outcome run_requests(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
-  Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"asked, UTC"},
-                               {"kind"},
-                               {"state"},
-                               {"result"}})};
+  Items items{terminal::Table(
+      {{"id", terminal::Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}})};
   for (const auto& row : rows) {
     TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-               kind_text(row), std::string(to_string(row.state)),
-               waits.empty() ? result_text(row) : waits});
+                     kind_text(row), std::string(to_string(row.state)),
+                     waits.empty() ? result_text(row) : waits});
     items.json.push_back({{"id", row.id},
-                     {"kind", to_string(row.kind)},
-                     {"state", to_string(row.state)},
-                     {"body", report::embedded(row.body_json)},
-                     {"result", report::embedded(row.result_json)},
-                     {"waits_for", report::text_or_null(waits)},
-                     {"created_at", report::time_of(row.created_at)}});
+                          {"kind", to_string(row.kind)},
+                          {"state", to_string(row.state)},
+                          {"body", report::embedded(row.body_json)},
+                          {"result", report::embedded(row.result_json)},
+                          {"waits_for", report::text_or_null(waits)},
+                          {"created_at", report::time_of(row.created_at)}});
   }
   print(invocation, items, "No request.");
   return ExitStatus::done;
@@ -84,15 +81,15 @@ Outcome run_outbox(const Invocation& invocation) {
                                {"last error"}})};
   for (const auto& row : rows) {
     items.table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),
-               std::string(to_string(row.state)), std::to_string(row.tries), row.last_error});
+                     std::string(to_string(row.state)), std::to_string(row.tries), row.last_error});
     items.json.push_back({{"key", row.key},
-                     {"incident", row.incident},
-                     {"kind", to_string(row.kind)},
-                     {"state", to_string(row.state)},
-                     {"title", report::text_or_null(row.title)},
-                     {"tries", row.tries},
-                     {"not_before", report::time_of(row.not_before)},
-                     {"last_error", report::text_or_null(row.last_error)}});
+                          {"incident", row.incident},
+                          {"kind", to_string(row.kind)},
+                          {"state", to_string(row.state)},
+                          {"title", report::text_or_null(row.title)},
+                          {"tries", row.tries},
+                          {"not_before", report::time_of(row.not_before)},
+                          {"last_error", report::text_or_null(row.last_error)}});
   }
   print(invocation, items, "Every message has been delivered.");
   return ExitStatus::done;
@@ -103,9 +100,9 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
     TW_TRY_VOID(storage::IncidentStore(services.database).retry(key));
     return {};
   };
-  TW_TRY_VOID(make(invocation, {.path = "/api/v1/outbox/retry",
-                                .body = {{"key", key}},
-                                .without_daemon = retry}));
+  TW_TRY_VOID(
+      make(invocation,
+           {.path = "/api/v1/outbox/retry", .body = {{"key", key}}, .without_daemon = retry}));
   invocation.out << "message " << key << " is due again\n";
   return ExitStatus::done;
 }

@@ -1,5 +1,8 @@
 #include "torchwatch/commands/selection_options.hpp"
 
+#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/daemon/checks.hpp"
+
 namespace torchwatch::commands {
 namespace {
 
@@ -74,6 +77,14 @@ Status SelectionOptions::apply(config::Config& config) const {
   if (!asked.variants.empty()) config.suite.variants = asked.variants;
   if (asked.preset) config.suite.preset = *asked.preset;
   return {};
+}
+
+Status check_workloads(const config::Config& config, const comparison::Selection& selection) {
+  if (selection.workloads.empty()) return {};
+  TW_TRY(const auto known, daemon::suite_workloads(config));
+  const auto checked = daemon::check_suite(selection.workloads, known);
+  if (checked.severity == daemon::Severity::good) return {};
+  return fail(ErrorCode::invalid, checked.found + "; " + checked.remedy);
 }
 
 }  // namespace torchwatch::commands

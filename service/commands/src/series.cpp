@@ -50,12 +50,14 @@ std::vector<double> same_build_log_ratios(const std::vector<RunValue>& history) 
   for (std::size_t i = 1; i < history.size(); ++i) {
     const auto& [before, after] = std::pair{history[i - 1], history[i]};
     if (before.build != after.build || before.value <= 0 || after.value <= 0) continue;
-    ratios.push_back(std::log(static_cast<double>(after.value) / static_cast<double>(before.value)));
+    ratios.push_back(
+        std::log(static_cast<double>(after.value) / static_cast<double>(before.value)));
   }
   return ratios;
 }
 
-/// The smallest change that would be found in the series, as a ratio - 1; null where it is not known.
+/// The smallest change that would be found in the series, as a ratio - 1; null where it is not
+/// known.
 json minimum_detectable_effect(const config::Config& config, const Series& series,
                                const std::vector<RunValue>& history) {
   const auto ratios = same_build_log_ratios(history);
@@ -102,14 +104,13 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
 
 /// One series with its history.
 struct Shown {
-  Items runs{terminal::Table({{"measured, UTC"},
-                              {"build"},
-                              {"value", terminal::Table::Align::right}})};
+  Items runs{
+      terminal::Table({{"measured, UTC"}, {"build"}, {"value", terminal::Table::Align::right}})};
   json object;
 };
 
-Result<Shown> shown(storage::Database& database, const config::Config& config,
-                    const Series& series, int last) {
+Result<Shown> shown(storage::Database& database, const config::Config& config, const Series& series,
+                    int last) {
   storage::RunStore store(database);
   TW_TRY(const auto history, store.history(series, last));
   Shown shown;
@@ -180,12 +181,14 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
 void add_series(Commands& all) {
   Noun noun(all, "series", "What has a history: list, show");
   const auto options = std::make_shared<Options>();
-  auto& list = noun.add("list", "Each series that has values, with the newest one",
-                        [options](const auto& invocation) { return run_list(invocation, *options); });
-  auto& show = noun.add("show",
-                        "The history of series, the samples of the newest run, and the minimum "
-                        "detectable effect",
-                        [options](const auto& invocation) { return run_show(invocation, *options); });
+  auto& list =
+      noun.add("list", "Each series that has values, with the newest one",
+               [options](const auto& invocation) { return run_list(invocation, *options); });
+  auto& show =
+      noun.add("show",
+               "The history of series, the samples of the newest run, and the minimum "
+               "detectable effect",
+               [options](const auto& invocation) { return run_show(invocation, *options); });
   for (auto* command : {&list, &show}) {
     options->selection.add_to(*command);
     options->selection.add_metric_to(*command);

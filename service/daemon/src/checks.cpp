@@ -144,7 +144,8 @@ CheckResult check_socket(const config::Config& config) {
 
 /// Without a token nothing can be written over the port, which is fine: the socket needs none.
 CheckResult check_web_token(const config::Config& config) {
-  if (config.web.token_file.empty()) return good("[web] token_file", "not set: the port only reads");
+  if (config.web.token_file.empty())
+    return good("[web] token_file", "not set: `torchwatch token create` makes tokens");
   const auto token = config::read_secret(config.web.token_file);
   if (token) return good("[web] token_file", "readable by its owner alone");
   return bad(Severity::error, "[web] token_file", token.error().message,

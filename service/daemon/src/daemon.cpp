@@ -84,31 +84,30 @@ api::Backend Daemon::backend() {
     woken_ = true;
     wake_.notify_all();
   };
-  return {.database = services.database,
-          .clock = services.clock,
-          .random = services.random,
-          .request_arrived = wake,
-          .problems = [this] { return health_->problems(); },
-          .accept_incident =
-              [&services](auto id, const auto& by, const auto& reason) {
-                return nightly::accept_incident(services, id, by, reason);
-              },
-          .tokens_changed = [this] { return tokens_->reload(); },
-          .reopen_incident =
-              [&services](auto id, const auto& by) {
-                return nightly::reopen_incident(services, id, by);
-              },
-          .dispute_incident = [&services](auto id, const auto& by,
-                                          const auto& reason) -> Result<storage::Id> {
-            TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
-            return row.id;
+  return {
+      .database = services.database,
+      .clock = services.clock,
+      .random = services.random,
+      .request_arrived = wake,
+      .problems = [this] { return health_->problems(); },
+      .accept_incident =
+          [&services](auto id, const auto& by, const auto& reason) {
+            return nightly::accept_incident(services, id, by, reason);
           },
-          .retest_incident = [&services](auto id) -> Result<storage::Id> {
-            TW_TRY(const auto row, nightly::retest_incident(services, id));
-            return row.id;
-          },
-          .cancel_bisection =
-              [&services](auto id) { return nightly::cancel_bisection(services, id); }};
+      .tokens_changed = [this] { return tokens_->reload(); },
+      .reopen_incident = [&services](
+                             auto id,
+                             const auto& by) { return nightly::reopen_incident(services, id, by); },
+      .dispute_incident = [&services](auto id, const auto& by,
+                                      const auto& reason) -> Result<storage::Id> {
+        TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
+        return row.id;
+      },
+      .retest_incident = [&services](auto id) -> Result<storage::Id> {
+        TW_TRY(const auto row, nightly::retest_incident(services, id));
+        return row.id;
+      },
+      .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); }};
 }
 
 Status Daemon::run(std::stop_token stop) {

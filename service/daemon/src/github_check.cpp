@@ -27,8 +27,8 @@ CheckResult judge(const platform::HttpResponse& response, const std::string& rep
   }
   const auto answer = nlohmann::json::parse(response.body, nullptr, false);
   const auto has = [&](const char* right) {
-    const bool states = answer.is_object() && answer.contains("permissions") &&
-                        answer["permissions"].is_object();
+    const bool states =
+        answer.is_object() && answer.contains("permissions") && answer["permissions"].is_object();
     return states && answer["permissions"].value(right, false);
   };
   if (has("triage") || has("push") || has("admin")) {

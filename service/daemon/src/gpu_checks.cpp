@@ -77,8 +77,8 @@ std::vector<CheckResult> check_gpu(const fs::path& root,
   }
   std::string names;
   for (const auto& model : models(driver)) names += (names.empty() ? "" : ", ") + model;
-  auto gpu = names.empty() ? result(none, "GPU", "none", remedy)
-                           : result(Severity::good, "GPU", names);
+  auto gpu =
+      names.empty() ? result(none, "GPU", "none", remedy) : result(Severity::good, "GPU", names);
   const auto version = value_in(driver / "version", "NVRM version");
   auto of_driver = version.empty()
                        ? result(Severity::unknown, "GPU driver", "unknown: it shows no version")

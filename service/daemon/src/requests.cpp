@@ -57,9 +57,9 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
   TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
-  TW_TRY(auto opened, nightly::open_requested_comparison(
-                          application.services(), candidate.id, baseline.id,
-                          body.value("opens_incidents", true), selection));
+  TW_TRY(auto opened,
+         nightly::open_requested_comparison(application.services(), candidate.id, baseline.id,
+                                            body.value("opens_incidents", true), selection));
   TW_TRY_VOID(storage::RequestStore(application.services().database)
                   .note(request.id, json{{"comparison", opened.id}}.dump()));
   return opened;
@@ -127,8 +127,7 @@ Status answer_triggers(Application& application) {
   return {};
 }
 
-Result<bool> attend_next_request(Application& application, Urgency urgency,
-                                 std::stop_token stop) {
+Result<bool> attend_next_request(Application& application, Urgency urgency, std::stop_token stop) {
   auto& services = application.services();
   TW_TRY(const auto pending,
          storage::RequestStore(services.database).with_state(RequestState::pending));

@@ -82,8 +82,8 @@ Result<std::optional<BuildRow>> known_build(storage::Database& database, const s
     const bool is_other_commit =
         newest && row.name != newest->name && row.name != text && newest->name != text;
     if (is_other_commit) {
-      return fail(ErrorCode::invalid, "build \"" + text + "\" is ambiguous: " + newest->name +
-                                          " or " + row.name);
+      return fail(ErrorCode::invalid,
+                  "build \"" + text + "\" is ambiguous: " + newest->name + " or " + row.name);
     }
     if (!newest || newest->name != text || row.name == text) newest = row;
   }

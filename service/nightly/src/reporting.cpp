@@ -109,9 +109,9 @@ Status queue_decision(comparison::Services& services, const IncidentRow& inciden
   const auto key = std::string(is_dispute ? "dispute-" : "reopened-") + incident.key + "-" +
                    std::to_string(incident.id) + "-" + now;
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::comment, key,
-                     is_dispute ? report::dispute_comment(by, reason)
-                                : report::reopening_comment(by)));
+      .queue(message(
+          incident, storage::OutboxKind::comment, key,
+          is_dispute ? report::dispute_comment(by, reason) : report::reopening_comment(by)));
 }
 
 Status queue_second_search(comparison::Services& services, const IncidentRow& incident,

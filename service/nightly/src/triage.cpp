@@ -40,8 +40,7 @@ Result<std::pair<IncidentRow, ComparisonRow>> open_incident(comparison::Services
     return fail(ErrorCode::conflict, name_of(incident) + " is closed and cannot be " +
                                          std::string(action) + ": reopen it first");
   }
-  TW_TRY(auto comparison,
-         storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(auto comparison, storage::ComparisonStore(services.database).get(incident.comparison));
   if (is_end(comparison.state)) return std::pair{std::move(incident), std::move(comparison)};
   return fail(ErrorCode::conflict, name_of(incident) + " cannot be " + std::string(action) +
                                        " before its comparison " + std::to_string(comparison.id) +
@@ -136,11 +135,11 @@ Result<BisectionRow> dispute_incident(comparison::Services& services, storage::I
     TW_TRY(const auto found, open_incident(services, id, "disputed"));
     TW_TRY(const auto named, search_that_named(services, found.first));
     TW_TRY_VOID(queue_decision(detached, found.first, Decision::disputed, by, reason));
-    TW_TRY(opened, open_again(services, named,
-                              {.bisection = named.id,
-                               .by = by,
-                               .reason = reason,
-                               .at = services.clock.wall_now()}));
+    TW_TRY(
+        opened,
+        open_again(
+            services, named,
+            {.bisection = named.id, .by = by, .reason = reason, .at = services.clock.wall_now()}));
     return storage::IncidentStore(services.database).attach_bisection(id, opened.id);
   }));
   return opened;

@@ -25,9 +25,8 @@ CulpritTally culprit_tally(const std::vector<storage::BisectionRow>& rows) {
 }
 
 std::string culprit_tally_text(const CulpritTally& tally) {
-  return figures::count(static_cast<std::size_t>(tally.named), "bisection") +
-         " named a commit; " + std::to_string(tally.disputed) +
-         (tally.disputed == 1 ? " was" : " were") + " disputed.";
+  return figures::count(static_cast<std::size_t>(tally.named), "bisection") + " named a commit; " +
+         std::to_string(tally.disputed) + (tally.disputed == 1 ? " was" : " were") + " disputed.";
 }
 
 nlohmann::json json_of(const CulpritTally& tally) {

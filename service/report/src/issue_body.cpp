@@ -193,8 +193,8 @@ std::string reopening_comment(const std::string& by) {
 }
 
 std::string dispute_comment(const std::string& by, const std::string& reason) {
-  return code(by) + " holds the commit named here for the wrong one: " +
-         code(reason, kReasonCharactersMax) +
+  return code(by) +
+         " holds the commit named here for the wrong one: " + code(reason, kReasonCharactersMax) +
          "\n\nThe search is carried out again, on fresh measurements; its result follows here.\n";
 }
 

@@ -90,24 +90,22 @@ test::ApiDescription api_description() {
 Api::Api()
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
       client(platform::make_http_client("torchwatch-test")) {
-  routes =
-      api::routes({*database, clock, random, [this] { ++woken; },
-                   [this] {
-                     const std::scoped_lock lock(mutex);
-                     return problems;
-                   },
-                   [this](Id id, const std::string& by, const std::string& reason) {
-                     return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
-                   },
-                   [this] {
-                     ++tokens_changed;
-                     return Status{};
-                   },
-                   [this](Id id, const std::string&) {
-                     return IncidentStore(*database).reopen(id);
-                   },
-                   [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
-                   [](Id) { return Result<Id>(3); }, [](Id) { return Status(); }});
+  routes = api::routes(
+      {*database, clock, random, [this] { ++woken; },
+       [this] {
+         const std::scoped_lock lock(mutex);
+         return problems;
+       },
+       [this](Id id, const std::string& by, const std::string& reason) {
+         return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
+       },
+       [this] {
+         ++tokens_changed;
+         return Status{};
+       },
+       [this](Id id, const std::string&) { return IncidentStore(*database).reopen(id); },
+       [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
+       [](Id) { return Result<Id>(3); }, [](Id) { return Status(); }});
   std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);

@@ -260,20 +260,22 @@ TEST_CASE("commands that measure get as far beside a daemon as without one") {
 TEST_CASE("a comparison is handed over with what was selected, before nightlies if asked") {
   const Place place;
   const DaemonProcess daemon(place.file, place.socket());
-  const auto compared = place.run({"compare", "left", "right", "--workload", "resnet18",
-                                   "--mode", "train", "--metric", "time", "--now", "--json"});
+  const auto compared = place.run({"compare", "left", "right", "--workload", "resnet18", "--mode",
+                                   "train", "--metric", "time", "--now", "--json"});
   CHECK(compared.err.empty());
   CHECK(compared.status == 0);
   const auto stored = RequestStore(*place.open(true)).get(1).value();
-  CHECK(json::parse(stored.body_json) ==
-        json{{"baseline", "left"},
-             {"candidate", "right"},
-             {"configurations", {"cpu-train"}},
-             {"metrics", {"time"}},
-             {"now", true},
-             {"opens_incidents", false},
-             {"workloads", {"resnet18"}}});
+  CHECK(json::parse(stored.body_json) == json{{"baseline", "left"},
+                                              {"candidate", "right"},
+                                              {"configurations", {"cpu-train"}},
+                                              {"metrics", {"time"}},
+                                              {"now", true},
+                                              {"opens_incidents", false},
+                                              {"workloads", {"resnet18"}}});
   CHECK(place.run({"compare", "left", "right", "--mode", "sleep"}).status == 2);
+  const auto typo = place.run({"compare", "left", "right", "--workload", "tts_anglar"});
+  CHECK(typo.status == 2);
+  CHECK_THAT(typo.err, Contains("tts_angular"));
 }
 
 TEST_CASE("incidents are reopened and measured again while the daemon runs") {

@@ -139,8 +139,8 @@ struct CommandLine {
 
 TEST_CASE("without a database reading commands say which command makes one") {
   const CommandLine line;
-  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"status"}, {"incident", "list"}, {"build", "list"}}) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"status"}, {"incident", "list"}, {"build", "list"}}) {
     const auto printed = line.run(command);
     CHECK(printed.status == 2);
     CHECK(printed.out.empty());
@@ -189,7 +189,8 @@ TEST_CASE("an incident is shown with its message, and an unknown one is wrong us
 TEST_CASE("builds are listed with where they come from") {
   const CommandLine line;
   line.store_incident();
-  CHECK_THAT(line.run({"build", "list"}).out, Contains("2.14.0.dev20260816") && Contains("nightly"));
+  CHECK_THAT(line.run({"build", "list"}).out,
+             Contains("2.14.0.dev20260816") && Contains("nightly"));
 }
 
 TEST_CASE("a log level is one of the known words") {
@@ -306,8 +307,7 @@ TEST_CASE("a closed incident is reopened with a comment, an open one is not") {
   CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).status == 3);
   REQUIRE(line.run({"incident", "accept", "1", "--by", "ada", "--reason", "the price"}).status ==
           0);
-  CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).out ==
-        "incident 1 reopened by ada\n");
+  CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).out == "incident 1 reopened by ada\n");
   const auto database = line.open();
   const auto incident = IncidentStore(*database).get(1).value();
   CHECK(incident.state == IncidentState::open);
@@ -322,9 +322,8 @@ TEST_CASE("a disputed commit is searched again, on a search of its own, and is c
   line.store_culprit();
   CHECK_THAT(line.run({"bisection", "list"}).out,
              Contains("bed9e5a977bb") && Contains("1 bisection named a commit; 0 were disputed."));
-  const std::vector<std::string> dispute{"incident", "dispute",  "1",
-                                         "--by",     "ada",      "--reason",
-                                         "it changes a test only"};
+  const std::vector<std::string> dispute{
+      "incident", "dispute", "1", "--by", "ada", "--reason", "it changes a test only"};
   CHECK_THAT(line.run(dispute).out, Contains("incident 1 disputed by ada"));
   {
     const auto database = line.open();
@@ -368,8 +367,8 @@ TEST_CASE("series are listed, and shown with history and samples") {
   line.store_runs();
   CHECK_THAT(line.run({"series", "list"}).out,
              Contains("resnet18") && Contains("2.100 ms") && Contains("2.14.0.dev20260816"));
-  const auto items = json::parse(line.run({"series", "show", "--workload", "resnet18", "--json"}).out)
-                         .at("items");
+  const auto items =
+      json::parse(line.run({"series", "show", "--workload", "resnet18", "--json"}).out).at("items");
   REQUIRE(items.size() == 1);
   CHECK(items[0].at("history").size() == 2);
   CHECK(items[0].at("samples_ns").size() == 3);

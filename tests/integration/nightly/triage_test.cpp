@@ -77,6 +77,5 @@ TEST_CASE("an incident that is closed can be neither disputed nor tested again")
         ErrorCode::conflict);
   CHECK(nightly::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
   CHECK(nightly::reopen_incident(day.services(), 1, "ada"));
-  CHECK(nightly::dispute_incident(day.services(), 1, " ", "no").error().code ==
-        ErrorCode::invalid);
+  CHECK(nightly::dispute_incident(day.services(), 1, " ", "no").error().code == ErrorCode::invalid);
 }

@@ -51,8 +51,8 @@ std::vector<std::string> scans_of(Database& database, const std::string& sql) {
   return scans;
 }
 
-/// Returns whether a table or index may be read whole: it has one row, lists the builds or the suite, or holds
-/// only what is open.
+/// Returns whether a table or index may be read whole: it has one row, lists the builds or the
+/// suite, or holds only what is open.
 const std::set<std::string> kAllowedScans{
     "SCAN writer",
     "SCAN build",

@@ -15,8 +15,9 @@ TEST_CASE("a request that passes through JSON names the same series, variant inc
   request.selection.metrics = {Metric::cpu_peak};
   const auto read = parse_bisection_request(to_json(request)).value();
   CHECK(read.good == "a");
-  const Series wanted{Benchmark{"dlrm", {Device::cpu, Mode::train}, request.selection.variants.front()},
-                      Metric::cpu_peak};
+  const Series wanted{
+      Benchmark{"dlrm", {Device::cpu, Mode::train}, request.selection.variants.front()},
+      Metric::cpu_peak};
   REQUIRE(named_series(read) == std::vector{wanted});
 }
 
@@ -34,10 +35,10 @@ TEST_CASE("a request that names a workload alone means its time in both modes on
 }
 
 TEST_CASE("lists in a request mean every combination, and single members a list of one") {
-  const auto lists = parse_bisection_request(
-                         R"({"workloads":["dlrm"],"configurations":["cpu-train","cpu-infer"],)"
-                         R"("variants":["fp32","bf16"],"metrics":["time","cpu_peak"]})")
-                         .value();
+  const auto lists =
+      parse_bisection_request(R"({"workloads":["dlrm"],"configurations":["cpu-train","cpu-infer"],)"
+                              R"("variants":["fp32","bf16"],"metrics":["time","cpu_peak"]})")
+          .value();
   CHECK(named_series(lists).size() == 8);
   const auto single =
       parse_bisection_request(R"({"workloads":["dlrm"],"device":"cuda","metric":"time"})").value();

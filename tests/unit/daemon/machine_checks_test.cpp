@@ -94,7 +94,7 @@ TEST_CASE("a machine without a GPU has none, which is an error only where one is
   }
 }
 
-TEST_CASE("GPU and driver are named, and CUPTI that only root may use is told") {
+TEST_CASE("GPU and driver are named, and CUPTI that only root may use is reported") {
   const test::TemporaryFolder folder;
   folder.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX 535.54\nGCC version: 12\n");
   folder.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100\n");

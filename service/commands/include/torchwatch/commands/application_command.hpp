@@ -17,21 +17,22 @@ struct SessionOfCommand {
   comparison::Services& services() const { return application->services(); }
 };
 
-/// Opens an application that shows its progress on the terminal and logs warnings, or as --log-level
-/// says. Errors: those of daemon::Application::open.
+/// Opens an application that shows its progress on the terminal and logs warnings, or as
+/// --log-level says. Errors: those of daemon::Application::open.
 Result<SessionOfCommand> open_application(const Invocation&);
 Result<SessionOfCommand> open_application(const Invocation&, config::Config);
-/// Opens an application for a command that stores nothing it needs: for reading where a daemon holds
-/// the database.
+/// Opens an application for a command that stores nothing it needs: for reading where a daemon
+/// holds the database.
 Result<SessionOfCommand> open_for_reading(const Invocation&);
 /// Opens an application for a command that measures and only prints. Where a daemon holds the
-/// database it has one of its own, which ends with the command: what is measured is not stored then.
+/// database it has one of its own, which ends with the command: what is measured is not stored
+/// then.
 Result<SessionOfCommand> open_for_measuring(const Invocation&, config::Config);
 /// Takes the machine's lock; while somebody else measures, waits and says so. Errors: cancelled;
 /// those of Application::lock_machine but conflict.
 Status wait_for_machine(SessionOfCommand&, std::stop_token stop);
-/// Finds the build that a person named; without a name the newest that is ready and still lies where
-/// it was. Errors: those of daemon::resolve_build; not_found, saying how to get one.
+/// Finds the build that a person named; without a name the newest that is ready and still lies
+/// where it was. Errors: those of daemon::resolve_build; not_found, saying how to get one.
 Result<storage::BuildRow> named_or_newest(const Invocation&, SessionOfCommand&,
                                           const std::string& name);
 /// Opens the application of the daemon, which logs as [log] or --log-level say and shows no

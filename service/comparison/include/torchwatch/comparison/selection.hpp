@@ -23,8 +23,8 @@ struct Selection {
 /// Returns whether the metric is one that is asked for: a pass may give others beside it.
 bool is_selected(const Selection&, Metric);
 
-/// Returns the plan of the selection on this machine. Errors: those of plan_of_config; invalid, when
-/// a workload is not in the suite.
+/// Returns the plan of the selection on this machine. Errors: those of plan_of_config; invalid,
+/// when a workload is not in the suite.
 Result<Plan> plan_of(Services&, const Selection&);
 
 /// Returns the members of a request that ask for it: "workloads", "configurations", "variants",

@@ -29,8 +29,9 @@ Result<std::vector<storage::ComparisonRow>> carry_out_comparisons(
 /// measures even equal builds. With `opens_incidents` a regression becomes an incident and is
 /// bisected, as in a nightly; otherwise there are only verdicts. Errors: invalid (a
 /// workload that is not in the suite), before anything is stored; of storage.
-Result<storage::ComparisonRow> open_requested_comparison(
-    comparison::Services&, storage::Id candidate, storage::Id baseline, bool opens_incidents,
-    const comparison::Selection& = {});
+Result<storage::ComparisonRow> open_requested_comparison(comparison::Services&,
+                                                         storage::Id candidate,
+                                                         storage::Id baseline, bool opens_incidents,
+                                                         const comparison::Selection& = {});
 
 }  // namespace torchwatch::nightly
