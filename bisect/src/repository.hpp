@@ -11,7 +11,7 @@ namespace torchwatch::bisect {
 /// What the files behind CommitHistory share: the open repository and look-ups in it.
 struct CommitHistory::Repository {
   RepositoryHandle handle;
-  std::string path;  ///< as the caller named it, for messages
+  std::string path;                              ///< as the caller named it, for messages
   std::map<std::string, FirstParentLine> lines;  ///< by the branch's name
   std::int64_t commits_read = 0;                 ///< for the lines
 

@@ -62,8 +62,9 @@ Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
 Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
   if (!built_.empty()) return built_.begin()->second.tree;
   if (spec_.base_folder.empty()) return std::optional<builds::Tree>{};
-  TW_TRY(auto tree, builds::inspect(spec_.base_folder));
-  return std::optional<builds::Tree>(std::move(tree));
+  // It saves work, no more: where it is gone, recipes begin without it.
+  auto tree = builds::inspect(spec_.base_folder);
+  return tree ? std::optional(*std::move(tree)) : std::nullopt;
 }
 
 Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference side,

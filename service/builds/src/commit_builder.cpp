@@ -121,6 +121,12 @@ Answer CommitBuilder::make(const std::string& commit, const RecipePlace& place,
   return std::optional<CommitBuild>(std::move(made));
 }
 
+Status CommitBuilder::evict(std::int64_t bytes_max) {
+  const std::scoped_lock one_call_at_a_time(building_);
+  TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
+  return cache_->evict(bytes_max);
+}
+
 Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit) const {
   TW_TRY(const auto key, key_of(commit, settings_.recipe));
   return cache_->find(key, settings_.fault_age_max);

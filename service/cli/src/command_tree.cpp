@@ -81,7 +81,8 @@ CommandTree::CommandTree(Invocation& invocation)
        {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
         commands::add_comparisons, commands::add_incidents, commands::add_bisections,
         commands::add_series, commands::add_requests, commands::add_outbox, commands::add_tokens,
-        commands::add_builds, add_workloads, add_check, add_init, add_completion}) {
+        commands::add_database, commands::add_builds, add_workloads, add_check, add_init,
+        add_completion}) {
     add(commands_);
   }
 }

@@ -80,10 +80,11 @@ Outcome run_outbox(const Invocation& invocation) {
                                {"tries", terminal::Table::Align::right},
                                {"last error"}})};
   for (const auto& row : rows) {
-    items.table.add({row.key, std::to_string(row.incident), std::string(to_string(row.kind)),
-                     std::string(to_string(row.state)), std::to_string(row.tries), row.last_error});
+    items.table.add({row.key, row.incident == 0 ? "alarm" : std::to_string(row.incident),
+                     std::string(to_string(row.kind)), std::string(to_string(row.state)),
+                     std::to_string(row.tries), row.last_error});
     items.json.push_back({{"key", row.key},
-                          {"incident", row.incident},
+                          {"incident", row.incident == 0 ? json() : json(row.incident)},
                           {"kind", to_string(row.kind)},
                           {"state", to_string(row.state)},
                           {"title", report::text_or_null(row.title)},

@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "allowed.hpp"
 #include "value_format.hpp"
 
 namespace torchwatch::config {
@@ -14,49 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// The allowed values of a type, in words and as a check.
-template <typename T>
-struct Allowed {
-  std::string words;
-  std::function<bool(const T&)> holds = [](const T&) { return true; };
-};
-
-template <typename T>
-std::string spoken(const T& value) {
-  std::string text = write(value);
-  std::erase(text, '"');
-  return text;
-}
-
-template <typename T>
-Allowed<T> between(T least, T greatest) {
-  return {spoken(least) + " to " + spoken(greatest),
-          [=](const T& value) { return least <= value && value <= greatest; }};
-}
-
-template <typename T>
-Allowed<T> filled() {
-  return {"not empty", [](const T& value) { return !value.empty(); }};
-}
-
-template <typename T>
-Allowed<T> words_of(std::string words) {
-  return {std::move(words), [](const T&) { return true; }};  // reading already refuses others
-}
-
-/// Whether no element occurs twice: a benchmark measured twice would be stored twice.
-template <typename T>
-bool is_distinct(std::vector<T> list) {
-  std::sort(list.begin(), list.end());
-  return std::adjacent_find(list.begin(), list.end()) == list.end();
-}
-
-Allowed<std::vector<std::string>> distinct(std::string words) {
-  return {std::move(words), [](const std::vector<std::string>& list) {
-            return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
-          }};
-}
 
 Allowed<std::vector<std::string>> ip_addresses() {
   return {"IP addresses, each once", [](const std::vector<std::string>& list) {
@@ -206,11 +164,15 @@ void add_builds(std::vector<Key>& table) {
                       filled<std::filesystem::path>(), "Where builds and runner kits are kept."));
   table.push_back(key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,
                       between(64 * kMiB, 1024 * 1024 * kGiB),
-                      "Size limit of the cache. The least recently used entries go first."));
+                      "Size limit of the cache: builds of commits, releases and kits. The least "
+                      "recently used go first."));
+  table.push_back(key("build", "disk_reserve", &C::build, &C::Build::disk_reserve_bytes,
+                      between(std::int64_t{0}, 1024 * kGiB),
+                      "How much of the cache's disk must be free before work begins."));
   table.push_back(key(
       "build", "kit_sources", &C::build, &C::Build::kit_sources, Allowed<std::filesystem::path>{},
-      "A checkout of torchwatch, for its runner, models and deploy/libtorch. Empty: the "
-      "one that this program was built from."));
+      "A checkout or share/torchwatch of an installation, for its runner, models and "
+      "deploy/libtorch. Empty: those of this program."));
   table.push_back(key("build", "output_limit", &C::build, &C::Build::output_limit_bytes,
                       between(4 * kKiB, kGiB), "How much of a build's output is kept."));
 }
@@ -389,6 +351,26 @@ void add_reports(std::vector<Key>& table) {
                       "Lines of text, or one JSON object per line."));
 }
 
+void add_upkeep(std::vector<Key>& table) {
+  using C = Config;
+  const auto any = between(seconds(0), 3650 * kDay);
+  table.push_back(key("alarm", "no_nightly", &C::alarm, &C::Alarm::no_nightly, any,
+                      "An issue is filed when no nightly has come for so long. 0s: never."));
+  table.push_back(key("alarm", "no_verdict", &C::alarm, &C::Alarm::no_verdict, any,
+                      "The same when nightlies have come but got no verdicts. 0s: never."));
+  table.push_back(key("alarm", "no_delivery", &C::alarm, &C::Alarm::no_delivery, any,
+                      "The same when an incident's issue could not be filed. 0s: never."));
+  table.push_back(key("alarm", "no_self_test", &C::alarm, &C::Alarm::no_self_test, any,
+                      "The same when nightlies have come but no self-test has ended. 0s: never."));
+
+  table.push_back(key("retention", "samples", &C::retention, &C::Retention::samples, any,
+                      "How long the samples of unchanged benchmarks are kept; then their number, "
+                      "median, spread and digest stay. 0s: for ever."));
+  table.push_back(key("retention", "logs", &C::retention, &C::Retention::logs, any,
+                      "How long the output of failed runs and of commit builds is kept. 0s: for "
+                      "ever."));
+}
+
 std::vector<Key> make_table() {
   std::vector<Key> table;
   add_builds(table);
@@ -397,6 +379,7 @@ std::vector<Key> make_table() {
   add_service(table);
   add_web(table);
   add_reports(table);
+  add_upkeep(table);
   return table;
 }
 

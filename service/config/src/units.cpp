@@ -13,8 +13,8 @@ struct Unit {
 };
 
 // Largest first: formatting takes the first that divides.
-constexpr std::array kDurations{Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
-                                Unit{"ms", 1}};
+constexpr std::array kDurations{Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000},
+                                Unit{"s", 1'000}, Unit{"ms", 1}};
 constexpr std::array kSizes{Unit{"TiB", std::int64_t{1} << 40}, Unit{"GiB", std::int64_t{1} << 30},
                             Unit{"MiB", std::int64_t{1} << 20}, Unit{"KiB", std::int64_t{1} << 10},
                             Unit{"", 1}};

@@ -8,7 +8,8 @@
 
 namespace torchwatch::config {
 
-/// Reads a whole number and one unit: "4h", "30m", "90s", "500ms". Returns nothing for other text.
+/// Reads a whole number and one unit: "30d", "4h", "30m", "90s", "500ms". Returns nothing for other
+/// text.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view);
 
 /// Writes a duration in the largest unit that needs no fraction.

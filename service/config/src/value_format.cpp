@@ -58,7 +58,7 @@ tl::unexpected<Error> wrong_type(const toml::node& node, std::string_view wanted
 }
 
 Result<std::chrono::milliseconds> read_duration(const toml::node& node) {
-  constexpr std::string_view kWanted = R"(a duration: "4h", "30m", "90s" or "500ms")";
+  constexpr std::string_view kWanted = R"(a duration: "30d", "4h", "30m", "90s" or "500ms")";
   const auto text = node.value_exact<std::string>();
   if (!text) return wrong_type(node, kWanted);
   const auto duration = parse_duration(*text);

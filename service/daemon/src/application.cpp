@@ -6,6 +6,7 @@
 
 #include "logged.hpp"
 #include "source_folder.hpp"
+#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/storage/run_store.hpp"
@@ -21,6 +22,7 @@ class KitRunners final : public comparison::RunnerSource {
                             std::stop_token stop) override {
     auto kit = store_.kit_for(tree, workloads, stop);
     if (kit) {
+      note_use(kit->runner.parent_path());
       logger_.debug("runner ready", {{"build", tree.folder.string()}});
     } else {
       logger_.warning("runner cannot be built: " + kit.error().message,
@@ -34,10 +36,6 @@ class KitRunners final : public comparison::RunnerSource {
   kits::KitStore& store_;
   const log::Logger logger_;
 };
-
-std::filesystem::path source_folder(const config::Config& config) {
-  return config.build.kit_sources.empty() ? kSourceFolder : config.build.kit_sources;
-}
 
 kits::KitStore::Settings kit_settings(const config::Config& config) {
   kits::KitStore::Settings settings;

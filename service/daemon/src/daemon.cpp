@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "alarms.hpp"
 #include "health.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
 #include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -52,6 +54,7 @@ Daemon::Daemon(Application& application, Outbox outbox)
     : application_(application),
       outbox_(std::move(outbox)),
       logger_(application.log().logger("daemon")),
+      started_(application.services().clock.wall_now()),
       health_(std::make_unique<Health>()),
       housekeeping_(std::make_unique<Housekeeping>(
           application,
@@ -110,9 +113,21 @@ api::Backend Daemon::backend() {
       .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); }};
 }
 
+/// An exception is a fault of ours. It costs one round, not the service.
+Result<bool> Daemon::work_guarded(std::stop_token stop) {
+  try {
+    auto worked = work_once(std::move(stop));
+    note("service", "");
+    return worked;
+  } catch (const std::exception& exception) {
+    note("service", std::string("internal error: ") + exception.what());
+    return false;
+  }
+}
+
 Status Daemon::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    const auto worked = work_once(stop);
+    const auto worked = work_guarded(stop);
     const auto consequence =
         worked ? nightly::Consequence::waits : nightly::consequence_of(worked.error().code);
     if (!worked && consequence == nightly::Consequence::stops) {
@@ -132,6 +147,8 @@ Status Daemon::run(std::stop_token stop) {
 Result<bool> Daemon::work_once(std::stop_token stop) {
   auto& services = application_.services();
   TW_TRY_VOID(services.database.check_files());
+  TW_TRY(const auto alarms, update_alarms(application_, started_));
+  health_->set_alarms(alarms);
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
@@ -141,7 +158,8 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   if (is_busy) return true;
   application_.unlock_machine();  // a person may measure while nothing is due
   TW_TRY_VOID(deliver(stop));
-  TW_TRY_VOID(housekeeping_->look_after(stop));
+  // Whoever measures uses what lies in the caches.
+  if (application_.lock_machine()) TW_TRY_VOID(housekeeping_->look_after(stop));
   return false;
 }
 
@@ -152,6 +170,9 @@ Result<bool> Daemon::attend_next(std::stop_token stop) {
     logger_.info("waiting: " + locked.error().message);
     return false;
   }
+  const auto reserved = reserve_disk(application_);
+  note("disk", reserved ? "" : reserved.error().message);
+  if (!reserved) return false;
   auto& services = application_.services();
   nightly::WorkList work(services, nightly::Retry::when_due);
   TW_TRY(const bool hurried, attend_next_request(application_, Urgency::now, stop));

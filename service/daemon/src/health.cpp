@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torchwatch/report/alarm.hpp"
+
 namespace torchwatch::daemon {
 namespace {
 
@@ -10,8 +12,14 @@ std::string sentence_on(const std::string& source) {
   if (source == "storage") return "the database cannot be written; the log says why";
   if (source == "web") return "some clients cannot be answered; the log says why";
   if (source == "channel") return "the channel cannot be listed; the log says why";
-  if (source == "database") return "stored rows break rules; `torchwatch database check` lists them";
-  if (source == "outbox") return "messages cannot be delivered; `torchwatch outbox list` and the log say why";
+  if (source == "database")
+    return "stored rows break rules; `torchwatch database check` lists them";
+  if (source == "cache") return "the caches cannot be brought to their limit; the log says why";
+  if (source == "disk") return "the disk is nearly full, so no work is begun; the log says where";
+  if (source == "service")
+    return "a fault of torchwatch itself; the log says which, please report it";
+  if (source == "outbox")
+    return "messages cannot be delivered; `torchwatch outbox list` and the log say why";
   return "put off, and tried again later; `torchwatch status` says why";
 }
 
@@ -28,6 +36,16 @@ void Health::set_items(const std::vector<storage::SetbackRow>& rows) {
   for (const auto& row : rows) items.push_back(problem_of(row));
   const std::scoped_lock lock(mutex_);
   items_ = std::move(items);
+}
+
+void Health::set_alarms(const std::vector<storage::AlarmRow>& rows) {
+  std::vector<api::Problem> alarms;
+  for (const auto& row : rows) {
+    alarms.push_back(
+        {"alarm", std::string(to_string(row.cause)), row.since, report::alarm_sentence(row)});
+  }
+  const std::scoped_lock lock(mutex_);
+  alarms_ = std::move(alarms);
 }
 
 bool Health::set_source(const std::string& source, const std::string& problem,
@@ -53,6 +71,7 @@ std::vector<api::Problem> Health::problems() const {
   const std::scoped_lock lock(mutex_);
   std::vector<api::Problem> all;
   for (const auto& source : sources_) all.push_back(source.shown);
+  all.insert(all.end(), alarms_.begin(), alarms_.end());
   all.insert(all.end(), items_.begin(), items_.end());
   return all;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::daemon {
@@ -15,6 +16,8 @@ class Health {
  public:
   /// Replaces what is known of all items by their stored setbacks.
   void set_items(const std::vector<storage::SetbackRow>&);
+  /// Replaces what is known of the open alarms.
+  void set_alarms(const std::vector<storage::AlarmRow>&);
   /// Sets or, with no problem, ends the problem of a source that concerns the whole service.
   /// Returns whether that changes anything, and is worth a line in the log.
   bool set_source(const std::string& source, const std::string& problem, storage::WallMillis now);
@@ -28,6 +31,7 @@ class Health {
 
   mutable std::mutex mutex_;
   std::vector<api::Problem> items_;
+  std::vector<api::Problem> alarms_;
   std::vector<Source> sources_;
 };
 

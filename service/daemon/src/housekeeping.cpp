@@ -1,9 +1,16 @@
 #include "housekeeping.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
+#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/retention.hpp"
+
 namespace torchwatch::daemon {
 namespace {
 
-constexpr std::chrono::hours kCheckEvery{24};
+constexpr std::chrono::hours kEvery{24};
 
 /// "2 rules are broken, first slot_is_filled_once: slot s of comparison 4".
 std::string text_on(const std::vector<storage::InvariantBreach>& breaches) {
@@ -17,10 +24,45 @@ std::string text_on(const std::vector<storage::InvariantBreach>& breaches) {
 
 Status Housekeeping::look_after(std::stop_token stop) {
   const auto now = application_.services().clock.monotonic_now();
-  if (next_check_ && now < *next_check_) return {};
+  if (next_time_ && now < *next_time_) return {};
   TW_TRY_VOID(check_database(stop));
-  if (!stop.stop_requested()) next_check_ = now + kCheckEvery;
+  TW_TRY_VOID(remove_what_is_old(stop));
+  const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
+  note_("cache", tidied ? "" : tidied.error().message);
+  if (!stop.stop_requested()) next_time_ = now + kEvery;
   return {};
+}
+
+Status Housekeeping::remove_what_is_old(const std::stop_token& stop) {
+  auto& services = application_.services();
+  const auto& retention = application_.config().retention;
+  TW_TRY(const auto times, storage::AlarmStore(services.database).times());
+  // Counted from the newest nightly: a clock that is years ahead must not remove everything.
+  const auto newest = std::min(services.clock.wall_now(), times.last_nightly.value_or(0));
+  const auto before = [&](std::chrono::seconds age) {
+    return newest - std::chrono::milliseconds(age).count();
+  };
+  // One comparison a transaction: the server's threads get in between.
+  bool is_more = retention.samples.count() > 0;
+  while (is_more && !stop.stop_requested()) {
+    TW_TRY(is_more, storage::thin_oldest_comparison(services.database, before(retention.samples)));
+  }
+  if (retention.logs.count() == 0) return {};
+  TW_TRY_VOID(storage::remove_outputs(services.database, before(retention.logs)));
+  remove_old_logs(before(retention.logs));
+  return {};
+}
+
+void Housekeeping::remove_old_logs(storage::WallMillis before) {
+  const auto age = std::chrono::milliseconds(application_.services().clock.wall_now() - before);
+  const auto oldest = std::filesystem::file_time_type::clock::now() - age;
+  std::error_code error;
+  const auto folder = application_.config().build.cache / "commits";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".log") continue;
+    std::error_code gone;
+    if (entry.last_write_time(gone) < oldest) std::filesystem::remove(entry.path(), gone);
+  }
 }
 
 Status Housekeeping::check_database(std::stop_token stop) {

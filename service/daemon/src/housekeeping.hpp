@@ -7,6 +7,7 @@
 #include <string>
 
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::daemon {
 
@@ -20,15 +21,18 @@ class Housekeeping {
   Housekeeping(Application& application, Note note)
       : application_(application), note_(std::move(note)) {}
 
-  /// Does what is due: once a day every stored row is checked. Errors: damaged (the database).
+  /// Does what is due: once a day every stored row is checked, what is older than [retention] is
+  /// removed, and the caches are brought to their limit. Errors: damaged (the database).
   Status look_after(std::stop_token stop);
 
  private:
   Status check_database(std::stop_token stop);
+  Status remove_what_is_old(const std::stop_token& stop);
+  void remove_old_logs(storage::WallMillis before);
 
   Application& application_;
   const Note note_;
-  std::optional<std::chrono::nanoseconds> next_check_;  ///< monotonic; none: at once
+  std::optional<std::chrono::nanoseconds> next_time_;  ///< monotonic; none: at once
 };
 
 }  // namespace torchwatch::daemon

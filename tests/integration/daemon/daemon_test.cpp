@@ -13,6 +13,9 @@
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
@@ -320,6 +323,49 @@ TEST_CASE("stored rows that break a rule make an idle daemon unhealthy") {
   service.worker = {};
   CHECK(service.status);
   CHECK_THAT(service.out.str(), Contains("ready_build_is_verified"));
+}
+
+TEST_CASE("nightlies that stay away raise an alarm with an issue, which ends when one comes") {
+  Service service;
+  service.config.channel.poll = std::chrono::seconds(1);
+  service.config.alarm.no_self_test = std::chrono::seconds(0);
+  service.start();
+  auto& services = service.application->services();
+  storage::ComparisonStore comparisons(services.database);
+  const auto nightly = [&](const std::string& name, storage::WallMillis at) {
+    storage::BuildStore builds(services.database);
+    const auto build = builds.discover(storage::BuildOrigin::nightly, name).value();
+    const auto row =
+        comparisons.open({.purpose = storage::Purpose::nightly, .candidate = build.id}, at).value();
+    REQUIRE(comparisons.advance(row, storage::ComparisonState::accepted, at));
+  };
+  nightly("n1", 1000);
+  service.work();
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("status") == "degraded");
+  CHECK(health.at("problems").at(0).at("source") == "alarm");
+  CHECK(health.at("problems").at(0).at("item") == "no_nightly");
+  nightly("n2", services.clock.wall_now());
+  service.wait_until("/healthz", [](const json& body) { return !body.contains("problems"); });
+  const auto messages = storage::IncidentStore(services.database).unsent().value();
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[0].title == "torchwatch alarm: no nightly has come");
+  CHECK_THAT(messages[0].body, Contains("since 1970-01-01"));
+  CHECK(messages[1].kind == storage::OutboxKind::close);
+}
+
+TEST_CASE("a full disk is a problem of the whole service, and no work is begun on it") {
+  Service service;
+  service.config.build.disk_reserve_bytes = std::int64_t{1} << 60;
+  service.start();
+  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  service.work();
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("status") == "failing");
+  CHECK(health.at("problems").at(0).at("source") == "disk");
+  CHECK(service.get(path).at("state") == "pending");
 }
 
 TEST_CASE("a second daemon on the same database is refused") {

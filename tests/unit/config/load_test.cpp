@@ -142,7 +142,7 @@ TEST_CASE("a value of the wrong type says what was found and what is meant") {
 TEST_CASE("a bad duration or size says how one is written") {
   CHECK(error_of("[build]\ntimeout = \"4 hours\"\n") ==
         "torchwatch.toml:2: [build] timeout: invalid value \"4 hours\": must be a duration: "
-        "\"4h\", \"30m\", \"90s\" or \"500ms\" (1s to 168h)");
+        "\"30d\", \"4h\", \"30m\", \"90s\" or \"500ms\" (1s to 7d)");
   CHECK(error_of("[build]\ntimeout = 14400\n").find("14400: must be a duration") !=
         std::string::npos);
   CHECK(error_of("[build]\ntimeout = \"1500ms\"\n").find("must be in whole seconds") !=

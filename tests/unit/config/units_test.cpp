@@ -6,6 +6,7 @@ using namespace torchwatch::config;
 using namespace std::chrono_literals;
 
 TEST_CASE("a duration is a whole number and one unit") {
+  CHECK(parse_duration("400d") == 400 * 24h);
   CHECK(parse_duration("4h") == 4h);
   CHECK(parse_duration("30m") == 30min);
   CHECK(parse_duration("90s") == 90s);
@@ -13,7 +14,7 @@ TEST_CASE("a duration is a whole number and one unit") {
 }
 
 TEST_CASE("anything else is no duration") {
-  for (const auto* text : {"", "4", "h", "4 h", "-4h", "+4h", "1.5h", "4h30m", "4H", "4d", " 4h",
+  for (const auto* text : {"", "4", "h", "4 h", "-4h", "+4h", "1.5h", "4h30m", "4H", "4D", " 4h",
                            "99999999999999999h", "99999999999999999999s"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text).has_value());

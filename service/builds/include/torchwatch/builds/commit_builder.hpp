@@ -65,6 +65,10 @@ class CommitBuilder {
   /// The build of `commit` if it lies in the cache (or is known to be unbuildable).
   Result<std::optional<CommitBuild>> cached(const std::string& commit) const;
 
+  /// Removes what was used longest ago until at most `bytes_max` remain, as after each build; what
+  /// is in use stays. Errors: conflict (another process builds in the folder), unavailable.
+  Status evict(std::int64_t bytes_max);
+
  private:
   Result<std::optional<CommitBuild>> make(const std::string& commit, const RecipePlace&,
                                           const std::optional<Tree>& base,

@@ -70,6 +70,7 @@ class Noun {
 void add_bisections(Commands&);
 void add_builds(Commands&);
 void add_comparisons(Commands&);
+void add_database(Commands&);
 void add_incidents(Commands&);
 void add_outbox(Commands&);
 void add_requests(Commands&);

@@ -58,6 +58,7 @@ struct Config {
     int builders = 1;  ///< builds that a search makes at once
     std::filesystem::path cache = "state/builds";
     std::int64_t cache_limit_bytes = std::int64_t{40} << 30;
+    std::int64_t disk_reserve_bytes = std::int64_t{1} << 30;  ///< free, before work begins
     std::filesystem::path kit_sources;  ///< empty: the checkout that this program was built from
     std::int64_t output_limit_bytes = std::int64_t{8} << 20;
   } build;
@@ -123,6 +124,16 @@ struct Config {
     std::vector<std::string> assignees;
     std::vector<std::string> cc;  ///< who is mentioned: logins and owner/team
   } github;
+  struct Alarm {  ///< 0: never
+    std::chrono::seconds no_nightly{4 * 86'400};
+    std::chrono::seconds no_verdict{4 * 86'400};
+    std::chrono::seconds no_delivery{86'400};
+    std::chrono::seconds no_self_test{60 * 86'400};
+  } alarm;
+  struct Retention {  ///< 0: for ever
+    std::chrono::seconds samples{400 * 86'400};
+    std::chrono::seconds logs{90 * 86'400};
+  } retention;
   struct Log {
     torchwatch::log::Level level = torchwatch::log::Level::info;
     torchwatch::log::Format format = torchwatch::log::Format::text;

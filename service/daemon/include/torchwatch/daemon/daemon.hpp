@@ -62,6 +62,7 @@ class Daemon {
   /// Delivers what is due, then works on one item. True if there was one, and another look is worth
   /// it at once; else the machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);
+  Result<bool> work_guarded(std::stop_token stop);
   /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
   /// before what somebody began on a command line. False as well while somebody else measures.
   Result<bool> attend_next(std::stop_token stop);
@@ -75,6 +76,7 @@ class Daemon {
   Application& application_;
   Outbox outbox_;
   const log::Logger logger_;
+  const storage::WallMillis started_;
   std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Tokens> tokens_;  ///< likewise

@@ -1,0 +1,156 @@
+#include <fstream>
+#include <ostream>
+
+#include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/report/export.hpp"
+#include "torchwatch/storage/backup.hpp"
+
+namespace torchwatch::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string size_text(const fs::path& file) {
+  std::error_code ignored;
+  return std::to_string((fs::file_size(file, ignored) >> 20U) + 1) + " MiB";
+}
+
+Outcome run_backup(const Invocation& invocation, const fs::path& file) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY_VOID(storage::back_up(*database, file));
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"schema", 1}, {"backup", file.string()}}.dump(2) << '\n';
+  } else {
+    invocation.out << "backed up into " << file.string() << " (" << size_text(file)
+                   << "), every row and digest checked\n";
+  }
+  return ExitStatus::done;
+}
+
+Outcome run_restore(const Invocation& invocation, const fs::path& file) {
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto kept, storage::restore(file, config.storage.path));
+  if (invocation.json) {
+    const nlohmann::json replaced = kept.empty() ? nlohmann::json() : nlohmann::json(kept.string());
+    invocation.out << nlohmann::json{{"schema", 1}, {"replaced", replaced}}.dump(2) << '\n';
+    return ExitStatus::done;
+  }
+  invocation.out << config.storage.path.string() << " is now what " << file.string() << " holds\n";
+  if (!kept.empty()) invocation.out << "the replaced database is " << kept.string() << '\n';
+  return ExitStatus::done;
+}
+
+Outcome run_check(const Invocation& invocation) {
+  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto breaches, database->check_invariants(invocation.stop));
+  Items items{terminal::Table({{"broken rule"}, {"rows"}})};
+  for (const auto& breach : breaches) {
+    items.table.add({breach.invariant, breach.rows});
+    items.json.push_back({{"invariant", breach.invariant}, {"rows", breach.rows}});
+  }
+  print(invocation, items, "Every stored row keeps the rules, and every digest matches.");
+  return breaches.empty() ? ExitStatus::done : ExitStatus::environment;
+}
+
+Outcome run_gc(const Invocation& invocation) {
+  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY(const auto tidied,
+         daemon::tidy_caches(*opened.application,
+                             opened.application->config().build.cache_limit_bytes));
+  const auto size = [](const daemon::CacheSizes& sizes) {
+    return nlohmann::json{
+        {"commits", sizes.commits}, {"releases", sizes.releases}, {"kits", sizes.kits}};
+  };
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"schema", 1},
+                                     {"bytes_before", size(tidied.before)},
+                                     {"bytes_after", size(tidied.after)},
+                                     {"copies_removed", tidied.copies.size()}}
+                          .dump(2)
+                   << '\n';
+    return ExitStatus::done;
+  }
+  const auto mib = [](std::int64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
+  invocation.out << "cache: " << mib(tidied.after.sum()) << ", before " << mib(tidied.before.sum())
+                 << " (builds of commits " << mib(tidied.after.commits) << ", releases "
+                 << mib(tidied.after.releases) << ", kits " << mib(tidied.after.kits) << ")\n"
+                 << "old copies of the database removed: " << tidied.copies.size() << '\n';
+  return ExitStatus::done;
+}
+
+struct ExportOptions {
+  std::string what;
+  std::string format = "csv";
+  std::string file;
+};
+
+Status export_into(storage::Database& database, const ExportOptions& options, std::ostream& out) {
+  const auto format =
+      options.format == "csv" ? report::ExportFormat::csv : report::ExportFormat::json_lines;
+  return options.what == "verdicts" ? report::export_verdicts(database, format, out)
+                                    : report::export_samples(database, format, out);
+}
+
+Outcome run_export(const Invocation& invocation, const ExportOptions& options) {
+  TW_TRY(const auto database, open_reader(invocation));
+  if (options.file.empty()) {
+    TW_TRY_VOID(export_into(*database, options, invocation.out));
+    return ExitStatus::done;
+  }
+  std::ofstream file(options.file, std::ios::binary);
+  TW_TRY_VOID(export_into(*database, options, file));
+  file.close();
+  if (file.good()) return ExitStatus::done;
+  return fail(ErrorCode::unavailable, "cannot write " + options.file + ": is the disk full?");
+}
+
+void add_export(Noun& database) {
+  auto options = std::make_shared<ExportOptions>();
+  auto& command = database.add(
+      "export", "Print what was measured, for other programs",
+      [options](const Invocation& invocation) { return run_export(invocation, *options); });
+  command.add_option("WHAT", options->what, "verdicts, or samples: every run with its samples")
+      ->required()
+      ->check(CLI::IsMember({"verdicts", "samples"}));
+  command.add_option("--format", options->format, "csv or json-lines; default: csv")
+      ->check(CLI::IsMember({"csv", "json-lines"}))
+      ->type_name("FORMAT");
+  command.add_option("--out", options->file, "Write into this file; default: standard output")
+      ->type_name("FILE");
+  command.footer("torchwatch database export verdicts --format json-lines --out verdicts.jsonl");
+}
+
+/// A verb on the file that FILE names.
+void add_with_file(Noun& database, const std::string& verb, const std::string& what,
+                   const std::string& of_file,
+                   std::function<Outcome(const Invocation&, const fs::path&)> action) {
+  auto file = std::make_shared<std::string>();
+  auto& command = database.add(verb, what, [file, action](const Invocation& invocation) {
+    return action(invocation, *file);
+  });
+  command.add_option("FILE", *file, of_file)->required();
+  command.footer("torchwatch database " + verb + " torchwatch.backup");
+}
+
+}  // namespace
+
+void add_database(Commands& all) {
+  Noun noun(all, "database", "The database and the caches: backup, restore, check, gc, export");
+  add_with_file(noun, "backup", "Copy it into a new file, also while the daemon runs",
+                "The file; it must not exist", run_backup);
+  add_with_file(noun, "restore", "Put a backup in its place, and keep what is replaced",
+                "The backup; it is checked before anything is replaced", run_restore);
+  noun.add("check", "Check every stored row, reference and digest", run_check);
+  noun.add("gc",
+           "Bring the caches to [build] cache_limit and remove old copies of the database, as the "
+           "daemon does once a day",
+           run_gc);
+  add_export(noun);
+}
+
+}  // namespace torchwatch::commands

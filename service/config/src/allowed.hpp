@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "value_format.hpp"
+
+namespace torchwatch::config {
+
+/// The allowed values of a type, in words and as a check.
+template <typename T>
+struct Allowed {
+  std::string words;
+  std::function<bool(const T&)> holds = [](const T&) { return true; };
+};
+
+template <typename T>
+std::string spoken(const T& value) {
+  std::string text = write(value);
+  std::erase(text, '"');
+  return text;
+}
+
+template <typename T>
+Allowed<T> between(T least, T greatest) {
+  return {spoken(least) + " to " + spoken(greatest),
+          [=](const T& value) { return least <= value && value <= greatest; }};
+}
+
+template <typename T>
+Allowed<T> filled() {
+  return {"not empty", [](const T& value) { return !value.empty(); }};
+}
+
+template <typename T>
+Allowed<T> words_of(std::string words) {
+  return {std::move(words), [](const T&) { return true; }};  // reading already refuses others
+}
+
+/// Whether no element occurs twice: a benchmark measured twice would be stored twice.
+template <typename T>
+bool is_distinct(std::vector<T> list) {
+  std::sort(list.begin(), list.end());
+  return std::adjacent_find(list.begin(), list.end()) == list.end();
+}
+
+inline Allowed<std::vector<std::string>> distinct(std::string words) {
+  return {std::move(words), [](const std::vector<std::string>& list) {
+            return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
+          }};
+}
+
+}  // namespace torchwatch::config

@@ -1,0 +1,90 @@
+#include "alarms.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/report/alarm.hpp"
+#include "torchwatch/report/issue.hpp"
+
+namespace torchwatch::daemon {
+namespace {
+
+using storage::AlarmCause;
+using storage::WallMillis;
+
+bool is_longer(WallMillis from, WallMillis to, std::chrono::seconds limit) {
+  return limit.count() > 0 && to - from > std::chrono::milliseconds(limit).count();
+}
+
+/// A message whose marker nobody can guess, so that an issue that holds it is ours.
+storage::OutboxRow message(comparison::Services& services, const storage::AlarmRow& alarm,
+                           const std::string& what, std::string title, const std::string& body) {
+  storage::OutboxRow row;
+  row.key = what + "-alarm-" + std::string(to_string(alarm.cause)) + "-" +
+            std::to_string(alarm.raised_at);
+  row.title = std::move(title);
+  row.body = body + "\n" + report::marker(row.key + ":" + services.random.token()) + "\n";
+  return row;
+}
+
+Status end_alarm(comparison::Services& services, const storage::AlarmRow& alarm) {
+  return storage::AlarmStore(services.database)
+      .end(alarm, message(services, alarm, "end", "", report::alarm_end(alarm)),
+           services.clock.wall_now());
+}
+
+Status raise_alarm(comparison::Services& services, const MissingData& missing) {
+  const storage::AlarmRow alarm{.cause = missing.cause,
+                                .since = missing.since,
+                                .raised_at = services.clock.wall_now(),
+                                .issue_number = {}};
+  const auto opening =
+      message(services, alarm, "open", report::alarm_title(alarm), report::alarm_body(alarm));
+  const auto raised = storage::AlarmStore(services.database).raise(alarm, opening);
+  return raised ? Status{} : Status{fail(raised.error())};
+}
+
+}  // namespace
+
+std::vector<MissingData> missing_data(const storage::DataTimes& times, const config::Config& config,
+                                      WallMillis started, WallMillis now) {
+  std::vector<MissingData> missing;
+  const auto& limits = config.alarm;
+  const auto last_nightly = times.last_nightly.value_or(started);
+  if (is_longer(last_nightly, now, limits.no_nightly)) {
+    missing.push_back({AlarmCause::no_nightly, last_nightly});
+  }
+  if (times.without_verdict && is_longer(*times.without_verdict, now, limits.no_verdict)) {
+    missing.push_back({AlarmCause::no_verdict, *times.without_verdict});
+  }
+  // Without a repository messages stay in the outbox because somebody wants it so.
+  const bool delivers = !config.github.repository.empty();
+  if (delivers && times.undelivered && is_longer(*times.undelivered, now, limits.no_delivery)) {
+    missing.push_back({AlarmCause::no_delivery, *times.undelivered});
+  }
+  // Self-tests follow nightlies: without those, none is overdue.
+  const auto tested = times.last_self_test ? times.last_self_test : times.first_nightly;
+  if (tested && is_longer(*tested, last_nightly, limits.no_self_test)) {
+    missing.push_back({AlarmCause::no_self_test, *tested});
+  }
+  return missing;
+}
+
+Result<std::vector<storage::AlarmRow>> update_alarms(Application& application, WallMillis started) {
+  auto& services = application.services();
+  storage::AlarmStore store(services.database);
+  TW_TRY(const auto times, store.times());
+  const auto missing =
+      missing_data(times, application.config(), started, services.clock.wall_now());
+  TW_TRY(const auto open, store.open());
+  for (const auto& alarm : open) {
+    if (std::ranges::find(missing, alarm.cause, &MissingData::cause) != missing.end()) continue;
+    TW_TRY_VOID(end_alarm(services, alarm));
+  }
+  for (const auto& each : missing) {
+    if (std::ranges::find(open, each.cause, &storage::AlarmRow::cause) != open.end()) continue;
+    TW_TRY_VOID(raise_alarm(services, each));
+  }
+  return store.open();
+}
+
+}  // namespace torchwatch::daemon

@@ -1,0 +1,212 @@
+#include "torchwatch/daemon/caches.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLastUsed = "last-used";
+constexpr int kNightliesKept = 2;
+constexpr int kIncidentsLookedAt = 1000;
+
+std::int64_t bytes_of(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code gone;
+    const bool is_file = entry->is_regular_file(gone) && !entry->is_symlink(gone);
+    const auto size = is_file ? entry->file_size(gone) : 0;
+    if (!gone) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+/// Something in the cache that goes as a whole.
+struct Entry {
+  fs::path folder;
+  std::int64_t bytes = 0;
+  fs::file_time_type last_used;
+};
+
+fs::file_time_type last_use_of(const fs::path& folder) {
+  std::error_code error;
+  const auto noted = fs::last_write_time(folder / kLastUsed, error);
+  if (!error) return noted;
+  const auto made = fs::last_write_time(folder, error);
+  return error ? fs::file_time_type::min() : made;
+}
+
+std::vector<Entry> entries_of(const fs::path& cache) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(cache, error)) {
+    std::error_code gone;
+    if (!entry.is_directory(gone) || entry.path().filename() == "known") continue;
+    entries.push_back({entry.path(), bytes_of(entry.path()), last_use_of(entry.path())});
+  }
+  std::ranges::sort(entries, {}, &Entry::last_used);
+  return entries;
+}
+
+CacheSizes sizes_of(const fs::path& cache) {
+  return {.commits = bytes_of(cache / "commits"),
+          .releases = bytes_of(cache / "releases"),
+          .kits = bytes_of(cache / "kits")};
+}
+
+/// The builds whose trees something needs that is not over.
+Result<std::set<storage::Id>> needed_builds(storage::Database& database) {
+  std::set<storage::Id> needed;
+  storage::ComparisonStore comparisons(database);
+  const auto need = [&](const storage::ComparisonRow& row) {
+    needed.insert(row.candidate);
+    if (row.baseline) needed.insert(*row.baseline);
+  };
+  TW_TRY(const auto unfinished, comparisons.unfinished());
+  for (const auto& row : unfinished) need(row);
+  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, kNightliesKept));
+  for (const auto& row : nightlies) need(row);
+  TW_TRY(const auto incidents, storage::IncidentStore(database).list(kIncidentsLookedAt));
+  for (const auto& incident : incidents) {
+    if (incident.state == storage::IncidentState::closed) continue;
+    TW_TRY(const auto row, comparisons.get(incident.comparison));
+    need(row);
+  }
+  return needed;
+}
+
+bool lies_in(const std::string& tree, const fs::path& folder) {
+  const auto below = fs::path(tree).lexically_relative(folder);
+  return !below.empty() && *below.begin() != "..";
+}
+
+/// Removes the folder, and notes for the builds in it that they are gone.
+Status remove_entry(storage::Database& database, const fs::path& folder) {
+  storage::BuildStore builds(database);
+  TW_TRY(const auto rows, builds.list());
+  std::error_code error;
+  const auto removed = fs::path(folder.string() + ".removed");
+  fs::rename(folder, removed, error);
+  if (!error) fs::remove_all(removed, error);
+  if (error) {
+    return fail(ErrorCode::unavailable,
+                "cannot remove " + folder.string() + ": " + error.message());
+  }
+  for (const auto& row : rows) {
+    if (!lies_in(row.folder, folder)) continue;
+    TW_TRY_VOID(builds.set_unusable(row.id, "its files were removed from the cache"));
+  }
+  return {};
+}
+
+/// Kits and releases that may go, the least recently used first.
+Result<std::vector<Entry>> removable(Application& application, const fs::path& cache) {
+  auto& database = application.services().database;
+  TW_TRY(const auto needed, needed_builds(database));
+  TW_TRY(const auto builds, storage::BuildStore(database).list());
+  auto entries = entries_of(cache / "releases");
+  std::erase_if(entries, [&](const Entry& entry) {
+    return std::ranges::any_of(builds, [&](const storage::BuildRow& row) {
+      return needed.contains(row.id) && lies_in(row.folder, entry.folder);
+    });
+  });
+  std::ranges::move(entries_of(cache / "kits"), std::back_inserter(entries));
+  std::ranges::sort(entries, {}, &Entry::last_used);
+  return entries;
+}
+
+/// Takes one entry out of the cache of commits, if it has older ones than `than`. Returns the bytes
+/// that went.
+Result<std::int64_t> remove_older_commit(Application& application, const fs::path& cache,
+                                         std::optional<fs::file_time_type> than) {
+  auto* const commits = application.services().commits;
+  const auto entries = entries_of(cache / "commits");
+  if (commits == nullptr || entries.empty()) return 0;
+  if (than && entries.front().last_used > *than) return 0;
+  const auto before = bytes_of(cache / "commits");
+  TW_TRY_VOID(commits->evict(std::max<std::int64_t>(before - 1, 0)));
+  return before - bytes_of(cache / "commits");
+}
+
+Status shrink(Application& application, const fs::path& cache, std::int64_t bytes_max) {
+  auto total = sizes_of(cache).sum();
+  TW_TRY(auto others, removable(application, cache));
+  auto next = others.begin();
+  while (total > bytes_max) {
+    const auto than = next == others.end() ? std::nullopt : std::optional(next->last_used);
+    TW_TRY(const auto removed, remove_older_commit(application, cache, than));
+    total -= removed;
+    if (removed > 0) continue;
+    if (next == others.end()) return {};
+    TW_TRY_VOID(remove_entry(application.services().database, next->folder));
+    total -= next->bytes;
+    ++next;
+  }
+  return {};
+}
+
+/// Copies that were made before migrations, but the newest.
+std::vector<fs::path> remove_old_copies(const fs::path& database) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> copies;
+  std::error_code error;
+  const auto begins = database.filename().string() + ".v";
+  for (const auto& entry : fs::directory_iterator(database.parent_path(), error)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(begins) || !name.ends_with(".backup")) continue;
+    copies.emplace_back(entry.last_write_time(error), entry.path());
+  }
+  std::ranges::sort(copies);
+  if (!copies.empty()) copies.pop_back();
+  std::vector<fs::path> removed;
+  for (const auto& [time, path] : copies) {
+    if (fs::remove(path, error)) removed.push_back(path);
+  }
+  return removed;
+}
+
+}  // namespace
+
+Result<Tidied> tidy_caches(Application& application, std::int64_t bytes_max) {
+  const auto& cache = application.config().build.cache;
+  Tidied tidied{.before = sizes_of(cache), .after = {}, .copies = {}};
+  TW_TRY_VOID(shrink(application, cache, bytes_max));
+  tidied.after = sizes_of(cache);
+  tidied.copies = remove_old_copies(application.config().storage.path);
+  return tidied;
+}
+
+void note_use(const fs::path& folder) {
+  std::ofstream(folder / kLastUsed).flush();
+  std::error_code ignored;  // the entry goes a little early then
+  fs::last_write_time(folder / kLastUsed, fs::file_time_type::clock::now(), ignored);
+}
+
+Status reserve_disk(Application& application) {
+  const auto& build = application.config().build;
+  const auto free_bytes = [&]() -> std::int64_t {
+    std::error_code error;
+    const auto space = fs::space(build.cache, error);
+    return error ? INT64_MAX : static_cast<std::int64_t>(space.available);
+  };
+  const auto missing = build.disk_reserve_bytes - free_bytes();
+  if (missing <= 0) return {};
+  const auto target = sizes_of(build.cache).sum() - missing;
+  TW_TRY_VOID(tidy_caches(application, std::max<std::int64_t>(target, 0)));
+  if (free_bytes() >= build.disk_reserve_bytes) return {};
+  return fail(ErrorCode::unavailable, "the disk of " + build.cache.string() + " has " +
+                                          std::to_string(free_bytes() >> 20U) +
+                                          " MiB free, less than [build] disk_reserve: free some "
+                                          "space");
+}
+
+}  // namespace torchwatch::daemon

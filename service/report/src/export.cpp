@@ -1,0 +1,191 @@
+#include "torchwatch/report/export.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+using nlohmann::ordered_json;
+using BuildNames = std::map<storage::Id, std::string>;
+
+constexpr int kPage = 200;
+
+/// RFC 4180: quotes are doubled, and a cell that needs them stands in quotes.
+std::string csv_cell(const ordered_json& value) {
+  if (value.is_null()) return "";
+  auto text = value.is_string() ? value.get<std::string>() : value.dump();
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
+    text.insert(at, 1, '"');
+  }
+  return '"' + text + '"';
+}
+
+/// Writes rows of equal members.
+class RowWriter {
+ public:
+  RowWriter(ExportFormat format, std::ostream& out) : format_(format), out_(out) {}
+
+  Status write(const ordered_json& row) {
+    if (format_ == ExportFormat::json_lines) {
+      out_ << row.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    } else {
+      if (is_first_) write_line(row, [](const auto& item) { return csv_cell(item.key()); });
+      write_line(row, [](const auto& item) { return csv_cell(item.value()); });
+    }
+    is_first_ = false;
+    if (out_.good()) return {};
+    return fail(ErrorCode::unavailable,
+                "the rows cannot be written: is the disk full, or the pipe closed?");
+  }
+
+ private:
+  template <typename Cell>
+  void write_line(const ordered_json& row, const Cell& cell) {
+    const char* separator = "";
+    for (const auto& item : row.items()) {
+      out_ << separator << cell(item);
+      separator = ",";
+    }
+    out_ << "\r\n";
+  }
+
+  ExportFormat format_;
+  std::ostream& out_;
+  bool is_first_ = true;
+};
+
+/// Returns all rows of a store that lists the newest first, the oldest first.
+template <typename Row, typename Store>
+Result<std::vector<Row>> all_of(Store store) {
+  std::vector<Row> rows;
+  storage::Id before = INT64_MAX;
+  for (bool is_more = true; is_more;) {
+    TW_TRY(auto page, store.list(kPage, before));
+    is_more = static_cast<int>(page.size()) == kPage;
+    if (!page.empty()) before = page.back().id;
+    std::ranges::move(page, std::back_inserter(rows));
+  }
+  std::ranges::reverse(rows);
+  return rows;
+}
+
+Result<BuildNames> names_of_builds(storage::Database& database) {
+  TW_TRY(const auto builds, storage::BuildStore(database).list());
+  BuildNames names;
+  for (const auto& build : builds) names[build.id] = build.name;
+  return names;
+}
+
+void add_benchmark(ordered_json& row, const Benchmark& benchmark) {
+  row["workload"] = benchmark.workload;
+  row["configuration"] = to_string(benchmark.configuration);
+  row["variant"] = to_string(benchmark.variant);
+}
+
+ordered_json row_of(const storage::ComparisonRow& comparison, const storage::VerdictRow& verdict,
+                    const BuildNames& builds) {
+  ordered_json row{{"comparison", comparison.id},
+                   {"purpose", to_string(comparison.purpose)},
+                   {"ended_at", time_of(comparison.ended_at)},
+                   {"candidate", builds.at(comparison.candidate)},
+                   {"baseline", nullptr}};
+  if (comparison.baseline) row["baseline"] = builds.at(*comparison.baseline);
+  add_benchmark(row, verdict.series.benchmark);
+  row["metric"] = to_string(verdict.series.metric);
+  row["unit"] = unit_of(verdict.series.metric);
+  row["verdict"] = to_string(verdict.verdict);
+  row["ratio"] = verdict.ratio;
+  row["interval_low"] = verdict.interval_low;
+  row["interval_high"] = verdict.interval_high;
+  row["baseline_value"] = verdict.baseline_value;
+  row["candidate_value"] = verdict.candidate_value;
+  row["runs"] = verdict.runs;
+  row["reason"] = text_or_null(verdict.reason);
+  return row;
+}
+
+ordered_json row_of(storage::Owner owner, const storage::RunRow& run, const BuildNames& builds) {
+  const bool is_comparison = owner.kind == storage::OwnerKind::comparison;
+  ordered_json row{{"owner", is_comparison ? "comparison" : "bisection"},
+                   {"owner_id", owner.id},
+                   {"run", run.attempt},
+                   {"slot", run.slot},
+                   {"build", builds.at(run.build)}};
+  add_benchmark(row, run.benchmark);
+  row["pass"] = to_string(run.pass);
+  return row;
+}
+
+Status write_samples(RowWriter& writer, ExportFormat format, ordered_json row,
+                     const RunResult& result) {
+  if (format == ExportFormat::json_lines) {
+    for (const auto& [metric, value] : result.values) {
+      row["values"][std::string(to_string(metric))] = value;
+    }
+    row["samples_ns"] = result.samples_ns;
+    row["device_samples_ns"] = result.device_samples_ns;
+    return writer.write(row);
+  }
+  for (std::size_t i = 0; i < result.samples_ns.size(); ++i) {
+    row["sample"] = i;
+    row["ns"] = result.samples_ns[i];
+    TW_TRY_VOID(writer.write(row));
+  }
+  return {};
+}
+
+Status write_runs(storage::Database& database, storage::Owner owner, const BuildNames& builds,
+                  RowWriter& writer, ExportFormat format) {
+  storage::RunStore runs(database);
+  TW_TRY(const auto ended, runs.runs_of(owner));
+  for (const auto& run : ended) {
+    if (run.status != RunStatus::ok) continue;
+    TW_TRY(const auto result, runs.result_of(run.attempt));
+    TW_TRY_VOID(write_samples(writer, format, row_of(owner, run, builds), result));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status export_verdicts(storage::Database& database, ExportFormat format, std::ostream& out) {
+  RowWriter writer(format, out);
+  storage::ComparisonStore store(database);
+  TW_TRY(const auto builds, names_of_builds(database));
+  TW_TRY(const auto comparisons, all_of<storage::ComparisonRow>(store));
+  for (const auto& comparison : comparisons) {
+    TW_TRY(const auto verdicts, store.verdicts_of(comparison.id));
+    for (const auto& verdict : verdicts) {
+      TW_TRY_VOID(writer.write(row_of(comparison, verdict, builds)));
+    }
+  }
+  return {};
+}
+
+Status export_samples(storage::Database& database, ExportFormat format, std::ostream& out) {
+  RowWriter writer(format, out);
+  TW_TRY(const auto builds, names_of_builds(database));
+  TW_TRY(const auto comparisons,
+         all_of<storage::ComparisonRow>(storage::ComparisonStore(database)));
+  for (const auto& row : comparisons) {
+    const storage::Owner owner{storage::OwnerKind::comparison, row.id};
+    TW_TRY_VOID(write_runs(database, owner, builds, writer, format));
+  }
+  TW_TRY(const auto bisections, all_of<storage::BisectionRow>(storage::BisectionStore(database)));
+  for (const auto& row : bisections) {
+    const storage::Owner owner{storage::OwnerKind::bisection, row.id};
+    TW_TRY_VOID(write_runs(database, owner, builds, writer, format));
+  }
+  return {};
+}
+
+}  // namespace torchwatch::report

@@ -1,0 +1,119 @@
+#include "torchwatch/daemon/caches.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kMegabyte = 1'000'000;
+
+/// A cache with two kits and two releases of a megabyte each, of which a comparison that has not
+/// ended needs one.
+struct FullCache {
+  FullCache() {
+    config.storage.path = folder.path() / "state" / "torchwatch.sqlite";
+    config.build.cache = folder.path() / "state" / "builds";
+    config.executor.scratch = folder.path() / "state" / "scratch";
+    config.executor.machine_lock = folder.path().filename().string();
+    application = daemon::Application::open(config, progress, log).value();
+    int age = 10;
+    for (const char* name : {"releases/2.12.0", "releases/2.11.0", "kits/a", "kits/b"}) {
+      write(name, --age);
+    }
+    auto& database = application->services().database;
+    needed = release("2.12.0");
+    other = release("2.11.0");
+    REQUIRE(storage::ComparisonStore(database).open(
+        {.purpose = storage::Purpose::requested, .candidate = needed, .baseline = needed}, 1));
+  }
+
+  void write(const std::string& name, int hours_ago) {
+    folder.write("state/builds/" + name + "/file", std::string(kMegabyte, 'x'));
+    daemon::note_use(path(name));
+    fs::last_write_time(path(name) / "last-used",
+                        fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
+  }
+
+  fs::path path(const std::string& name) const { return config.build.cache / name; }
+
+  storage::Id release(const std::string& name) {
+    storage::BuildStore builds(application->services().database);
+    auto row = builds.discover(storage::BuildOrigin::release, name).value();
+    row.content_hash = "h";
+    row.folder = path("releases/" + name) / "torch";
+    return builds.mark_ready(row).value().id;
+  }
+
+  std::string unusable(storage::Id id) {
+    return storage::BuildStore(application->services().database).get(id).value().unusable;
+  }
+
+  test::TemporaryFolder folder;
+  config::Config config;
+  comparison::Silence progress;
+  std::ostringstream out;
+  log::Log log{{log::Level::debug, log::Format::json}, out};
+  std::unique_ptr<daemon::Application> application;
+  storage::Id needed = 0;
+  storage::Id other = 0;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(FullCache, "a cache below its limit is left as it is") {
+  const auto tidied = daemon::tidy_caches(*application, 5 * kMegabyte).value();
+  CHECK(tidied.before.sum() == 4 * kMegabyte);
+  CHECK(tidied.after.sum() == 4 * kMegabyte);
+}
+
+TEST_CASE_METHOD(FullCache, "what was used longest ago goes first, whatever kind it is of") {
+  const auto tidied = daemon::tidy_caches(*application, 2 * kMegabyte).value();
+  CHECK(tidied.after.sum() == 2 * kMegabyte);
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
+  CHECK_FALSE(fs::exists(path("kits/a")));
+  CHECK(fs::exists(path("kits/b")));
+  CHECK_THAT(unusable(other), Contains("removed from the cache"));
+}
+
+TEST_CASE_METHOD(FullCache, "a release that a comparison needs stays, although it is the oldest") {
+  CHECK(daemon::tidy_caches(*application, 0).value().after.sum() == kMegabyte);
+  CHECK(fs::exists(path("releases/2.12.0")));
+  CHECK(unusable(needed).empty());
+}
+
+TEST_CASE_METHOD(FullCache, "of the copies made before migrations the newest stays") {
+  const auto copy = [&](int version, int hours_ago) {
+    const auto made =
+        folder.write("state/torchwatch.sqlite.v" + std::to_string(version) + ".backup", "");
+    fs::last_write_time(made, fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
+    return fs::path(made);
+  };
+  const auto old = copy(4, 9);
+  const auto newest = copy(5, 1);
+  CHECK(daemon::tidy_caches(*application, 5 * kMegabyte).value().copies.size() == 1);
+  CHECK_FALSE(fs::exists(old));
+  CHECK(fs::exists(newest));
+  CHECK(fs::exists(config.storage.path));
+}
+
+TEST_CASE_METHOD(FullCache,
+                 "work that finds too little free disk takes it from the cache, or waits") {
+  CHECK(daemon::reserve_disk(*application));
+  config.build.disk_reserve_bytes = std::int64_t{1} << 60;
+  application.reset();
+  application = daemon::Application::open(config, progress, log).value();
+  const auto refused = daemon::reserve_disk(*application);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::unavailable);
+  CHECK_THAT(refused.error().message, Contains("[build] disk_reserve"));
+  CHECK_FALSE(fs::exists(path("kits/b")));
+}
