@@ -132,7 +132,8 @@ ToolRun KitBuild::tool(const std::string& program, std::vector<std::string> argu
           .folder = making_.path(),
           .time_limit = settings_.time_limit,
           .output_limit_bytes = std::max(settings_.output_limit_bytes, kListingBytesMax),
-          .log = settings_.folder / kFailureLog};
+          .log = settings_.folder / kFailureLog,
+          .ccache = settings_.folder.parent_path() / "ccache"};
 }
 
 Status KitBuild::configure(const Names& workloads, const std::stop_token& stop) const {

@@ -1,7 +1,10 @@
 #include "tool_run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -23,6 +26,14 @@ constexpr std::array kUsersFlags{"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"};
 /// hashed, its time and the macros that it was made with need not be.
 constexpr auto kSloppiness = "pch_defines,time_macros,include_file_mtime,include_file_ctime";
 
+/// ccache ends with an error where it finds no folder to write to: the user of a service often has
+/// no home.
+bool has_ccache_folder(const std::map<std::string, std::string>& environment) {
+  if (environment.contains("CCACHE_DIR")) return true;
+  const auto home = environment.find("HOME");
+  return home != environment.end() && access(home->second.c_str(), W_OK) == 0;
+}
+
 process::ProcessSpec spec_of(const ToolRun& run) {
   auto environment = builds::tool_environment();
   for (const char* name : kUsersFlags) environment.erase(name);
@@ -30,6 +41,8 @@ process::ProcessSpec spec_of(const ToolRun& run) {
   environment["LC_ALL"] = "C";  // errors are looked for by their English words
   auto& sloppiness = environment["CCACHE_SLOPPINESS"];
   sloppiness = sloppiness.empty() ? kSloppiness : sloppiness + "," + kSloppiness;
+  const bool needs_folder = !run.ccache.empty() && !has_ccache_folder(environment);
+  if (needs_folder) environment["CCACHE_DIR"] = run.ccache.string();
   // Paths in the folder become relative, so that files compiled in another folder are known again.
   environment["CCACHE_BASEDIR"] = run.folder.string();
   return {.program = run.program,

@@ -19,6 +19,7 @@ struct ToolRun {
   std::size_t output_limit_bytes;
   std::filesystem::path log =
       {};  ///< the whole output is kept here if the tool fails; may be empty
+  std::filesystem::path ccache = {};      ///< for ccache where the user has neither folder nor home
   ErrorCode failure = ErrorCode::failed;  ///< what it means if the tool fails
 };
 

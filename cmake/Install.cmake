@@ -1,0 +1,40 @@
+# What `cmake --install BUILD [--prefix PREFIX]` puts where; DESTDIR is respected.
+#
+#   bin/torchwatch                 the program
+#   share/torchwatch/              what kits are compiled from and releases fetched with, laid out as
+#                                  in a checkout; the program finds it beside itself
+#   share/torchwatch/deploy/       recipes, the list of Debian packages
+#   share/doc/torchwatch/          README, documents, the configuration with every key
+#   lib/systemd/system/            the unit, which runs the installed program
+#
+# Removing these removes an installation; state and configuration are not part of it.
+include(GNUInstallDirs)
+set(torchwatch_share ${CMAKE_INSTALL_DATADIR}/torchwatch)
+
+install(TARGETS torchwatch RUNTIME)
+
+foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
+  cmake_path(GET folder PARENT_PATH parent)
+  install(DIRECTORY ${folder} DESTINATION ${torchwatch_share}/${parent}
+    FILES_MATCHING REGEX "\\.(cpp|hpp|h|inc|cmake|txt)$"
+    PATTERN "Install.cmake" EXCLUDE)
+endforeach()
+install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
+install(FILES deploy/wheel_file.py DESTINATION ${torchwatch_share}/deploy)
+install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
+
+install(FILES README.md LICENSE CHANGELOG.md SECURITY.md torchwatch.example.toml
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# --prefix may name another folder than the one that was configured.
+configure_file(deploy/torchwatch.service.in torchwatch.service @ONLY)
+string(CONFIGURE [[
+  set(CMAKE_INSTALL_FULL_BINDIR "${CMAKE_INSTALL_PREFIX}/@CMAKE_INSTALL_BINDIR@")
+  set(CMAKE_INSTALL_FULL_DOCDIR "${CMAKE_INSTALL_PREFIX}/@CMAKE_INSTALL_DOCDIR@")
+  configure_file("@CMAKE_CURRENT_SOURCE_DIR@/deploy/torchwatch.service.in"
+    "@CMAKE_CURRENT_BINARY_DIR@/installed/torchwatch.service" @ONLY)
+  file(INSTALL "@CMAKE_CURRENT_BINARY_DIR@/installed/torchwatch.service"
+    DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
+]] unit_of_prefix @ONLY)
+install(CODE "${unit_of_prefix}")

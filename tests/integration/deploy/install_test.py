@@ -1,0 +1,140 @@
+"""An installation: what it holds, and that it needs nothing of the checkout that it came from."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import CHECKOUT
+
+BUILD = Path(os.environ["TORCHWATCH_BUILD"])
+PREFIX = Path("/opt/torchwatch")
+NAMESPACE = ["bwrap", "--dev-bind", "/", "/"]
+
+C10 = """
+namespace c10 { namespace detail {
+void torchCheckFail(const char*, const char*, unsigned, const char*) {}
+}}
+"""
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload, no-any-return]
+
+
+def has_namespaces() -> bool:
+    return bool(shutil.which("bwrap")) and run(*NAMESPACE, "true").returncode == 0
+
+
+def make_tree(folder: Path) -> None:
+    """Makes what configuring takes for a LibTorch tree; nothing compiles with its headers."""
+    (folder / "lib").mkdir(parents=True)
+    header = folder / "include/torch/csrc/api/include/torch/torch.h"
+    header.parent.mkdir(parents=True)
+    header.write_text('#error "a stand-in"\n')
+    source = folder / "c10.cpp"
+    source.write_text(C10)
+    for name in ("libc10.so", "libtorch_cpu.so", "libtorch.so"):
+        subprocess.run(["g++", "-shared", "-fPIC", "-o", folder / "lib" / name, source], check=True)
+    (folder / "build-version").write_text("2.13.0\n")
+    (folder / "build-hash").write_text("0" * 40 + "\n")
+
+
+class Installed(unittest.TestCase):
+    def setUp(self) -> None:
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        self.destination = self.folder / "destination"
+        self.share = self.at("share/torchwatch")
+        done = run(
+            "cmake", "--install", BUILD, "--prefix", PREFIX,
+            env=dict(os.environ, DESTDIR=str(self.destination)),
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def at(self, path: str) -> Path:
+        return self.destination / PREFIX.relative_to("/") / path
+
+    def beyond_the_checkout(self, *command: object) -> subprocess.CompletedProcess[str]:
+        """Runs a command where the installation is in its place and the checkout is empty."""
+        return run(
+            *NAMESPACE, "--tmpfs", CHECKOUT, "--tmpfs", PREFIX.parent,
+            "--bind", self.at(""), PREFIX, "--bind", self.folder, "/mnt",
+            "--chdir", "/mnt", *command,
+        )  # fmt: skip
+
+    def test_it_holds_the_program_its_sources_its_documents_and_its_unit(self) -> None:
+        for path in (
+            "bin/torchwatch",
+            "lib/systemd/system/torchwatch.service",
+            "share/torchwatch/models/workloads.txt",
+            "share/torchwatch/runner/kit/CMakeLists.txt",
+            "share/torchwatch/deploy/recipes/pytorch-cpu",
+            "share/doc/torchwatch/torchwatch.example.toml",
+            "share/doc/torchwatch/docs/operating.md",
+        ):
+            self.assertTrue(self.at(path).is_file(), path)
+        self.assertTrue(os.access(self.share / "deploy/libtorch", os.X_OK))
+        self.assertFalse((self.share / "cmake/Install.cmake").exists())
+
+    def test_nothing_in_it_names_the_checkout_but_the_program(self) -> None:
+        for path in self.destination.rglob("*"):
+            if path.is_file() and path.name != "torchwatch":
+                self.assertNotIn(str(CHECKOUT).encode(), path.read_bytes(), path)
+
+    def test_the_unit_runs_the_installed_program(self) -> None:
+        unit = self.at("lib/systemd/system/torchwatch.service").read_text()
+        self.assertIn(f"ExecStart={PREFIX}/bin/torchwatch serve", unit)
+        self.assertNotIn("@", unit.replace("@system-service", "").replace("@privileged", "")
+                         .replace("@resources", ""))  # fmt: skip
+
+    def test_systemd_takes_the_unit(self) -> None:
+        if not shutil.which("systemd-analyze") or not has_namespaces():
+            self.skipTest("systemd-analyze or bwrap is not at hand")
+        unit = PREFIX / "lib/systemd/system/torchwatch.service"
+        done = self.beyond_the_checkout("systemd-analyze", "verify", "--man=no", unit)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("torchwatch.service", done.stderr)
+
+    def test_a_kit_is_configured_from_the_installed_sources(self) -> None:
+        if not has_namespaces():
+            self.skipTest("bwrap cannot be used here")
+        make_tree(self.folder / "tree")
+        done = self.beyond_the_checkout(
+            "cmake", "-S", PREFIX / "share/torchwatch/runner/kit", "-B", "kit", "-G", "Ninja",
+            "-DTORCHWATCH_LIBTORCH=/mnt/tree", "-DTORCHWATCH_WORKLOADS=soft_actor_critic",
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        commands = (self.folder / "kit/build.ninja").read_text()
+        self.assertIn(f"{PREFIX}/share/torchwatch/models", commands)
+        self.assertNotIn(str(CHECKOUT), commands)
+
+    def test_the_program_compiles_its_own_sources_as_anybody_with_an_empty_environment(self) -> None:
+        if not has_namespaces():
+            self.skipTest("bwrap cannot be used here")
+        make_tree(self.folder / "tree")
+        (self.folder / "state.toml").write_text(
+            '[suite]\nworkloads = ["soft_actor_critic"]\nconfigurations = ["cpu-train"]\n'
+            f'[executor]\nmachine_lock = "{self.folder.name}"\n'
+        )
+        user = []
+        if os.geteuid() == 0:
+            user = ["setpriv", "--reuid=61999", "--regid=61999", "--clear-groups"]
+            for path in (self.folder, *self.folder.rglob("*")):
+                os.chown(path, 61999, 61999, follow_symlinks=False)
+        done = self.beyond_the_checkout(
+            *user, "env", "-i", "PATH=/usr/bin:/bin", PREFIX / "bin/torchwatch",
+            "compare", "/mnt/tree", "/mnt/tree", "--config", "/mnt/state.toml",
+        )  # fmt: skip
+        # The stand-in's header is what ends it: everything before that worked.
+        self.assertIn("a stand-in", done.stdout + done.stderr)
+        self.assertNotIn("ccache", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
