@@ -29,9 +29,14 @@ Status check_spec(const json& body) {
 }  // namespace
 
 Result<Reply> list_bisections(const Request& request, const Backend& backend) {
-  return list_page<storage::BisectionStore>(
-      "bisections", request, backend,
-      [](const auto& bisection) -> Result<json> { return report::json_of(bisection); });
+  TW_TRY(const auto page, http::page_of(request, {"state"}));
+  TW_TRY_VOID(check_word<storage::BisectionState>(page, "state"));
+  return list_fitting<storage::BisectionStore>(
+      "bisections", page, backend,
+      [&](const auto& row) { return page.admits("state", to_string(row.state)); },
+      [](const auto& row) -> Result<json> {
+        return with_url(report::json_of(row), "/api/v1/bisections");
+      });
 }
 
 Result<Reply> get_bisection(const Request& request, const Backend& backend) {
@@ -40,7 +45,7 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
   storage::BisectionStore bisections(backend.database);
   TW_TRY(const auto bisection, bisections.get(id));
   TW_TRY(const auto events, bisections.events_of(id));
-  json out = report::json_of(bisection);
+  json out = with_url(report::json_of(bisection), "/api/v1/bisections");
   out["events"] = json::array();
   for (const auto& event : events) {
     out["events"].push_back({{"ordinal", event.ordinal},

@@ -26,12 +26,17 @@ json build_json(const storage::BuildRow& build, const Request& request) {
 }  // namespace
 
 Result<Reply> list_builds(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(const auto page, http::page_of(request, {"state", "origin"}));
+  TW_TRY_VOID(check_word<storage::BuildState>(page, "state"));
+  TW_TRY_VOID(check_word<storage::BuildOrigin>(page, "origin"));
   TW_TRY(auto builds, storage::BuildStore(backend.database).list());
-  std::erase_if(builds, [&](const auto& build) { return build.id >= page.before; });
+  std::erase_if(builds, [&](const auto& build) {
+    return build.id >= page.before || !page.admits("state", to_string(build.state)) ||
+           !page.admits("origin", to_string(build.origin));
+  });
   std::sort(builds.begin(), builds.end(),
             [](const auto& left, const auto& right) { return left.id > right.id; });
-  builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit)));
+  builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit) + 1));
   json entries = json::array();
   for (const auto& build : builds) entries.push_back(build_json(build, request));
   return http::list_reply("builds", std::move(entries), page);

@@ -23,6 +23,7 @@ Result<json> build_json(storage::BuildStore& builds, storage::Id id, const Reque
 Result<json> comparison_json(storage::BuildStore& builds, const storage::ComparisonRow& comparison,
                              const Request& request) {
   json out{{"id", comparison.id},
+           {"url", "/api/v1/comparisons/" + std::to_string(comparison.id)},
            {"purpose", to_string(comparison.purpose)},
            {"incident", comparison.incident ? json(*comparison.incident) : json(nullptr)},
            {"nightlies_back",
@@ -50,9 +51,16 @@ json summary_json(const storage::ComparisonRow& comparison) {
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   storage::BuildStore builds(backend.database);
-  return list_page<storage::ComparisonStore>(
-      "comparisons", request, backend,
-      [&](const auto& comparison) { return comparison_json(builds, comparison, request); });
+  TW_TRY(const auto page, http::page_of(request, {"state", "purpose"}));
+  TW_TRY_VOID(check_word<storage::ComparisonState>(page, "state"));
+  TW_TRY_VOID(check_word<storage::Purpose>(page, "purpose"));
+  const auto fits = [&page](const auto& row) {
+    return page.admits("state", to_string(row.state)) &&
+           page.admits("purpose", to_string(row.purpose));
+  };
+  return list_fitting<storage::ComparisonStore>(
+      "comparisons", page, backend, fits,
+      [&](const auto& row) { return comparison_json(builds, row, request); });
 }
 
 Result<Reply> get_comparison(const Request& request, const Backend& backend) {
@@ -65,7 +73,11 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   TW_TRY(json out, comparison_json(builds, comparison, request));
   out["summary"] = summary_json(comparison);
   out["verdicts"] = json::array();
-  for (const auto& verdict : verdicts) out["verdicts"].push_back(report::json_of(verdict));
+  for (const auto& verdict : verdicts) {
+    out["verdicts"].push_back(report::json_of(verdict));
+    // Why a series failed may quote the output of its run.
+    if (!request.is_trusted) out["verdicts"].back()["reason"] = nullptr;
+  }
   return http::object_reply(out);
 }
 

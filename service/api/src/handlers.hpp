@@ -38,6 +38,14 @@ Result<Reply> cancel_bisection(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
 
+Result<Reply> list_nightlies(const Request&, const Backend&);
+Result<Reply> get_nightly(const Request&, const Backend&);
+Result<Reply> get_history(const Request&, const Backend&);
+Result<Reply> get_metrics(const Request&, const Backend&);
+Result<Reply> get_description(const Request&, const Backend&);
+
+Result<Reply> list_requests(const Request&, const Backend&);
+Result<Reply> list_outbox(const Request&, const Backend&);
 Result<Reply> get_request(const Request&, const Backend&);
 Result<Reply> cancel_request(const Request&, const Backend&);
 Result<Reply> retry_message(const Request&, const Backend&);
@@ -64,17 +72,55 @@ inline nlohmann::json text_of(const std::string& text, const Request& request) {
 /// Errors: invalid, for an Idempotency-Key that is no key.
 Status check_key(const Request&);
 
-/// Answers one page of what a store lists, newest first. `entry_of` makes a Result<json> of a row.
-template <typename Store, typename EntryOf>
-Result<Reply> list_page(const char* name, const Request& request, const Backend& backend,
-                        const EntryOf& entry_of) {
-  TW_TRY(const auto page, http::page_of(request));
-  TW_TRY(const auto rows, Store(backend.database).list(page.limit, page.before));
-  auto entries = nlohmann::json::array();
-  for (const auto& row : rows) {
-    TW_TRY(entries.emplace_back(), entry_of(row));
+/// Returns an entry with the "url" of what it lists: the collection's path and the entry's id.
+inline nlohmann::json with_url(nlohmann::json entry, std::string_view collection) {
+  entry["url"] = std::string(collection) + "/" + std::to_string(entry.at("id").get<storage::Id>());
+  return entry;
+}
+
+/// Refuses a filter's text that is no word of the enumeration. Errors: invalid, with all words.
+template <typename Enum>
+Status check_word(const http::Page& page, const std::string& filter) {
+  const auto given = page.filters.find(filter);
+  if (given == page.filters.end()) return {};
+  std::string allowed;
+  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
+    const auto word = to_string(static_cast<Enum>(i));
+    if (word == given->second) return {};
+    allowed.append(allowed.empty() ? "" : ", ").append(word);
   }
-  return http::list_reply(name, std::move(entries), page);
+  return fail(ErrorCode::invalid, "invalid " + filter + " \"" + given->second.substr(0, 100) +
+                                      "\": must be one of " + allowed);
+}
+
+/// How many rows a page looks at: a filter that fits nothing must not read the whole database.
+constexpr int kScannedMax = 5'000;
+constexpr int kScannedAtOnce = 200;
+
+/// Answers one page of what a store lists and `fits` accepts, newest first. `entry_of` makes a
+/// Result<json> of a row.
+template <typename Store, typename Fits, typename EntryOf>
+Result<Reply> list_fitting(const char* name, const http::Page& page, const Backend& backend,
+                           const Fits& fits, const EntryOf& entry_of) {
+  auto entries = nlohmann::json::array();
+  const bool has_filters = !page.filters.empty();
+  const int at_once = has_filters ? kScannedAtOnce : page.limit + 1;
+  auto before = page.before;
+  for (int scanned = 0; scanned < kScannedMax; scanned += at_once) {
+    TW_TRY(const auto rows, Store(backend.database).list(at_once, before));
+    for (const auto& row : rows) {
+      if (!fits(row)) continue;
+      TW_TRY(entries.emplace_back(), entry_of(row));
+      if (static_cast<int>(entries.size()) > page.limit) {
+        return http::list_reply(name, std::move(entries), page);
+      }
+    }
+    if (static_cast<int>(rows.size()) < at_once) {
+      return http::list_reply(name, std::move(entries), std::nullopt);
+    }
+    before = rows.back().id;
+  }
+  return http::list_reply(name, std::move(entries), before);
 }
 
 /// Checks the members that say what of the suite is measured: "workloads", "configurations",

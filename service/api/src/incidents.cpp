@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include "handlers.hpp"
@@ -34,6 +35,19 @@ Result<std::string> who_asks(const Request& request, const json& body) {
   return by;
 }
 
+/// Whether one of the incident's series is what the filters name.
+bool concerns(const IncidentRow& row, const http::Page& page) {
+  const auto& filters = page.filters;
+  const bool names_series = filters.contains("workload") || filters.contains("configuration") ||
+                            filters.contains("metric");
+  return !names_series || std::ranges::any_of(row.series, [&page](const auto& effect) {
+    const auto& benchmark = effect.series.benchmark;
+    return page.admits("workload", benchmark.workload) &&
+           page.admits("configuration", to_string(benchmark.configuration)) &&
+           page.admits("metric", to_string(effect.series.metric));
+  });
+}
+
 /// What a request makes of an incident.
 struct Change {
   std::function<Status(storage::IncidentStore&, storage::Id)> apply;
@@ -53,15 +67,25 @@ Result<Reply> carry_out(const Request& request, const Backend& backend, const Ch
   if (!changed && !may_be_done) return fail(changed.error());
   TW_TRY(const auto incident, incidents.get(id));
   if (!changed && !change.is_done(incident)) return fail(changed.error());
-  return http::object_reply(report::json_of(incident));
+  return http::object_reply(with_url(report::json_of(incident), "/api/v1/incidents"));
 }
 
 }  // namespace
 
 Result<Reply> list_incidents(const Request& request, const Backend& backend) {
-  return list_page<storage::IncidentStore>(
-      "incidents", request, backend,
-      [](const auto& incident) -> Result<json> { return report::json_of(incident); });
+  TW_TRY(const auto page,
+         http::page_of(request, {"state", "kind", "workload", "configuration", "metric"}));
+  TW_TRY_VOID(check_word<IncidentState>(page, "state"));
+  TW_TRY_VOID(check_word<IncidentKind>(page, "kind"));
+  TW_TRY_VOID(check_word<Metric>(page, "metric"));
+  const auto fits = [&page](const IncidentRow& row) {
+    return page.admits("state", to_string(row.state)) && page.admits("kind", to_string(row.kind)) &&
+           concerns(row, page);
+  };
+  return list_fitting<storage::IncidentStore>(
+      "incidents", page, backend, fits, [](const auto& row) -> Result<json> {
+        return with_url(report::json_of(row), "/api/v1/incidents");
+      });
 }
 
 Result<Reply> get_incident(const Request& request, const Backend& backend) {
@@ -70,7 +94,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   storage::IncidentStore incidents(backend.database);
   TW_TRY(const auto incident, incidents.get(id));
   TW_TRY(const auto messages, incidents.outbox_of(id));
-  json out = report::json_of(incident);
+  json out = with_url(report::json_of(incident), "/api/v1/incidents");
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message));
   return http::object_reply(out);

@@ -23,6 +23,20 @@ Result<std::string> delivery_of(const Request& request, const Backend& backend) 
   return "http:" + key;
 }
 
+nlohmann::json request_json(const storage::RequestRow& row, const Request& request) {
+  // What was asked and how it ended name paths of this machine.
+  const auto known = [&](const std::string& text) {
+    return request.is_trusted ? embedded(text) : nlohmann::json(nullptr);
+  };
+  return {{"id", row.id},
+          {"url", "/api/v1/requests/" + std::to_string(row.id)},
+          {"kind", to_string(row.kind)},
+          {"state", to_string(row.state)},
+          {"body", known(row.body_json)},
+          {"result", known(row.result_json)},
+          {"created_at", time_of(row.created_at)}};
+}
+
 }  // namespace
 
 Status check_key(const Request& request) {
@@ -72,20 +86,39 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
   return reply;
 }
 
+Result<Reply> list_requests(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request, {"state", "kind"}));
+  TW_TRY_VOID(check_word<storage::RequestState>(page, "state"));
+  TW_TRY_VOID(check_word<storage::RequestKind>(page, "kind"));
+  const auto fits = [&page](const auto& row) {
+    return page.admits("state", to_string(row.state)) && page.admits("kind", to_string(row.kind));
+  };
+  return list_fitting<storage::RequestStore>(
+      "requests", page, backend, fits,
+      [&](const auto& row) -> Result<nlohmann::json> { return request_json(row, request); });
+}
+
 Result<Reply> get_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::RequestStore(backend.database).get(id));
-  // What was asked and how it ended name paths of this machine.
-  const auto known = [&](const std::string& text) {
-    return request.is_trusted ? embedded(text) : nlohmann::json(nullptr);
-  };
-  return http::object_reply({{"id", row.id},
-                             {"kind", to_string(row.kind)},
-                             {"state", to_string(row.state)},
-                             {"body", known(row.body_json)},
-                             {"result", known(row.result_json)},
-                             {"created_at", time_of(row.created_at)}});
+  return http::object_reply(request_json(row, request));
+}
+
+Result<Reply> list_outbox(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto rows, storage::IncidentStore(backend.database).unsent());
+  auto messages = nlohmann::json::array();
+  for (const auto& row : rows) {
+    messages.push_back({{"key", row.key},
+                        {"incident", row.incident},
+                        {"kind", to_string(row.kind)},
+                        {"state", to_string(row.state)},
+                        {"tries", row.tries},
+                        {"not_before", time_of(row.not_before)},
+                        {"last_error", text_of(row.last_error, request)}});
+  }
+  return http::object_reply({{"messages", std::move(messages)}});
 }
 
 Result<Reply> cancel_request(const Request& request, const Backend& backend) {

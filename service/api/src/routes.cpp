@@ -15,6 +15,8 @@ std::vector<http::Route> routes(const Backend& backend) {
       Endpoint{"POST", "/api/v1/comparisons/{id}/cancel", cancel_comparison, Scope::measure},
       Endpoint{"POST", "/api/v1/comparisons/{id}/retry", retry_comparison, Scope::measure},
       Endpoint{"POST", "/api/v1/comparisons", ask_for_comparison, Scope::measure},
+      Endpoint{"GET", "/api/v1/nightlies", list_nightlies},
+      Endpoint{"GET", "/api/v1/nightlies/{name}", get_nightly},
       Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, Scope::measure},
       Endpoint{"GET", "/api/v1/incidents", list_incidents},
       Endpoint{"GET", "/api/v1/incidents/{id}", get_incident},
@@ -29,13 +31,18 @@ std::vector<http::Route> routes(const Backend& backend) {
       Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
       Endpoint{"POST", "/api/v1/bisections/{id}/cancel", cancel_bisection, Scope::measure},
       Endpoint{"GET", "/api/v1/builds", list_builds},
+      Endpoint{"GET", "/api/v1/requests", list_requests},
       Endpoint{"GET", "/api/v1/requests/{id}", get_request},
       Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},
+      Endpoint{"GET", "/api/v1/outbox", list_outbox},
       Endpoint{"POST", "/api/v1/outbox/retry", retry_message, Scope::measure},
+      Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
       Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
       Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
       Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
       Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
+      Endpoint{"GET", "/api/v1/openapi.json", get_description},
+      Endpoint{"GET", "/metrics", get_metrics},
       Endpoint{"GET", "/healthz", get_health, std::nullopt}};
   std::vector<http::Route> routes;
   for (const auto& endpoint : kEndpoints) {

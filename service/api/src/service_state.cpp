@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "handlers.hpp"
+#include "openapi.hpp"
 #include "torchwatch/http/paging.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -20,6 +21,14 @@ Result<Reply> get_self_tests(const Request& request, const Backend& backend) {
   }
   return http::object_reply(
       {{"self_tests", std::move(by_metric)}, {"all", report::json_of(storage::sum_of(tallies))}});
+}
+
+Result<Reply> get_description(const Request& request, const Backend&) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  return Reply{.status = 200,
+               .content_type = "application/json",
+               .body = std::string(kDescription),
+               .headers = {}};
 }
 
 Result<Reply> get_health(const Request& request, const Backend& backend) {

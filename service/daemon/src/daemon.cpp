@@ -30,6 +30,7 @@ http::ServerSettings server_settings(const config::Config& config) {
   settings.hosts = config.web.hosts;
   settings.local_may_read = config.web.anonymous_read != config::AnonymousRead::never;
   settings.others_may_read = config.web.anonymous_read == config::AnonymousRead::always;
+  settings.cors_origins = config.web.cors_origins;
   settings.trusted_proxies = config.web.trusted_proxies;
   settings.requests_per_second = config.web.requests_per_second;
   settings.socket = config::control_socket(config);

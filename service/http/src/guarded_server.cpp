@@ -54,6 +54,7 @@ struct GuardedServer::Exchange {
   GuardedStream::Clock::time_point begun;
   bool has_head = false;
   bool has_unread_body = false;
+  bool accepts_gzip = false;
   std::optional<Reply> refusal{};
 
   /// The next request's start is known only after one that was understood and read completely.
@@ -187,6 +188,7 @@ bool GuardedServer::serve_request(Client& client) {
 
 void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
   exchange.has_head = true;
+  exchange.accepts_gzip = accepts_gzip(request);
   disarm(request);
   exchange.has_unread_body = announces_body(request);
   exchange.refusal = refusal_of(request, exchange.stream->origin().user ? socket_rules_ : rules_);
@@ -196,7 +198,8 @@ void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
 
 httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Request& request,
                                                             httplib::Response& response) {
-  const Request seen = request_of(request, current_->stream->origin());
+  Request seen = request_of(request, current_->stream->origin());
+  seen.accepts_gzip = current_->accepts_gzip;
   auto reply = current_->refusal ? current_->refusal : answers_.to_head(seen);
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
   put(reply ? *reply : answers_.to_request(seen), response);

@@ -1,5 +1,6 @@
 #include "torchwatch/http/paging.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -17,7 +18,8 @@ std::optional<std::int64_t> positive(const std::string& text) {
   return value;
 }
 
-Status read_parameter(const std::string& name, const std::string& text, Page& page) {
+Status read_parameter(const std::string& name, const std::string& text,
+                      std::initializer_list<std::string_view> filters, Page& page) {
   const auto value = positive(text);
   if (name == "limit") {
     if (!value || *value > kLimitMax) {
@@ -35,20 +37,32 @@ Status read_parameter(const std::string& name, const std::string& text, Page& pa
     page.before = *value;
     return {};
   }
-  return fail(ErrorCode::invalid,
-              "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: limit, before");
+  const auto known = std::ranges::find(filters, name);
+  if (known == filters.end()) {
+    std::string allowed = "limit, before";
+    for (const auto filter : filters) allowed.append(", ").append(filter);
+    return fail(ErrorCode::invalid,
+                "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: " + allowed);
+  }
+  page.filters[name] = text;
+  return {};
 }
 
 }  // namespace
 
-Result<Page> page_of(const Request& request) {
+bool Page::admits(const std::string& filter, std::string_view value) const {
+  const auto found = filters.find(filter);
+  return found == filters.end() || found->second == value;
+}
+
+Result<Page> page_of(const Request& request, std::initializer_list<std::string_view> filters) {
   Page page;
   for (const auto& [name, text] : request.query) {
     if (request.query.count(name) > 1) {
       return fail(ErrorCode::invalid,
                   "parameter \"" + name.substr(0, 100) + "\" is given more than once");
     }
-    TW_TRY_VOID(read_parameter(name, text, page));
+    TW_TRY_VOID(read_parameter(name, text, filters, page));
   }
   return page;
 }
@@ -74,11 +88,18 @@ Reply object_reply(const json& object) {
           .headers = {}};
 }
 
+Reply list_reply(const char* name, json entries, std::optional<std::int64_t> next) {
+  return object_reply({{name, std::move(entries)}, {"next", next ? json(*next) : json(nullptr)}});
+}
+
 Reply list_reply(const char* name, json entries, const Page& page) {
-  const bool is_full = static_cast<int>(entries.size()) == page.limit;
-  json body{{"next", is_full ? entries.back().at("id") : json(nullptr)}};
-  body[name] = std::move(entries);
-  return object_reply(body);
+  std::optional<std::int64_t> next;
+  const auto limit = static_cast<std::size_t>(page.limit);
+  if (entries.size() > limit) {
+    entries.erase(entries.begin() + page.limit, entries.end());
+    next = entries.back().at("id").get<std::int64_t>();
+  }
+  return list_reply(name, std::move(entries), next);
 }
 
 }  // namespace torchwatch::http

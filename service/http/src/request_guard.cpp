@@ -93,6 +93,14 @@ std::optional<Reply> refusal_of(const httplib::Request& request, const GuardRule
   return std::nullopt;
 }
 
+bool accepts_gzip(const httplib::Request& request) {
+  const auto accepted = lower(only_value(request, "Accept-Encoding"));
+  const auto at = accepted.find("gzip");
+  if (at == std::string::npos) return false;
+  const auto weight = accepted.substr(at, accepted.find(',', at) - at);
+  return weight.find("q=0") == std::string::npos || weight.find("q=0.") != std::string::npos;
+}
+
 bool announces_body(const httplib::Request& request) {
   return request.has_header("Transfer-Encoding") ||
          (request.has_header("Content-Length") &&
@@ -110,6 +118,7 @@ Request request_of(const httplib::Request& from, const Origin& origin) {
   request.authorization = only_value(from, "Authorization");
   request.idempotency_key = only_value(from, "Idempotency-Key");
   request.if_none_match = only_value(from, "If-None-Match");
+  request.origin = only_value(from, "Origin");
   const std::string type = only_value(from, "Content-Type");
   request.content_type = lower(type.substr(0, type.find_first_of("; \t")));
   request.body = from.body;

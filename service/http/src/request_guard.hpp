@@ -28,6 +28,9 @@ std::optional<Reply> refusal_of(const httplib::Request&, const GuardRules&);
 /// Returns whether a body follows the head.
 bool announces_body(const httplib::Request&);
 
+/// Returns whether the client takes gzip: "gzip, br", not "gzip;q=0".
+bool accepts_gzip(const httplib::Request&);
+
 /// Converts a request to what handlers see; the body is empty until it was read.
 Request request_of(const httplib::Request&, const Origin&);
 

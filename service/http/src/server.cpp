@@ -2,6 +2,7 @@
 
 #include "authentication.hpp"
 #include "guarded_server.hpp"
+#include "representation.hpp"
 #include "torchwatch/http/problem.hpp"
 
 namespace torchwatch::http {
@@ -13,10 +14,14 @@ struct Server::State {
       : routes(std::move(served)),
         authentication(settings.tokens, settings.local_may_read, settings.others_may_read, clock),
         budget(settings.requests_per_second, clock),
+        origins(settings.cors_origins),
         logger(to),
         server(settings,
                {.to_head = [this](const Request& request) { return to_head(request); },
-                .to_request = [this](const Request& request) { return to_request(request); },
+                .to_request =
+                    [this](const Request& request) {
+                      return represent(request, to_request(request), origins);
+                    },
                 .to_arrival = [this](const Head& head,
                                      const Origin& origin) { return to_arrival(head, origin); }},
                std::move(to)) {}
@@ -27,10 +32,15 @@ struct Server::State {
   }
 
   std::optional<Reply> to_head(const Request& request) {
+    if (request.method == "OPTIONS" && !request.origin.empty()) {
+      return answer_preflight(request, origins);
+    }
     const auto found = match(routes, request);
     if (!found) return found.error();
     if (found->route->scope) {
-      if (auto refusal = authentication.refusal_of(request, *found->route->scope)) return refusal;
+      if (auto refusal = authentication.refusal_of(request, *found->route->scope)) {
+        return represent(request, std::move(*refusal), origins);
+      }
     }
     if (request.method == "POST" && request.content_type != "application/json") {
       return problem(415, "the body must be application/json");
@@ -57,6 +67,7 @@ struct Server::State {
   const std::vector<Route> routes;
   Authentication authentication;
   ReadBudget budget;
+  const std::vector<std::string> origins;
   const log::Logger logger;
   GuardedServer server;  // last: it ends before what it uses
 };

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "one_token.hpp"
+#include "raw_client.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -110,6 +111,7 @@ Api::Api()
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);
   settings.socket = socket;
+  settings.cors_origins = {"https://grafana.example"};
   settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
 }
@@ -161,6 +163,14 @@ std::string Api::page(const std::string& series) {
   CHECK(response->status == 200);
   CHECK(response->headers.at("content-type") == "text/html; charset=utf-8");
   return response->body;
+}
+
+std::string Api::compressed(const std::string& series) const {
+  RawClient raw(server->port());
+  raw.send(
+      "GET " + series +
+      " HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br, gzip\r\nConnection: close\r\n\r\n");
+  return raw.rest();
 }
 
 Api::Answer Api::post(const std::string& series, const std::string& body, Headers headers) {

@@ -45,6 +45,8 @@ struct Api {
   Answer send(const std::string& method, const std::string& series, const std::string& body,
               const Headers& headers, const std::filesystem::path& socket = {});
   std::string url(const std::string& series) const;
+  /// The answer to one who takes gzip, head and all, as it came.
+  std::string compressed(const std::string& series) const;
 
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, all with id 1 but the second build.

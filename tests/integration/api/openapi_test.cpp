@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "api_fixture.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -20,8 +21,15 @@ std::string lower(std::string_view text) {
 }
 
 std::string with_id(std::string path, Id id = 1) {
-  const auto at = path.find("{id}");
-  return at == std::string::npos ? path : path.replace(at, 4, std::to_string(id));
+  const std::map<std::string, std::string> values{
+      {"{id}", std::to_string(id)}, {"{name}", "2.14.0.dev20260817"},
+      {"{workload}", "resnet18"},   {"{configuration}", "cpu-train"},
+      {"{variant}", "default"},     {"{metric}", "time"}};
+  for (const auto& [parameter, value] : values) {
+    const auto at = path.find(parameter);
+    if (at != std::string::npos) path.replace(at, parameter.size(), value);
+  }
+  return path;
 }
 
 /// A body that the operation accepts.

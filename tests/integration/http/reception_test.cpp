@@ -201,7 +201,7 @@ TEST_CASE("a connection that asks for nothing gives its place to a new client") 
   CHECK(oldest.rest().empty());
 }
 
-TEST_CASE("a trusted proxy has no limit of its own, and its clients are told apart") {
+TEST_CASE("a trusted proxy has no limit of its own, and its clients are counted one by one") {
   ServerSettings settings;
   settings.connections_per_address_max = 1;
   settings.trusted_proxies = {"127.0.0.1"};

@@ -42,7 +42,7 @@ TEST_CASE("a head without a body has none, also where its length is zero") {
   CHECK(read_head("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").has_body);
 }
 
-TEST_CASE("behind trusted proxies the client is the last address that is none of them") {
+TEST_CASE("behind trusted proxies the client is the last address that is not another of them") {
   CHECK(forwarded("127.0.0.1", "198.51.100.1").address == "198.51.100.1");
   CHECK(forwarded("127.0.0.1", "10.0.0.1, 198.51.100.1 ,192.0.2.7").address == "198.51.100.1");
   CHECK(forwarded("127.0.0.1", "192.0.2.7").address == "192.0.2.7");

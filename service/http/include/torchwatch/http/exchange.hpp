@@ -22,6 +22,8 @@ struct Request {
   std::string authorization;   ///< empty when absent or given more than once
   std::string idempotency_key;
   std::string if_none_match;
+  std::string origin;  ///< of the page that asks, as a browser says it; empty: no page
+  bool accepts_gzip = false;
   std::string content_type;  ///< without parameters, lower case
   std::string body;
   std::map<std::string, std::string> path_parameters;  ///< filled in by the router: "id" of /{id}

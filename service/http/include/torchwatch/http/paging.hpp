@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/http/exchange.hpp"
@@ -13,10 +17,15 @@ namespace torchwatch::http {
 struct Page {
   int limit = 50;
   std::int64_t before = INT64_MAX;
+  std::map<std::string, std::string> filters;  ///< those that were given
+
+  /// Returns whether no filter of that name was given, or one that is equal to the value.
+  bool admits(const std::string& filter, std::string_view value) const;
 };
 
-/// Reads ?limit= (1 to 200) and ?before=. Errors: invalid, also for any other parameter.
-Result<Page> page_of(const Request&);
+/// Reads ?limit= (1 to 200), ?before= and the filters that the list knows. Errors: invalid, also
+/// for any other parameter.
+Result<Page> page_of(const Request&, std::initializer_list<std::string_view> filters = {});
 
 /// Accepts no query at all. Errors: invalid.
 Status refuse_parameters(const Request&);
@@ -24,8 +33,11 @@ Status refuse_parameters(const Request&);
 /// Reads the path parameter "id", a positive number. Errors: not_found.
 Result<std::int64_t> id_of(const Request&);
 
-/// Makes 200 with {"<name>": entries, "next": the next page's `before`, or null}. Entries have an
-/// "id".
+/// Makes 200 with {"<name>": entries, "next": the next page's `before`}; null on the last page.
+Reply list_reply(const char* name, nlohmann::json entries, std::optional<std::int64_t> next);
+
+/// The same of entries with an "id", of which there is one more than the page holds unless it is
+/// the last page.
 Reply list_reply(const char* name, nlohmann::json entries, const Page&);
 
 /// Makes 200 with a JSON object.

@@ -37,6 +37,7 @@ struct ServerSettings {
   TokenHolder tokens{};            ///< without it only the Unix socket may write
   bool local_may_read = true;      ///< without a token, from this machine and through no proxy
   bool others_may_read = false;    ///< without a token
+  std::vector<std::string> cors_origins;     ///< pages of these may read
   std::vector<std::string> trusted_proxies;  ///< addresses whose X-Forwarded-For is believed
   double requests_per_second = 10;           ///< of an address without a token, on average
   /// Is told what keeps clients out, in a sentence, and "" once nothing does. Called from the
@@ -56,9 +57,9 @@ struct ServerSettings {
 };
 
 /// Serves routes over HTTP behind limits of size and time: loopback by default, Host list, bearer
-/// tokens with scopes, problem+json, no cookie, no CORS. On the Unix socket the rights of its file
-/// (0660) decide who may connect; who does needs no token and no known Host. Logs each request, and
-/// what a client must not see of an error. Thread-safe.
+/// tokens with scopes, problem+json, ETag and gzip, no cookie, CORS only where it is set. On the
+/// Unix socket the rights of its file (0660) decide who may connect; who does needs no token and no
+/// known Host. Logs each request, and what a client must not see of an error. Thread-safe.
 class Server {
  public:
   /// Binds and begins to serve; a Unix socket that a dead process left is replaced. `clock` must

@@ -1,0 +1,53 @@
+#include <map>
+
+#include "handlers.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+
+/// Reads the series that a path names. Errors: invalid, saying which part names nothing.
+Result<Series> series_of(const Request& request) {
+  const auto& parts = request.path_parameters;
+  Series series;
+  series.benchmark.workload = parts.at("workload");
+  TW_TRY(series.benchmark.configuration, parse_configuration(parts.at("configuration")));
+  TW_TRY(series.benchmark.variant, parse_variant(parts.at("variant")));
+  TW_TRY(series.metric, parse_metric(parts.at("metric")));
+  return series;
+}
+
+/// A value of a run, with the build that it measured.
+Result<json> value_json(const storage::RunValue& value, const Request& request,
+                        storage::BuildStore& builds, std::map<storage::Id, json>& names) {
+  if (!names.contains(value.build)) {
+    TW_TRY(const auto build, builds.get(value.build));
+    names[value.build] = name_of(build, request);
+  }
+  return json{{"measured_at", report::time_of(value.measured_at)},
+              {"build", {{"id", value.build}, {"name", names[value.build]}}},
+              {"value", value.value}};
+}
+
+}  // namespace
+
+Result<Reply> get_history(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request));
+  const auto series = series_of(request);
+  if (!series) return fail(ErrorCode::not_found, series.error().message);
+  TW_TRY(const auto values, storage::RunStore(backend.database).history(*series, page.limit));
+  storage::BuildStore builds(backend.database);
+  std::map<storage::Id, json> names;
+  json out = report::json_of(*series);
+  out["values"] = json::array();
+  for (const auto& value : values) {
+    TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, names));
+  }
+  return http::object_reply(out);
+}
+
+}  // namespace torchwatch::api

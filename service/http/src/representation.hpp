@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torchwatch/http/exchange.hpp"
+
+namespace torchwatch::http {
+
+/// Makes of what a handler answered what the client gets: an ETag for what it read, 304 where it
+/// has that already, gzip where it takes it and it is worth it, and leave for a page of one of the
+/// `origins` to read the answer.
+Reply represent(const Request&, Reply, const std::vector<std::string>& origins);
+
+/// Answers a browser that asks whether a page may send a request (CORS): only reading, with a
+/// token. Errors as a reply: 403, where the page's origin is not one of `origins`.
+Reply answer_preflight(const Request&, const std::vector<std::string>& origins);
+
+/// Compresses in the gzip format; empty if there is no memory for it.
+std::string gzip(const std::string&);
+
+}  // namespace torchwatch::http

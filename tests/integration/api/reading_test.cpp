@@ -1,0 +1,162 @@
+// What an author of a dashboard reads: lists with filters, links, tags, compression, other origins.
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+using nlohmann::json;
+
+TEST_CASE("the last page says that it is the last, also when it is full") {
+  Api api;
+  api.add_builds(6);
+  const auto first = api.get("/api/v1/builds?limit=3").body;
+  CHECK(first.at("builds").size() == 3);
+  CHECK(first.at("next") == 4);
+  const auto second = api.get("/api/v1/builds?limit=3&before=4").body;
+  CHECK(second.at("builds").size() == 3);
+  CHECK(second.at("next").is_null());
+  CHECK(api.get("/api/v1/builds?limit=6").body.at("next").is_null());
+}
+
+TEST_CASE("incidents are filtered by what they are and by what they are about") {
+  Api api;
+  api.fill();
+  REQUIRE(IncidentStore(*api.database).acknowledge(api.add_incident("other")));
+  const auto count = [&](const std::string& query) {
+    return api.get("/api/v1/incidents?" + query).body.at("incidents").size();
+  };
+  CHECK(count("state=open") == 1);
+  CHECK(count("state=acknowledged") == 1);
+  CHECK(count("state=closed") == 0);
+  CHECK(count("kind=regression&workload=resnet18") == 2);
+  CHECK(count("configuration=cpu-train&metric=time") == 2);
+  CHECK(count("workload=dlrm") == 0);
+  const auto page = api.get("/api/v1/incidents?metric=time&limit=1").body;
+  CHECK(page.at("next") == 2);
+  CHECK(api.get("/api/v1/incidents?metric=time&limit=1&before=2").body.at("next").is_null());
+}
+
+TEST_CASE("a filter that no entry can have is refused with what is allowed") {
+  Api api;
+  for (const auto* path :
+       {"/api/v1/incidents?state=opne", "/api/v1/incidents?kind=slow", "/api/v1/builds?origin=x",
+        "/api/v1/comparisons?purpose=x", "/api/v1/bisections?state=x", "/api/v1/requests?kind=x",
+        "/api/v1/nightlies?state=x"}) {
+    INFO(path);
+    const auto answer = api.get(path);
+    CHECK(answer.status == 400);
+    CHECK_THAT(answer.text, Contains("must be one of"));
+  }
+  CHECK_THAT(api.get("/api/v1/incidents?colour=red").text, Contains("limit, before, state, kind"));
+}
+
+TEST_CASE("a nightly is found by its name, with the comparison that judged it") {
+  Api api;
+  api.fill();
+  const auto nightly = api.get("/api/v1/nightlies/2.14.0.dev20260817").body;
+  CHECK(nightly.at("comparison").at("url") == "/api/v1/comparisons/1");
+  CHECK(nightly.at("url") == "/api/v1/nightlies/2.14.0.dev20260817");
+  CHECK(api.get("/api/v1/nightlies").body.at("nightlies").size() == 2);
+  CHECK(api.get("/api/v1/nightlies?limit=1").body.at("next") == 2);
+  CHECK(api.get("/api/v1/nightlies?state=rejected").body.at("nightlies").empty());
+  CHECK(api.get("/api/v1/nightlies/2026-13-01").status == 404);
+}
+
+TEST_CASE("what is listed says where it is") {
+  Api api;
+  api.fill();
+  REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
+  for (const std::string name : {"comparisons", "incidents", "bisections", "requests"}) {
+    const auto entry = api.get("/api/v1/" + name).body.at(name).at(0);
+    CHECK(api.get(entry.at("url").get<std::string>()).body.at("id") == entry.at("id"));
+  }
+}
+
+TEST_CASE("messages that have not been delivered are listed with the reason") {
+  Api api;
+  api.fill();
+  const auto messages = api.get("/api/v1/outbox").body.at("messages");
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0].at("key") == "open:abc");
+  CHECK(messages[0].at("state") == "pending");
+}
+
+TEST_CASE("a series has its unit, and a path that names none is not there") {
+  Api api;
+  api.fill();
+  const auto history = api.get("/api/v1/series/resnet18/cpu-train/default/time");
+  CHECK(history.status == 200);
+  CHECK(history.body.at("unit") == "ns");
+  CHECK(history.body.at("values").empty());
+  CHECK(api.get("/api/v1/series/resnet18/tpu-train/default/time").status == 404);
+  CHECK(api.get("/api/v1/series/resnet18/cpu-train/default/speed").status == 404);
+}
+
+TEST_CASE("a monitor reads what does not work, what waits, and when data came last") {
+  Api api;
+  api.fill();
+  {
+    const std::scoped_lock lock(api.mutex);
+    api.problems = {{"outbox", "", 1'786'000'000'000, "messages cannot be delivered"}};
+  }
+  const auto metrics = api.get("/metrics");
+  CHECK(metrics.headers.at("content-type") == "text/plain; version=0.0.4; charset=utf-8");
+  CHECK_THAT(metrics.text, Contains("torchwatch_problems{source=\"outbox\"} 1\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_incidents{state=\"open\"} 1\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_outbox_messages{state=\"pending\"} 1\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_last_nightly_ended_seconds 0\n"));
+}
+
+TEST_CASE("the description is served as it is tested") {
+  Api api;
+  CHECK(api.get("/api/v1/openapi.json").body == api_description().document());
+}
+
+TEST_CASE("what has not changed is not sent again") {
+  Api api;
+  api.fill();
+  const auto first = api.get("/api/v1/comparisons");
+  const auto tag = first.headers.at("etag");
+  CHECK(first.headers.at("cache-control") == "private, no-cache");
+  const auto again = [&] {
+    return api.send("GET", "/api/v1/comparisons", "", {{"If-None-Match", tag}});
+  };
+  CHECK(again().status == 304);
+  CHECK(again().text.empty());
+  REQUIRE(ComparisonStore(*api.database).cancel(1, "by hand", api.clock.wall_now()));
+  CHECK(again().status == 200);
+}
+
+TEST_CASE("a long answer is compressed for who takes that, and says that it is") {
+  Api api;
+  api.add_builds(50);
+  const std::string path = "/api/v1/builds?limit=50";
+  const auto plain = api.send("GET", path, "", {{"Accept-Encoding", "identity"}});
+  CHECK(plain.headers.count("content-encoding") == 0);
+  const auto refused = api.send("GET", path, "", {{"Accept-Encoding", "gzip;q=0"}});
+  CHECK(refused.headers.count("content-encoding") == 0);
+  const auto small = api.compressed(path);
+  CHECK_THAT(small, Contains("Content-Encoding: gzip"));
+  CHECK_THAT(small, Contains("Vary: Accept-Encoding"));
+  CHECK_THAT(small, Contains("ETag: W/" + plain.headers.at("etag")));
+  CHECK(small.size() < plain.text.size() / 2);
+}
+
+TEST_CASE("pages of other origins may read only where that is set") {
+  Api api;
+  const auto ask = [&](const std::string& method, const std::string& origin) {
+    return api.send(method, "/api/v1/builds", "", {{"Origin", origin}}).headers;
+  };
+  CHECK(ask("GET", "https://grafana.example").at("access-control-allow-origin") ==
+        "https://grafana.example");
+  CHECK(ask("GET", "https://grafana.example").at("vary") == "Origin");
+  CHECK(ask("GET", "https://evil.example").count("access-control-allow-origin") == 0);
+  CHECK(ask("OPTIONS", "https://grafana.example").at("access-control-allow-methods") ==
+        "GET, HEAD");
+  CHECK(ask("OPTIONS", "https://evil.example").count("access-control-allow-origin") == 0);
+}
