@@ -41,17 +41,17 @@ CheckResult judge(const platform::HttpResponse& response, const std::string& rep
 }  // namespace
 
 CheckResult check_github(const config::Config& config, platform::HttpClient& client) {
-  const auto& [repository, token_file, api] = config.github;
+  const auto& repository = config.github.repository;
   if (repository.empty()) {
     return {.severity = Severity::warning,
             .what = "[github]",
             .found = "not set",
             .remedy = "issues stay in the outbox until it is"};
   }
-  const auto token = config::read_secret(token_file);
+  const auto token = config::read_secret(config.github.token_file);
   if (!token) return result(Severity::error, token.error().message, kRemedy);
   platform::HttpRequest request;
-  request.url = api + "/repos/" + repository;
+  request.url = config.github.api + "/repos/" + repository;
   request.headers = {{"Authorization", "Bearer " + *token},
                      {"Accept", "application/vnd.github+json"}};
   request.time_limit = kTimeLimit;
