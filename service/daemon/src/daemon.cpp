@@ -157,10 +157,10 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
   health_->set_items(setbacks);
   if (is_busy) return true;
-  application_.unlock_machine();  // a person may measure while nothing is due
-  TW_TRY_VOID(deliver(stop));
   // Whoever measures uses what lies in the caches.
   if (application_.lock_machine()) TW_TRY_VOID(housekeeping_->look_after(stop));
+  application_.unlock_machine();  // a person may measure while nothing is due
+  TW_TRY_VOID(deliver(stop));
   return false;
 }
 
