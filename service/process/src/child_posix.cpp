@@ -8,12 +8,20 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher_status.hpp"
+
 namespace torchwatch::process {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kCleanEvery{5};
+
+std::string read_what_is_there(const UniqueFd& fd) {
+  std::array<char, 4096> block{};
+  const ssize_t got = read(fd.get(), block.data(), block.size());
+  return {block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
 
 /// Reads how the child ended without reaping it: as long as it is a zombie, no other process group
 /// can get its number.
@@ -33,6 +41,7 @@ Child::Child(const ProcessSpec& spec, SpawnedChild spawned, std::string tag,
     : pid_(spawned.pid),
       process_(std::move(spawned.process)),
       output_(std::move(spawned.output)),
+      status_(std::move(spawned.status)),
       settings_(settings),
       deliver_(std::move(deliver)),
       orphans_(pid_, std::move(tag)),
@@ -74,9 +83,14 @@ void Child::on_end() {
   has_ended_ = true;
   end_time_ = SteadyClock::now();
   if (why_) return start_cleaning(end_time_);
-  why_ = peek_end(pid_);
+  why_ = own_end();
   phase_ = Phase::draining;
   due_ = output_.is_open() ? end_time_ + settings_.drain : end_time_;
+}
+
+ProcessEnd Child::own_end() const {
+  ProcessEnd end = peek_end(pid_);
+  return status_.is_open() ? end_of_launched(end, read_what_is_there(status_)) : end;
 }
 
 void Child::cancel() {
@@ -87,12 +101,23 @@ void Child::end_at_once() {
   kill_now(Cancelled{});
 }
 
+/// Spares a launcher and the first process in its sandbox: with them the program would be killed,
+/// before it can clean up.
+void Child::ask_to_end() const {
+  if (!status_.is_open()) return settings_.signal_group(pid_, SIGTERM);
+  for (const ProcessEntry& entry : read_process_tree(pid_)) {
+    if (entry.pid == pid_ || entry.parent == pid_) continue;
+    const UniqueFd process = open_process(entry.pid);
+    if (process.is_open()) signal_process(process, SIGTERM);
+  }
+}
+
 void Child::terminate(ProcessEnd why) {
   if (phase_ != Phase::running) return;
   why_ = std::move(why);
   phase_ = Phase::terminating;
   due_ = SteadyClock::now() + settings_.grace;
-  settings_.signal_group(pid_, SIGTERM);
+  ask_to_end();
 }
 
 void Child::kill_now(ProcessEnd why) {
@@ -188,6 +213,9 @@ void Child::clean(TimePoint now, const std::set<pid_t>& leaders) {
 
 void Child::deliver(ProcessEnd end) {
   if (!deliver_) return;
+  if (auto* const failed = std::get_if<SpawnFailed>(&end); failed != nullptr && status_.is_open()) {
+    failed->reason += ": " + kept_output_.substr(0, kept_output_.find('\n'));
+  }
   ProcessOutcome outcome;
   outcome.end = std::move(end);
   outcome.output = std::move(kept_output_);

@@ -58,6 +58,8 @@ class Child {
     gone,
   };
 
+  ProcessEnd own_end() const;
+  void ask_to_end() const;
   void terminate(ProcessEnd why);
   void kill_now(ProcessEnd why);
   void kill_tree();
@@ -70,6 +72,7 @@ class Child {
   pid_t pid_;
   UniqueFd process_;
   UniqueFd output_;
+  UniqueFd status_;  ///< of a launcher; else not open
   SupervisorSettings settings_;
   Deliver deliver_;  ///< empty once delivered
   OrphanFinder orphans_;

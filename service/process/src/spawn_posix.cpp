@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kExecLimitMs = 10'000;  ///< a program on a file system that hangs
-constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr int kHighestPriority = -20;
 
 enum class Step { group, parent, standard_streams, folder, cpus, execute };
 
@@ -46,9 +46,11 @@ struct Execution {
   cpu_set_t cpus{};
   bool is_pinned = false;
   bool own_session = false;
+  bool raise_priority = false;
   pid_t parent = 0;
   int output = -1;
   int report = -1;
+  int status = -1;  ///< open with a launcher
 };
 
 std::string program_of(const ProcessSpec& spec) {
@@ -56,7 +58,7 @@ std::string program_of(const ProcessSpec& spec) {
   if (name.find('/') != std::string::npos) return name;
   const auto path = spec.environment.find("PATH");
   auto found =
-      find_program(name, path == spec.environment.end() ? std::string(kDefaultPath) : path->second);
+      find_program(name, path == spec.environment.end() ? kDefaultSearchPath : path->second);
   return found.empty() ? name : found;  // execve then reports that it does not exist
 }
 
@@ -80,9 +82,11 @@ void point_at(std::vector<std::string>& words, Execution& plan, std::size_t argu
 
 Execution make_plan(const ProcessSpec& spec, const std::string& owner, const ProcessTag& tag) {
   Execution plan;
-  plan.program = program_of(spec);
+  const bool is_launched = !spec.launcher.empty();
+  plan.program = is_launched ? spec.launcher.front() : program_of(spec);
   plan.folder = spec.working_folder.string();
-  plan.words.push_back(spec.program.string());
+  plan.words = spec.launcher;
+  plan.words.push_back(is_launched ? program_of(spec) : spec.program.string());
   plan.words.insert(plan.words.end(), spec.arguments.begin(), spec.arguments.end());
   const std::size_t arguments = plan.words.size();
   for (const auto& [name, value] : full_environment(spec, owner, tag)) {
@@ -92,7 +96,8 @@ Execution make_plan(const ProcessSpec& spec, const std::string& owner, const Pro
   CPU_ZERO(&plan.cpus);
   for (const int cpu : spec.cpus) CPU_SET(static_cast<std::size_t>(cpu), &plan.cpus);
   plan.is_pinned = !spec.cpus.empty();
-  plan.own_session = spec.own_session;
+  plan.own_session = spec.own_session || is_launched;
+  plan.raise_priority = spec.raise_priority;
   plan.parent = getpid();
   return plan;
 }
@@ -140,6 +145,12 @@ void execute(const Execution& plan) {
   }
 }
 
+/// Refused to a process without the right to it, which then runs at plain priority.
+void raise_own_priority(const Execution& plan) {
+  if (setpriority(PRIO_PROCESS, 0, kHighestPriority) != 0) return;
+  if (plan.own_session) write_own("/proc/self/autogroup", "-20");
+}
+
 [[noreturn]] void become_program(const Execution& plan) {
   const bool is_leader = plan.own_session ? setsid() >= 0 : setpgid(0, 0) == 0;
   if (!is_leader) report_and_exit(plan, Step::group);
@@ -149,11 +160,15 @@ void execute(const Execution& plan) {
   const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &no_core);
   write_own("/proc/self/oom_score_adj", "1000");  // out of memory, it is killed before the daemon
+  if (plan.raise_priority) raise_own_priority(plan);
   if (plan.is_pinned && sched_setaffinity(0, sizeof(plan.cpus), &plan.cpus) != 0) {
     report_and_exit(plan, Step::cpus);
   }
   if (!plan.folder.empty() && chdir(plan.folder.c_str()) != 0) report_and_exit(plan, Step::folder);
   close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (plan.status >= 0 && dup2(plan.status, kLauncherStatus) < 0) {
+    report_and_exit(plan, Step::standard_streams);
+  }
   reset_signals();
   execute(plan);
   report_and_exit(plan, Step::execute);
@@ -166,18 +181,17 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-/// Both ends above the standard streams, which the child replaces.
-UniqueFd above_standard_streams(int fd) {
-  if (fd > STDERR_FILENO) return UniqueFd(fd);
+/// Both ends above the descriptors that the child replaces.
+UniqueFd above_replaced_ones(int fd) {
+  if (fd > kLauncherStatus) return UniqueFd(fd);
   const UniqueFd low(fd);
-  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, kLauncherStatus + 1));
 }
 
 Pipe make_pipe() {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  return {.read_end = above_standard_streams(ends[0]),
-          .write_end = above_standard_streams(ends[1])};
+  return {.read_end = above_replaced_ones(ends[0]), .write_end = above_replaced_ones(ends[1])};
 }
 
 pid_t fork_with_signals_blocked(const Execution& plan) {
@@ -228,17 +242,22 @@ tl::expected<SpawnedChild, std::string> spawn(const ProcessSpec& spec, const std
   Execution plan = make_plan(spec, owner, tag);
   Pipe output = make_pipe();
   Pipe report = make_pipe();
-  if (!output.write_end.is_open() || !report.write_end.is_open()) {
+  Pipe status = spec.launcher.empty() ? Pipe{} : make_pipe();
+  const bool has_status = spec.launcher.empty() || status.write_end.is_open();
+  if (!output.write_end.is_open() || !report.write_end.is_open() || !has_status) {
     return tl::unexpected(std::string("no pipe: ") + std::strerror(errno));
   }
   plan.output = output.write_end.get();
   plan.report = report.write_end.get();
+  plan.status = status.write_end.get();
   const pid_t pid = fork_with_signals_blocked(plan);
   if (pid < 0) return tl::unexpected(std::string("fork: ") + std::strerror(errno));
   report.write_end.reset();
   std::string failure = wait_for_exec(report.read_end, plan.program);
-  SpawnedChild child{
-      .pid = pid, .process = open_process(pid), .output = std::move(output.read_end)};
+  SpawnedChild child{.pid = pid,
+                     .process = open_process(pid),
+                     .output = std::move(output.read_end),
+                     .status = std::move(status.read_end)};
   if (failure.empty() && !child.process.is_open()) {
     failure = std::string("pidfd: ") + std::strerror(errno);
   }
@@ -247,6 +266,7 @@ tl::expected<SpawnedChild, std::string> spawn(const ProcessSpec& spec, const std
     return tl::unexpected(failure);
   }
   fcntl(child.output.get(), F_SETFL, O_NONBLOCK);
+  if (child.status.is_open()) fcntl(child.status.get(), F_SETFL, O_NONBLOCK);
   return child;
 }
 

@@ -16,6 +16,7 @@ struct SpawnedChild {
   pid_t pid = 0;
   UniqueFd process;  ///< pidfd: readable when it has ended
   UniqueFd output;   ///< its stdout and stderr, non-blocking
+  UniqueFd status;   ///< of a launcher: what it reports, non-blocking
 };
 
 /// Starts the child. To be called from the supervisor's thread only: the kernel kills the child

@@ -15,6 +15,11 @@
 
 namespace torchwatch::process {
 
+/// Where programs are looked for if a child's environment has no PATH.
+inline constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
+/// The descriptor on which a launcher reports; the child's program does not inherit it.
+inline constexpr int kLauncherStatus = 3;
+
 /// A child process: program, arguments (no shell anywhere), whole environment, limits. The limits
 /// are required: nothing runs without them.
 struct ProcessSpec {
@@ -27,8 +32,17 @@ struct ProcessSpec {
   std::int64_t memory_limit_bytes = 0;  ///< resident bytes of the tree; 0: no limit, and no polling
   std::string label;      ///< what the child works for; it gets it as TORCHWATCH_ATTEMPT
   std::vector<int> cpus;  ///< pinned to these; empty: the kernel chooses
+  /// bwrap and its arguments, which starts the program: the child is then bwrap, and it ends with
+  /// the program and everything that the program started. What it reports as the program's end
+  /// (--json-status-fd kLauncherStatus) counts as the child's. Empty: the program is started
+  /// itself.
+  std::vector<std::string> launcher = {};
+  /// Highest priority, if this process may give it; with a session of its own also within that. It
+  /// is taken before the launcher runs: a user namespace refuses it even to root.
+  bool raise_priority = false;
   /// A session of its own: the kernel shares the processor out by session (autogroup), so only then
-  /// does a priority that the child gives itself count for it alone.
+  /// does a priority count for the child alone. With a launcher it always gets one, so that it has
+  /// no terminal to type into.
   bool own_session = false;
   /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
   std::function<void(std::int64_t pid)> on_started;

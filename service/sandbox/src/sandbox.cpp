@@ -1,0 +1,152 @@
+#include "torchwatch/sandbox/sandbox.hpp"
+
+#include <array>
+#include <utility>
+
+#include "arguments.hpp"
+
+namespace torchwatch::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kSystem{
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/alternatives",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+};
+constexpr std::array kNetwork{
+    "/etc/resolv.conf", "/etc/hosts",           "/etc/nsswitch.conf", "/etc/gai.conf",
+    "/etc/ssl",         "/etc/ca-certificates", "/etc/pki",
+};
+constexpr std::array kGpu{"/sys/bus/pci", "/sys/devices", "/sys/module", "/etc/OpenCL"};
+
+/// From strict to lax; the last two are for root where user namespaces are forbidden.
+constexpr std::array kVariants{
+    Variant{.has_user_namespace = true, .has_own_proc = true},
+    Variant{.has_user_namespace = true, .has_own_proc = false},
+    Variant{.has_user_namespace = false, .has_own_proc = true},
+    Variant{.has_user_namespace = false, .has_own_proc = false},
+};
+constexpr std::chrono::seconds kTrialLimit{10};
+constexpr std::size_t kTrialOutputBytes = 64U << 10U;
+
+std::vector<fs::path> gpu_devices() {
+  std::vector<fs::path> devices;
+  std::error_code error;
+  for (fs::directory_iterator entry("/dev", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().starts_with("nvidia")) devices.push_back(entry->path());
+  }
+  return devices;
+}
+
+/// The program's file, looked for as the process's own environment says.
+fs::path program_of(const process::ProcessSpec& spec) {
+  const std::string name = spec.program.string();
+  if (name.find('/') != std::string::npos) return spec.program;
+  const auto path = spec.environment.find("PATH");
+  return process::find_program(
+      name, path == spec.environment.end() ? process::kDefaultSearchPath : path->second);
+}
+
+process::ProcessSpec trial() {
+  process::ProcessSpec spec{};
+  spec.program = "true";
+  spec.working_folder = "/tmp";
+  spec.time_limit = kTrialLimit;
+  spec.output_limit_bytes = kTrialOutputBytes;
+  spec.label = "sandbox trial";
+  return spec;
+}
+
+std::vector<fs::path> existing(const std::vector<fs::path>& files) {
+  std::vector<fs::path> found;
+  View walked;
+  for (const auto& file : files) {
+    if (auto real = show(walked, file, Access::read); !real.empty()) found.push_back(real);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  return kind == Kind::none ? "none" : "bubblewrap";
+}
+
+Result<Sandbox> Sandbox::open(Settings settings, process::ProcessRunner& processes) {
+  Sandbox sandbox;
+  sandbox.settings_ = std::move(settings);
+  auto& targets = sandbox.settings_.link_targets;
+  targets.insert(targets.end(), sandbox.settings_.readable.begin(),
+                 sandbox.settings_.readable.end());
+  sandbox.program_ = process::find_program("bwrap", sandbox.settings_.search_path);
+  if (sandbox.program_.empty()) {
+    return fail(ErrorCode::unavailable,
+                "bwrap is not on PATH: install the package bubblewrap (deploy/prerequisites does)");
+  }
+  std::string first_reason;
+  for (const Variant& variant : kVariants) {
+    sandbox.variant_ = variant;
+    auto spec = trial();
+    TW_TRY_VOID(sandbox.confine(spec, {}));
+    const auto outcome = processes.run(spec);
+    if (process::succeeded(outcome)) return sandbox;
+    if (first_reason.empty()) first_reason = process::describe(outcome.end);
+  }
+  return fail(ErrorCode::unavailable,
+              "bwrap cannot start a program on this machine (" + first_reason +
+                  "): allow user namespaces (sysctl user.max_user_namespaces, "
+                  "kernel.unprivileged_userns_clone, the container's seccomp profile)");
+}
+
+Status Sandbox::confine(process::ProcessSpec& spec, const Profile& profile) const {
+  if (kind() == Kind::none) return {};
+  Demand demand;
+  for (const char* path : kSystem) show(demand.view, path, Access::read);
+  if (profile.has_network) {
+    for (const char* path : kNetwork) show(demand.view, path, Access::read);
+  }
+  if (profile.has_gpu) {
+    for (const char* path : kGpu) show(demand.view, path, Access::read);
+    demand.devices = gpu_devices();
+  }
+  spec.program = program_of(spec);
+  show(demand.view, spec.program, Access::read);
+  for (const auto* paths : {&settings_.readable, &profile.readable}) {
+    for (const auto& path : *paths) show(demand.view, path, Access::read);
+  }
+  for (const auto& folder : profile.linked) {
+    show_linked(demand.view, folder, settings_.link_targets);
+  }
+  for (const auto& path : profile.writable) {
+    if (show(demand.view, path, Access::write).empty()) {
+      return fail(ErrorCode::unavailable, "sandbox: there is no " + path.string());
+    }
+  }
+  demand.hidden = existing(settings_.hidden);
+  demand.working_folder = spec.working_folder;
+  demand.has_network = profile.has_network;
+  demand.tmp_limit_bytes = profile.tmp_limit_bytes;
+
+  spec.launcher = {program_, "--json-status-fd", std::to_string(process::kLauncherStatus)};
+  const auto arguments = arguments_for(demand, variant_);
+  spec.launcher.insert(spec.launcher.end(), arguments.begin(), arguments.end());
+  spec.launcher.emplace_back("--");
+  return {};
+}
+
+}  // namespace torchwatch::sandbox
