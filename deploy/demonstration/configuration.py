@@ -63,6 +63,10 @@ def write(
     write_recipe(folder / "recipe.sh", libtorch)
     settings = {table: dict(keys) for table, keys in SETTINGS.items()}
     settings["suite"]["workloads"] = workloads
+    # The recipe calls another one, builds link into the base, and the cache may lie anywhere.
+    settings["sandbox"] = {"readable": [str(RECIPE), str(libtorch)]}
+    if os.environ.get("CCACHE_DIR"):
+        settings["sandbox"]["writable"] = [os.environ["CCACHE_DIR"]]
     for table, keys in (more or {}).items():
         settings.setdefault(table, {}).update(keys)
     file = folder / "torchwatch.toml"

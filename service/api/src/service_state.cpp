@@ -31,10 +31,20 @@ Result<Reply> get_description(const Request& request, const Backend&) {
                .headers = {}};
 }
 
+namespace {
+
+json health(std::string_view status, const Backend& backend) {
+  json body{{"status", status}};
+  if (!backend.warnings.empty()) body["warnings"] = backend.warnings;
+  return body;
+}
+
+}  // namespace
+
 Result<Reply> get_health(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   const auto problems = backend.problems ? backend.problems() : std::vector<Problem>{};
-  if (problems.empty()) return http::object_reply({{"status", "ok"}});
+  if (problems.empty()) return http::object_reply(health("ok", backend));
   json listed = json::array();
   for (const auto& problem : problems) {
     listed.push_back({{"source", problem.source},
@@ -45,8 +55,9 @@ Result<Reply> get_health(const Request& request, const Backend& backend) {
   // An item that waits keeps nothing else from being done: a probe must not end the service for it.
   const bool is_failing =
       std::ranges::any_of(problems, [](const Problem& problem) { return problem.item.empty(); });
-  auto reply = http::object_reply(
-      {{"status", is_failing ? "failing" : "degraded"}, {"problems", std::move(listed)}});
+  auto body = health(is_failing ? "failing" : "degraded", backend);
+  body["problems"] = std::move(listed);
+  auto reply = http::object_reply(std::move(body));
   if (is_failing) reply.status = 503;
   return reply;
 }

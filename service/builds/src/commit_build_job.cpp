@@ -91,7 +91,10 @@ RecipeCall CommitBuildJob::call_for(const fs::path& source, const fs::path& pref
           .base = base,
           .place = place_,
           .time_limit = settings_.time_limit,
-          .output_limit_bytes = settings_.output_limit_bytes};
+          .output_limit_bytes = settings_.output_limit_bytes,
+          .sandbox = settings_.sandbox,
+          .profile = settings_.profile,
+          .environment = settings_.environment};
 }
 
 }  // namespace torchwatch::builds

@@ -11,7 +11,7 @@ constexpr int kCannotBeBuilt = 125;
 constexpr std::size_t kLineBytesMax = 200;
 
 process::ProcessSpec spec_of(const RecipeCall& call) {
-  auto environment = tool_environment();
+  auto environment = tool_environment(call.environment);
   environment["TORCHWATCH_SOURCE"] = call.source.string();
   environment["TORCHWATCH_COMMIT"] = call.commit;
   environment["TORCHWATCH_PREFIX"] = call.prefix.string();
@@ -27,6 +27,26 @@ process::ProcessSpec spec_of(const RecipeCall& call) {
           .label = "build-" + call.commit,
           .cpus = {},
           .on_started = {}};
+}
+
+/// The user's TORCHWATCH_... variables tell the recipe where things lie, so it sees those.
+void add_named_paths(const process::ProcessSpec& spec, sandbox::Profile& profile) {
+  for (const auto& [name, value] : spec.environment) {
+    if (name.starts_with("TORCHWATCH_") && value.starts_with('/')) {
+      profile.readable.emplace_back(value);
+    }
+  }
+}
+
+/// A base may itself link into others, so links in its folders are followed.
+Status confine(process::ProcessSpec& spec, const RecipeCall& call) {
+  auto profile = call.profile;
+  add_named_paths(spec, profile);
+  if (!call.base.empty()) {
+    profile.linked.insert(profile.linked.end(), {call.base, call.base / "lib"});
+  }
+  profile.writable.insert(profile.writable.end(), {call.source, call.prefix});
+  return confine_compiler(call.sandbox, spec, std::move(profile));
 }
 
 /// `end` of a recipe that neither built nor answered 125.
@@ -45,7 +65,9 @@ std::string fault_of(const process::ProcessOutcome& outcome, const RecipeCall& c
 
 Result<RecipeRun> run_recipe(const RecipeCall& call, process::ProcessRunner& processes,
                              std::stop_token stop) {
-  auto outcome = processes.run(spec_of(call), std::move(stop));
+  auto spec = spec_of(call);
+  TW_TRY_VOID(confine(spec, call));
+  auto outcome = processes.run(spec, std::move(stop));
   const std::string name = "recipe " + call.recipe.string();
   if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return fail(ErrorCode::cancelled, name + " was stopped");

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::builds {
 
@@ -26,6 +27,9 @@ struct RecipeCall {
   RecipePlace place;
   std::chrono::seconds time_limit;
   std::size_t output_limit_bytes;
+  sandbox::Sandbox sandbox;
+  sandbox::Profile profile;  ///< besides the paths above
+  std::vector<std::string> environment;
 };
 
 struct Built {};

@@ -61,6 +61,16 @@ std::string last_words(const std::string& output) {
   return without_end_of_line(output.substr(from));
 }
 
+/// The paths and file:// addresses in one of pip's settings.
+void add_folders(const std::string& setting, std::vector<fs::path>& folders) {
+  constexpr std::string_view kScheme = "file://";
+  std::istringstream words(setting);
+  for (std::string word; words >> word;) {
+    if (word.starts_with(kScheme)) word.erase(0, kScheme.size());
+    if (word.starts_with('/')) folders.emplace_back(word);
+  }
+}
+
 ErrorCode code_of(int status) {
   if (status == kNotOffered) return ErrorCode::not_found;
   return status == kDamaged ? ErrorCode::corrupt : ErrorCode::unavailable;
@@ -131,18 +141,34 @@ class WheelIndexChannel final : public Channel {
                   "cannot make " + settings_.cache.string() + ": " + error.message());
     }
     arguments.insert(arguments.begin(), {"-I", settings_.program.string()});
-    auto outcome = processes_.run({.program = settings_.python,
-                                   .arguments = std::move(arguments),
-                                   .environment = environment(),
-                                   .working_folder = settings_.cache,
-                                   .time_limit = settings_.time_limit,
-                                   .output_limit_bytes = kOutputBytesMax,
-                                   .label = "libtorch",
-                                   .cpus = {},
-                                   .on_started = {}},
-                                  std::move(stop));
+    process::ProcessSpec spec{.program = settings_.python,
+                              .arguments = std::move(arguments),
+                              .environment = environment(),
+                              .working_folder = settings_.cache,
+                              .time_limit = settings_.time_limit,
+                              .output_limit_bytes = kOutputBytesMax,
+                              .label = "libtorch",
+                              .cpus = {},
+                              .on_started = {}};
+    TW_TRY_VOID(builds::confine_tool(settings_.sandbox, spec, profile_for(spec)));
+    auto outcome = processes_.run(spec, std::move(stop));
     if (!process::succeeded(outcome)) return fail(explain(outcome));
     return std::move(outcome.output);
+  }
+
+  /// The network is for pip. The program and the modules beside it are read, and folders that serve
+  /// as an index.
+  sandbox::Profile profile_for(const process::ProcessSpec& spec) const {
+    sandbox::Profile profile;
+    profile.has_network = true;
+    profile.readable.push_back(settings_.program.parent_path());
+    profile.writable.push_back(settings_.cache);
+    for (const char* name : kIndexSettings) {
+      if (const auto value = spec.environment.find(name); value != spec.environment.end()) {
+        add_folders(value->second, profile.readable);
+      }
+    }
+    return profile;
   }
 
   std::map<std::string, std::string> environment() const {

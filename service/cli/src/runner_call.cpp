@@ -1,5 +1,7 @@
 #include "runner_call.hpp"
 
+#include "torchwatch/executor/local_executor.hpp"
+
 namespace torchwatch::cli {
 namespace {
 
@@ -51,9 +53,11 @@ Result<nlohmann::json> ask_runner(daemon::Application& application, const Runner
   spec.program = runner.kit.runner;
   spec.arguments = arguments;
   spec.environment = {{"LD_LIBRARY_PATH", (runner.tree.folder / "lib").string()}, {"LC_ALL", "C"}};
-  spec.working_folder = application.config().executor.scratch;
+  spec.working_folder = "/";
   spec.time_limit = time_limit;
   spec.output_limit_bytes = kAnswerBytesMax;
+  const auto sees = executor::profile_of_runner(runner.kit.runner, runner.tree.folder / "lib");
+  TW_TRY_VOID(application.sandbox().confine(spec, sees));
   const auto outcome = application.processes().run(spec, stop);
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted");
   if (process::succeeded(outcome)) return parse(arguments.front(), outcome.output);

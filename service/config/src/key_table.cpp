@@ -39,6 +39,12 @@ Allowed<std::vector<std::string>> origins() {
           }};
 }
 
+Allowed<std::vector<std::filesystem::path>> paths() {
+  return {"paths, each once", [](const std::vector<std::filesystem::path>& list) {
+            return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
+          }};
+}
+
 Allowed<std::string> owner_and_name() {
   return {"owner/name", [](const std::string& text) {
             const auto slash = text.find('/');
@@ -75,6 +81,9 @@ bool is_url(std::string_view location) {
 
 void resolve_value(const std::filesystem::path& folder, std::filesystem::path& path) {
   if (!path.empty()) path = (folder / path).lexically_normal();
+}
+void resolve_value(const std::filesystem::path& folder, std::vector<std::filesystem::path>& list) {
+  for (auto& path : list) resolve_value(folder, path);
 }
 template <typename T>
 void resolve_value(const std::filesystem::path&, T&) {}
@@ -268,6 +277,26 @@ void add_judging(std::vector<Key>& table) {
                       Allowed<bool>{}, "Also build the last commit with the culprit reverted."));
 }
 
+void add_sandbox(std::vector<Key>& table) {
+  using C = Config;
+  table.push_back(
+      key("sandbox", "kind", &C::sandbox, &C::Sandbox::kind,
+          words_of<SandboxKind>("auto, bubblewrap, none"),
+          "What confines recipes, compilers and runs. auto: bubblewrap where it works, else "
+          "nothing, with a warning. bubblewrap: do not start without it."));
+  table.push_back(key("sandbox", "readable", &C::sandbox, &C::Sandbox::readable, paths(),
+                      "What children may read besides the system and the builds that they work "
+                      "with: tools outside /usr, what recipes need, where links of builds lead."));
+  table.push_back(key("sandbox", "writable", &C::sandbox, &C::Sandbox::writable, paths(),
+                      "Folders that recipes may write besides the checkout, the new build and the "
+                      "compiler cache."));
+  table.push_back(key("sandbox", "recipe_network", &C::sandbox, &C::Sandbox::recipe_network,
+                      Allowed<bool>{}, "Whether recipes may use the network."));
+  table.push_back(key("sandbox", "environment", &C::sandbox, &C::Sandbox::environment,
+                      distinct("names of variables, each once"),
+                      "Further variables of the service's environment that recipes see."));
+}
+
 void add_service(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key(
@@ -376,6 +405,7 @@ std::vector<Key> make_table() {
   add_builds(table);
   add_measuring(table);
   add_judging(table);
+  add_sandbox(table);
   add_service(table);
   add_web(table);
   add_reports(table);

@@ -136,6 +136,12 @@ std::string type_of(ChannelKind) {
 std::string type_of(AnonymousRead) {
   return "word";
 }
+std::string type_of(SandboxKind) {
+  return "word";
+}
+std::string type_of(const std::vector<std::filesystem::path>&) {
+  return "list of paths";
+}
 std::string type_of(Preset) {
   return "word";
 }
@@ -245,6 +251,23 @@ Status read(const toml::node& node, AnonymousRead& value) {
   return invalid("value " + in_quotes(text), "one of loopback, never, always");
 }
 
+Status read(const toml::node& node, SandboxKind& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  for (const auto kind : {SandboxKind::automatic, SandboxKind::bubblewrap, SandboxKind::none}) {
+    if (write(kind) != in_quotes(text)) continue;
+    value = kind;
+    return {};
+  }
+  return invalid("value " + in_quotes(text), "one of auto, bubblewrap, none");
+}
+
+Status read(const toml::node& node, std::vector<std::filesystem::path>& value) {
+  TW_TRY(const auto texts, read_strings(node, R"(a list of paths: ["/opt/tools"])"));
+  value.assign(texts.begin(), texts.end());
+  return {};
+}
+
 Status read(const toml::node& node, Preset& value) {
   std::string text;
   TW_TRY_VOID(read(node, text));
@@ -346,6 +369,22 @@ std::string write(AnonymousRead value) {
       break;
   }
   return "\"loopback\"";
+}
+
+std::string write(SandboxKind value) {
+  switch (value) {
+    case SandboxKind::automatic:
+      return "\"auto\"";
+    case SandboxKind::bubblewrap:
+      return "\"bubblewrap\"";
+    case SandboxKind::none:
+      break;
+  }
+  return "\"none\"";
+}
+
+std::string write(const std::vector<std::filesystem::path>& value) {
+  return write_list(std::vector<std::string>(value.begin(), value.end()));
 }
 
 std::string write(const std::vector<Configuration>& value) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "confinement.hpp"
 #include "logged.hpp"
 #include "source_folder.hpp"
 #include "torchwatch/daemon/caches.hpp"
@@ -37,8 +38,10 @@ class KitRunners final : public comparison::RunnerSource {
   const log::Logger logger_;
 };
 
-kits::KitStore::Settings kit_settings(const config::Config& config) {
+kits::KitStore::Settings kit_settings(const config::Config& config,
+                                      const sandbox::Sandbox& sandbox) {
   kits::KitStore::Settings settings;
+  settings.sandbox = sandbox;
   settings.sources = source_folder(config);
   settings.folder = config.build.cache / "kits";
   settings.jobs = config.build.jobs;
@@ -46,8 +49,13 @@ kits::KitStore::Settings kit_settings(const config::Config& config) {
   return settings;
 }
 
-builds::CommitBuilder::Settings commit_settings(const config::Config& config) {
+builds::CommitBuilder::Settings commit_settings(const config::Config& config,
+                                                const sandbox::Sandbox& sandbox) {
   builds::CommitBuilder::Settings settings;
+  settings.sandbox = sandbox;
+  settings.profile.writable = config.sandbox.writable;
+  settings.profile.has_network = config.sandbox.recipe_network;
+  settings.environment = config.sandbox.environment;
   settings.recipe = config.build.recipe;
   settings.folder = config.build.cache / "commits";
   settings.size_limit_bytes = config.build.cache_limit_bytes;
@@ -79,6 +87,7 @@ struct Application::Parts {
   platform::SystemRandom random;
   std::unique_ptr<storage::Database> database;
   std::unique_ptr<process::ProcessRunner> processes;
+  Confinement confinement;
   std::optional<executor::MachineLock> machine_lock;
   std::optional<executor::LocalExecutor> executor;
   std::optional<kits::KitStore> kits;
@@ -123,7 +132,7 @@ struct Application::Parts {
       return fail(ErrorCode::not_found,
                   "[build] recipe: no such file: " + config.build.recipe.string());
     }
-    commits.emplace(commit_settings(config), *processes,
+    commits.emplace(commit_settings(config, confinement.sandbox), *processes,
                     [repository = config.source.repository, logger = log.logger("builds")](
                         const std::string& commit, const std::filesystem::path& folder) {
                       logger.info("building a commit", {{"commit", commit}});
@@ -136,6 +145,7 @@ struct Application::Parts {
     channel::WheelIndexSettings wheels;
     wheels.program = source_folder(config) / "deploy" / "libtorch";
     wheels.cache = config.build.cache / "releases";
+    wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"));
     };
@@ -171,12 +181,17 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   TW_TRY_VOID(make_folder(parts->config.build.cache));
   parts->processes = std::make_unique<LoggedProcesses>(
       process::make_process_runner(parts->owner_of_children()), parts->log.logger("process"));
+  TW_TRY(parts->confinement, open_sandbox(parts->config, *parts->processes));
+  if (const auto& problem = parts->confinement.problem; !problem.empty()) {
+    parts->log.logger("sandbox").warning(problem);
+  }
   executor::LocalExecutor::Settings settings;
+  settings.sandbox = parts->confinement.sandbox;
   settings.threads = parts->config.measure.threads;
   settings.bind_threads = process::may_raise_priority();
   settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
   parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
-  parts->kits.emplace(kit_settings(parts->config), *parts->processes);
+  parts->kits.emplace(kit_settings(parts->config, parts->confinement.sandbox), *parts->processes);
   parts->runners.emplace(*parts->kits, parts->log.logger("builds"));
   TW_TRY_VOID(parts->open_source());
   TW_TRY_VOID(parts->open_commit_builds());
@@ -213,6 +228,9 @@ channel::Channel& Application::releases() {
 process::ProcessRunner& Application::processes() {
   return *parts_->processes;
 }
+const sandbox::Sandbox& Application::sandbox() const {
+  return parts_->confinement.sandbox;
+}
 
 Status Application::lock_machine() {
   if (parts_->machine_lock) return {};
@@ -231,7 +249,7 @@ std::filesystem::path runner_sources(const config::Config& config) {
 
 Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
   const auto processes = process::make_process_runner("names of workloads");
-  return kits::KitStore(kit_settings(config), *processes).workloads();
+  return kits::KitStore(kit_settings(config, {}), *processes).workloads();
 }
 
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {

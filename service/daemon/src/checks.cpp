@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "confinement.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
@@ -159,6 +160,19 @@ CheckResult check_names(const config::Config& config) {
              "set [build] kit_sources to a checkout of torchwatch");
 }
 
+CheckResult check_sandbox(const config::Config& config) {
+  const auto processes =
+      process::make_process_runner("torchwatch check, process " + std::to_string(getpid()));
+  const auto opened = open_sandbox(config, *processes);
+  if (!opened) {
+    return bad(Severity::error, "[sandbox]", opened.error().message,
+               "or set [sandbox] kind = \"auto\" on a machine that you can lose");
+  }
+  if (opened->problem.empty()) return good("[sandbox]", "bubblewrap works here");
+  return bad(Severity::warning, "[sandbox]", opened->problem,
+             "set [sandbox] kind = \"bubblewrap\", or use a machine that you can lose");
+}
+
 }  // namespace
 
 CheckResult check_suite(const std::vector<std::string>& named,
@@ -184,7 +198,7 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_program("python3", "releases are fetched with its pip"),
         check_space(config.storage.path.parent_path()), check_database(config.storage.path),
         check_channel(config), check_names(config), check_source(config), check_recipe(config),
-        check_socket(config), check_web_token(config), check_github(config, *client)}) {
+        check_sandbox(config),         check_socket(config), check_web_token(config), check_github(config, *client)}) {
     results.push_back(result);
   }
   return results;

@@ -40,6 +40,12 @@ http::ServerSettings server_settings(const config::Config& config) {
   return settings;
 }
 
+/// For strangers: why there is no sandbox is for the log and `torchwatch check`.
+std::vector<std::string> warnings_of(const Application& application) {
+  if (application.sandbox().kind() != sandbox::Kind::none) return {};
+  return {"foreign code runs without a sandbox; `torchwatch check` says why"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
@@ -111,7 +117,8 @@ api::Backend Daemon::backend() {
         TW_TRY(const auto row, nightly::retest_incident(services, id));
         return row.id;
       },
-      .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); }};
+      .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); },
+      .warnings = warnings_of(application_)};
 }
 
 /// An exception is a fault of ours. It costs one round, not the service.

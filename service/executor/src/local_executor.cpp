@@ -50,12 +50,30 @@ std::array<protocol::Interleave, 2> pipes_of(const fs::path& scratch,
           protocol::Interleave{.own = second, .other = first, .begins = false}};
 }
 
+/// Its own folder, to write; of the other run of a pair, only the pipe.
+sandbox::Profile profile_of(const RunSpec& run, const AttemptFolder& folder) {
+  auto profile = profile_of_runner(run.runner, run.libraries);
+  profile.writable.push_back(folder.path());
+  if (run.request.interleave) profile.writable.emplace_back(run.request.interleave->other);
+  profile.has_gpu = run.request.benchmark.configuration.device == Device::cuda;
+  return profile;
+}
+
 bool is_of_an_ended_run(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kAttemptPrefix) || name.starts_with(kPlacedPrefix);
 }
 
 }  // namespace
+
+sandbox::Profile profile_of_runner(const fs::path& runner, const fs::path& libraries) {
+  sandbox::Profile profile;
+  // Wheels of CUDA libraries lie beside that of torch, and are found by ../../nvidia.
+  const fs::path packages = fs::absolute(libraries).lexically_normal().parent_path().parent_path();
+  profile.readable = {fs::absolute(runner), fs::absolute(libraries), packages / "nvidia"};
+  profile.linked = {fs::absolute(libraries)};
+  return profile;
+}
 
 /// The machine, held for one run or one interleaved pair.
 class LocalExecutor::Hold {
@@ -151,6 +169,8 @@ process::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
   spec.label = request.attempt;
   spec.cpus = settings_.cpus;
   spec.own_session = true;
+  // Before the sandbox, in which the runner's own attempt is refused.
+  spec.raise_priority = request.pass == Pass::timing || request.pass == Pass::peak;
   return spec;
 }
 
@@ -161,6 +181,7 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   spec.arguments = {"measure", folder.request(), folder.result()};
   std::string& search_path = spec.environment["LD_LIBRARY_PATH"];
   search_path = folder.libraries().string() + (search_path.empty() ? "" : ":" + search_path);
+  TW_TRY_VOID(settings_.sandbox.confine(spec, profile_of(run, folder)));
   Status after_spawn;
   spec.on_started = [&](std::int64_t) {
     after_spawn = platform::failpoint("executor.after_spawn");
@@ -169,7 +190,11 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   const auto outcome = processes_.run(spec, stop.get_token());
   TW_TRY_VOID(after_spawn);
   TW_TRY_VOID(platform::failpoint("executor.before_result_read"));
-  return judge(outcome, run.request, folder.result(), settings_.rounding);
+  TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
+  if (auto* const result = std::get_if<RunResult>(&judged)) {
+    result->environment.facts["sandbox"] = to_string(settings_.sandbox.kind());
+  }
+  return judged;
 }
 
 Status LocalExecutor::sweep() {

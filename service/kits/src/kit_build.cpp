@@ -1,6 +1,7 @@
 #include "kit_build.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -18,6 +19,7 @@ using Names = std::vector<std::string>;
 /// Part of each key: a change of how keys are computed makes new ones.
 constexpr const char* kFormat = "torchwatch kit 2";
 constexpr const char* kOwnLink = "own";
+constexpr std::array kSourceFolders{"cmake", "models", "runner", "storage/records"};
 constexpr const char* kTreeLink = "tree";
 constexpr const char* kRunnerTarget = "torchwatch-runner";
 /// The object of runner/kit/CMakeLists.txt whose dependencies are all files the sources reach.
@@ -26,6 +28,15 @@ constexpr const char* kFailureLog = "last-failure.log";
 constexpr std::chrono::seconds kQuickToolLimit{60};
 constexpr std::size_t kQuickToolOutputBytes = 64U << 10U;
 constexpr std::size_t kListingBytesMax = 16U << 20U;
+
+/// The compilers see the runner's sources and the tree; `include` may be a link to another build's.
+sandbox::Profile profile_for(const KitStore::Settings& settings, const fs::path& tree) {
+  sandbox::Profile profile;
+  for (const char* folder : kSourceFolders) profile.readable.push_back(settings.sources / folder);
+  profile.readable.push_back(tree);
+  profile.linked = {tree, tree / "lib"};
+  return profile;
+}
 
 Status make_link(const fs::path& target, const fs::path& link) {
   std::error_code error;
@@ -98,7 +109,9 @@ Result<std::string> toolchain_for(const builds::Tree& tree, const KitStore::Sett
                    .arguments = {"--version"},
                    .folder = settings.sources,
                    .time_limit = kQuickToolLimit,
-                   .output_limit_bytes = kQuickToolOutputBytes};
+                   .output_limit_bytes = kQuickToolOutputBytes,
+                   .sandbox = settings.sandbox,
+                   .profile = profile_for(settings, tree.folder)};
   TW_TRY(const std::string version, run_tool(compiler, processes, stop));
   ToolRun linking = compiler;
   linking.program = "cmake";
@@ -127,13 +140,17 @@ Result<KitBuild> KitBuild::begin(const KitStore::Settings& settings,
 }
 
 ToolRun KitBuild::tool(const std::string& program, std::vector<std::string> arguments) const {
+  auto profile = profile_for(settings_, tree_);
+  profile.writable.push_back(making_.path());
   return {.program = program,
           .arguments = std::move(arguments),
           .folder = making_.path(),
           .time_limit = settings_.time_limit,
           .output_limit_bytes = std::max(settings_.output_limit_bytes, kListingBytesMax),
           .log = settings_.folder / kFailureLog,
-          .ccache = settings_.folder.parent_path() / "ccache"};
+          .ccache = settings_.folder.parent_path() / "ccache",
+          .sandbox = settings_.sandbox,
+          .profile = std::move(profile)};
 }
 
 Status KitBuild::configure(const Names& workloads, const std::stop_token& stop) const {

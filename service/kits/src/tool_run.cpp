@@ -108,7 +108,9 @@ std::string first_errors(const std::string& output) {
 
 Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& processes,
                              std::stop_token stop) {
-  auto outcome = processes.run(spec_of(run), std::move(stop));
+  auto spec = spec_of(run);
+  TW_TRY_VOID(builds::confine_compiler(run.sandbox, spec, run.profile));
+  auto outcome = processes.run(spec, std::move(stop));
   if (process::succeeded(outcome)) return std::move(outcome.output);
   if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return fail(ErrorCode::cancelled, run.program + " was stopped");

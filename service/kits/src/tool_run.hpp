@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::kits {
 
@@ -21,6 +22,8 @@ struct ToolRun {
       {};  ///< the whole output is kept here if the tool fails; may be empty
   std::filesystem::path ccache = {};      ///< for ccache where the user has neither folder nor home
   ErrorCode failure = ErrorCode::failed;  ///< what it means if the tool fails
+  sandbox::Sandbox sandbox = {};
+  sandbox::Profile profile = {};
 };
 
 /// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's

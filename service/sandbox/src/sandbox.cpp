@@ -53,13 +53,15 @@ std::vector<fs::path> gpu_devices() {
   return devices;
 }
 
-/// The program's file, looked for as the process's own environment says.
+/// The program's file, looked for as the process's own environment says. A program that is not
+/// found stays as it is: starting it reports that.
 fs::path program_of(const process::ProcessSpec& spec) {
   const std::string name = spec.program.string();
   if (name.find('/') != std::string::npos) return spec.program;
   const auto path = spec.environment.find("PATH");
-  return process::find_program(
+  const auto found = process::find_program(
       name, path == spec.environment.end() ? process::kDefaultSearchPath : path->second);
+  return found.empty() ? spec.program : fs::path(found);
 }
 
 process::ProcessSpec trial() {

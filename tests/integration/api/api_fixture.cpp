@@ -106,7 +106,8 @@ Api::Api()
        },
        [this](Id id, const std::string&) { return IncidentStore(*database).reopen(id); },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
-       [](Id) { return Result<Id>(3); }, [](Id) { return Status(); }});
+       [](Id) { return Result<Id>(3); }, [](Id) { return Status(); },
+       {"not as it should be"}});
   std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);

@@ -257,6 +257,13 @@ TEST_CASE("nothing is written without the token") {
   CHECK(api.post("/api/v1/nightlies", "{}").body.at("id") == 1);
 }
 
+TEST_CASE("a daemon that works, but not as it should, says so") {
+  Api api;
+  const auto answer = api.get("/healthz");
+  CHECK(answer.status == 200);
+  CHECK(answer.body == json{{"status", "ok"}, {"warnings", {"not as it should be"}}});
+}
+
 TEST_CASE("a sick daemon says so") {
   Api api;
   CHECK(api.get("/healthz").status == 200);

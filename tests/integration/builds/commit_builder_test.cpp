@@ -8,6 +8,7 @@
 
 #include "fake_process_runner.hpp"
 #include "no_threads.hpp"
+#include "opened_sandbox.hpp"
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -47,6 +48,39 @@ Unbuildable unbuildable_of(const Result<CommitBuild>& build) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a confined recipe builds, and reaches nothing but what it works on") {
+  RecipeFolder folder("");
+  const auto sandbox = test::opened_sandbox(processes(), folder.path());
+  if (!sandbox) return;
+  folder.folder().write("secret", "hidden");
+  folder.folder().write("tools/version", "tool");
+  fs::permissions(folder.folder().write("recipe", R"sh(#!/bin/sh
+set -e
+here=$(dirname "$0")
+test "$(cat "$TORCHWATCH_SOURCE/file.txt")" = "$TORCHWATCH_COMMIT"
+test "$(cat "$TORCHWATCH_TOOLS/version")" = tool
+echo object > "$CCACHE_DIR/object"
+if [ -e "$here/secret" ] || echo x > "$here/new" || echo x > "$TORCHWATCH_TOOLS/new"; then exit 3; fi
+if echo x > "$TORCHWATCH_BASE/new"; then exit 4; fi
+if [ -n "$https_proxy" ] || [ "$HOME" != /tmp ]; then exit 5; fi
+cp -r "$TORCHWATCH_BASE/." "$TORCHWATCH_PREFIX"
+echo "$TORCHWATCH_COMMIT" > "$TORCHWATCH_PREFIX/build-hash"
+)sh"),
+                  fs::perms::owner_all);
+  setenv("TORCHWATCH_TOOLS", (folder.path() / "tools").c_str(), 1);
+  setenv("CCACHE_DIR", (folder.path() / "compiler cache").c_str(), 1);
+  setenv("https_proxy", "http://user:secret@proxy", 1);
+  auto settings = folder.settings();
+  settings.sandbox = *sandbox;
+  CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+  Tree base;
+  base.folder = folder.path() / "template";
+  const auto tree = tree_of(builder.build(commit_name(1), base, {}));
+  CHECK(tree.embedded_commit == commit_name(1));
+  CHECK(fs::exists(folder.path() / "compiler cache" / "object"));
+  for (const char* name : {"TORCHWATCH_TOOLS", "CCACHE_DIR", "https_proxy"}) unsetenv(name);
 }
 
 TEST_CASE("a recipe gets the agreed environment, an empty prefix and the commit's checkout") {

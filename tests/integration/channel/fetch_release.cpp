@@ -1,7 +1,9 @@
 // fetch_release PYTHON PROGRAM CACHE [VERSION]: fetches one release from the wheel index and prints
 // what its tree says of itself; without VERSION it lists the releases. A process of its own, so
-// that a test can kill it; by hand it fetches from the real index.
+// that a test can kill it; by hand it fetches from the real index. With TORCHWATCH_TEST_SANDBOX it
+// confines pip, and ends with 77 where that is not possible.
 #include <cstdio>
+#include <cstdlib>
 
 #include "torchwatch/channel/channel.hpp"
 
@@ -39,6 +41,13 @@ int main(int argc, char** argv) {
   settings.python = argv[1];
   settings.program = argv[2];
   settings.cache = argv[3];
+  if (std::getenv("TORCHWATCH_TEST_SANDBOX") != nullptr) {
+    sandbox::Settings sandboxed;
+    sandboxed.search_path = process::kDefaultSearchPath;
+    const auto opened = sandbox::Sandbox::open(sandboxed, *processes);
+    if (!opened) return 77;
+    settings.sandbox = *opened;
+  }
   const auto channel = channel::make_wheel_index_channel(settings, *processes);
   return argc == 4 ? list(*channel) : fetch(*channel, argv[4]);
 }

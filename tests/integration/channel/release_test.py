@@ -59,6 +59,15 @@ class Release(unittest.TestCase):
         ]
         return subprocess.run(command, check=False, env=environment, text=True, capture_output=True)
 
+    def test_a_confined_pip_fetches_a_release_and_writes_nothing_else(self) -> None:
+        os.environ["TORCHWATCH_TEST_SANDBOX"] = "1"
+        self.addCleanup(os.environ.pop, "TORCHWATCH_TEST_SANDBOX")
+        done = self.fetch("1.2.3")
+        if done.returncode == 77:
+            self.skipTest("there is no sandbox on this machine")
+        self.check_whole(done)
+        self.assertEqual(list(self.home.iterdir()), [])
+
     def files(self) -> list[str]:
         """Everything in the cache, without locks."""
         return sorted(

@@ -113,7 +113,7 @@ TEST_CASE("a daemon serves the API and the page for people on a free port") {
   Service service;
   service.start();
   CHECK(service.daemon->port() > 0);
-  CHECK(service.get("/healthz") == json{{"status", "ok"}});
+  CHECK(service.get("/healthz").at("status") == "ok");
   CHECK(service.get("/api/v1/comparisons").at("comparisons").empty());
   const auto page = service.send("GET", "/");
   CHECK(page.status == 200);
@@ -209,7 +209,7 @@ TEST_CASE("a request that is refused keeps nothing behind it from being done") {
   CHECK(service.wait_until(first, is_over).at("state") == "refused");
   CHECK(service.wait_until(second, is_over).at("state") == "refused");
   CHECK(service.wait_until(third, is_over).at("state") == "done");
-  CHECK(service.get("/healthz") == json{{"status", "ok"}});
+  CHECK(service.get("/healthz").at("status") == "ok");
 }
 
 TEST_CASE("settings of [github] that cannot work keep no request from being carried out") {

@@ -30,11 +30,12 @@ class Delivered(unittest.TestCase):
         if not shutil.which("systemd-analyze"):
             print("skipped: systemd-analyze is not installed")
             return
+        # The namespaces in which bubblewrap confines children make 0.7 of it, and its calls 0.5.
         done = run(
             "systemd-analyze",
             "security",
             "--offline=true",
-            "--threshold=20",
+            "--threshold=23",
             Path(os.environ["TORCHWATCH_BUILD"]) / "torchwatch.service",
         )
         self.assertEqual(done.returncode, 0, done.stdout[-400:] + done.stderr)

@@ -8,6 +8,7 @@
 
 #include "fake_process_runner.hpp"
 #include "kit_sources.hpp"
+#include "opened_sandbox.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/platform/publish.hpp"
 
@@ -71,6 +72,24 @@ TEST_CASE("a kit holds the workloads asked for, is compiled once and runs withou
   CHECK(runner.builds == 1);
   CHECK(runner.closures == 1);
   CHECK(store.workloads() == Names{"alpha", "beta"});
+}
+
+TEST_CASE("compilers in the sandbox make the kit that they make without one") {
+  const KitSources sources;
+  CountingRunner runner;
+  auto settings = settings_of(sources);
+  const auto sandbox = test::opened_sandbox(runner, sources.folder().path());
+  if (!sandbox) return;
+  const auto tree = sources.make_overlay("overlay", sources.make_tree("base", 7), 3);
+  KitStore plain(settings, runner);
+  const Kit kit = kit_of(plain, tree, {"alpha"});
+  const auto output = output_of(kit.runner, {}, tree / "lib");
+  fs::remove_all(sources.store());
+  settings.sandbox = *sandbox;
+  KitStore confined(settings, runner);
+  const Kit same = kit_of(confined, tree, {"alpha"});
+  CHECK(same.key == kit.key);
+  CHECK(output_of(same.runner, {}, tree / "lib") == output);
 }
 
 TEST_CASE("builds of one set of headers share a kit, whatever their libraries and version.h say") {

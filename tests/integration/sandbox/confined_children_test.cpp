@@ -79,7 +79,7 @@ bool is_running(const std::string& label) {
 
 }  // namespace
 
-TEST_CASE("how a confined child ended is told as without a sandbox") {
+TEST_CASE("a confined child ends, to its caller, as it does without a sandbox") {
   Place place;
   if (!place.sandbox) return;
   const auto exited = place.run({"print", "out", "error", "err", "exit", "7"});

@@ -66,7 +66,17 @@ place_libraries = false
 interleave = false
 [detect]
 threshold = 0.1
+[sandbox]
+kind = "bubblewrap"
+readable = ["/opt/tools", "beside"]
+recipe_network = true
+environment = ["MY_SETTING"]
 )");
+  CHECK(config.sandbox.kind == SandboxKind::bubblewrap);
+  CHECK(config.sandbox.readable ==
+        std::vector<std::filesystem::path>{"/opt/tools", config.folder / "beside"});
+  CHECK(config.sandbox.recipe_network);
+  CHECK(config.sandbox.environment == std::vector<std::string>{"MY_SETTING"});
   CHECK(config.channel.kind == ChannelKind::wheel_index);
   CHECK(config.channel.poll == 90s);
   CHECK(config.build.timeout == 4h);

@@ -18,7 +18,7 @@ TEST_CASE("a launched program's exit status is that of the launcher") {
   CHECK(std::get<Exited>(end).code == 3);
 }
 
-TEST_CASE("a launched program that a signal killed is told from one that exited") {
+TEST_CASE("a launched program that a signal killed differs from one that exited") {
   const auto end = end_of_launched(Exited{128 + SIGSEGV}, kEnded);
   REQUIRE(std::holds_alternative<Signalled>(end));
   CHECK(std::get<Signalled>(end).signal == SIGSEGV);

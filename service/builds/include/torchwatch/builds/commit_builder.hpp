@@ -13,6 +13,7 @@
 
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::builds {
 
@@ -38,6 +39,11 @@ class CommitBuilder {
     std::chrono::seconds time_limit{4 * 3600};
     std::size_t output_limit_bytes = 8U << 20U;
     int jobs = 0;  ///< parallel jobs per build; 0: the cores, shared by builds made at once
+    sandbox::Sandbox sandbox = {};
+    /// What the recipe may write besides the checkout and the new build, and whether it may use
+    /// the network.
+    sandbox::Profile profile = {};
+    std::vector<std::string> environment = {};  ///< further variables that the recipe sees
     /// How long "faulted twice" counts as an answer. Longer than a bisection with its
     /// resumptions; a later one may meet a healthier machine. An exit 125 is final.
     std::chrono::seconds fault_age_max{24 * 3600};

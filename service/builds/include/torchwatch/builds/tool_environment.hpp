@@ -2,13 +2,24 @@
 
 #include <map>
 #include <string>
+#include <vector>
+
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::builds {
 
 /// Returns the part of this process's environment that compilers, recipes and other tools see:
-/// where programs, caches, certificates and proxies are, how to compile, and the user's
-/// TORCHWATCH_... settings. Nothing else, as tokens may come by the environment too: a name with
-/// TOKEN, SECRET, PASSWORD or CREDENTIAL in it is never passed on.
-std::map<std::string, std::string> tool_environment();
+/// where programs, caches, certificates and proxies are, how to compile, the user's TORCHWATCH_...
+/// settings, and the variables in `more`. Nothing else, as secrets may come by the environment too:
+/// what sounds like one (TOKEN, SECRET, PASSW, CREDENTIAL, KEY) is passed on only if `more` has it.
+std::map<std::string, std::string> tool_environment(const std::vector<std::string>& more = {});
+
+/// Confines a tool. Beyond the profile it sees the names of accounts and the certificates that its
+/// environment names. HOME and TMPDIR become /tmp, and proxies go where there is no network.
+/// Errors: those of Sandbox::confine.
+Status confine_tool(const sandbox::Sandbox&, process::ProcessSpec&, sandbox::Profile);
+
+/// Confines a compiler or a recipe likewise, which may write its compiler cache.
+Status confine_compiler(const sandbox::Sandbox&, process::ProcessSpec&, sandbox::Profile);
 
 }  // namespace torchwatch::builds

@@ -9,6 +9,7 @@
 
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::channel {
 
@@ -33,6 +34,7 @@ struct WheelIndexSettings {
   std::filesystem::path cache;    ///< the release V is kept in V/torch
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for listing, and for one release
+  sandbox::Sandbox sandbox = {};
 };
 /// Releases of the Python package index. `fetch("2.12.1")` takes exactly that release (the ordinary
 /// wheel, not 2.12.1+cpu); `list` asks the index. Thread-safe; one release is fetched at a time.

@@ -16,6 +16,8 @@ namespace torchwatch::config {
 enum class ChannelKind { directory, wheel_index };
 /// Who may read over the port without a token.
 enum class AnonymousRead { loopback, never, always };
+/// automatic: bubblewrap where it works, else none.
+enum class SandboxKind { automatic, bubblewrap, none };
 
 /// The threshold of some series, written METRIC [WORKLOAD [CONFIGURATION]] SHARE with * for any.
 /// Leaks are judged by their bytes and have no threshold.
@@ -101,16 +103,23 @@ struct Config {
     std::filesystem::path scratch = "state/scratch";
     std::int64_t output_limit_bytes = std::int64_t{1} << 20;
   } executor;
+  struct Sandbox {
+    SandboxKind kind = SandboxKind::automatic;
+    std::vector<std::filesystem::path> readable;  ///< by every child; links of builds lead here
+    std::vector<std::filesystem::path> writable;  ///< by recipes
+    bool recipe_network = false;
+    std::vector<std::string> environment;  ///< further variables that recipes see
+  } sandbox;
   struct Web {
     std::string address = "127.0.0.1";
-    int port = 8420;                   ///< 0: any free one
-    std::vector<std::string> hosts;    ///< further names that a Host header may have
+    int port = 8420;                           ///< 0: any free one
+    std::vector<std::string> hosts;            ///< further names that a Host header may have
     std::vector<std::string> trusted_proxies;  ///< addresses whose X-Forwarded-For is believed
     double requests_per_second = 10;           ///< of an address without a token
     AnonymousRead anonymous_read = AnonymousRead::loopback;
     std::vector<std::string> cors_origins;  ///< pages of these may read the API
-    std::filesystem::path token_file;  ///< empty: nothing can be written over the port
-    std::filesystem::path socket;      ///< empty: see control_socket
+    std::filesystem::path token_file;       ///< empty: nothing can be written over the port
+    std::filesystem::path socket;           ///< empty: see control_socket
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
     std::chrono::seconds body_time_limit{10};

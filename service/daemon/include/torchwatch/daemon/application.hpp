@@ -9,6 +9,7 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/log/log.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 #include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::daemon {
@@ -39,6 +40,7 @@ class Application {
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
   process::ProcessRunner& processes();
+  const sandbox::Sandbox& sandbox() const;  ///< confines the children
   /// Takes the machine's lock unless it is held, until unlock_machine or the application's end.
   /// Errors: conflict, naming who measures.
   Status lock_machine();

@@ -10,10 +10,15 @@
 
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::executor {
 
 class AttemptFolder;
+
+/// What a runner sees of a kit and of the libraries that it loads.
+sandbox::Profile profile_of_runner(const std::filesystem::path& runner,
+                                   const std::filesystem::path& libraries);
 
 /// Carries out runs as child processes of this machine: one run or one interleaved pair at a time,
 /// as neighbours would disturb the numbers. Further calls wait.
@@ -32,6 +37,8 @@ class LocalExecutor final : public Executor {
     std::size_t output_limit_bytes = 1U << 20U;
     /// A run cannot have measured longer than it lived, apart from the rounding of its samples.
     std::chrono::milliseconds rounding{1000};
+    /// Every run is confined alike; its kind is the fact "sandbox" of the run's environment.
+    sandbox::Sandbox sandbox = {};
   };
 
   /// `scratch`: folder for what a run needs; made if missing. One executor per scratch folder.

@@ -10,6 +10,7 @@
 
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::kits {
 
@@ -33,6 +34,7 @@ class KitStore {
     int jobs = 0;                   ///< 0: as many as there are cores; each takes up to 1.5 GB
     std::chrono::seconds time_limit{3600};  ///< for each tool
     std::size_t output_limit_bytes = 8U << 20U;
+    sandbox::Sandbox sandbox = {};
   };
   KitStore(Settings, process::ProcessRunner&);
 

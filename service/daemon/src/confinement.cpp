@@ -1,0 +1,42 @@
+#include "confinement.hpp"
+
+#include <cstdlib>
+
+namespace torchwatch::daemon {
+namespace {
+
+constexpr const char* kConsequence =
+    "recipes, compilers and runs are not confined: whoever lands a commit or publishes a build can "
+    "do all that the service may do";
+
+sandbox::Settings settings_of(const config::Config& config) {
+  sandbox::Settings settings;
+  settings.readable = config.sandbox.readable;
+  settings.link_targets = {config.build.cache, config.channel.path, config.executor.scratch};
+  const auto& database = config.storage.path;
+  settings.hidden = {config.file, config.web.token_file, config.github.token_file, database};
+  for (const char* suffix : {"-wal", "-shm", ".lock"}) {
+    settings.hidden.push_back(std::filesystem::path(database) += suffix);
+  }
+  settings.hidden.push_back(config::control_socket(config));
+  const char* const path = std::getenv("PATH");
+  settings.search_path = path == nullptr ? process::kDefaultSearchPath : path;
+  return settings;
+}
+
+}  // namespace
+
+Result<Confinement> open_sandbox(const config::Config& config, process::ProcessRunner& processes) {
+  using config::SandboxKind;
+  if (config.sandbox.kind == SandboxKind::none) {
+    return Confinement{{}, std::string("[sandbox] kind = \"none\": ") + kConsequence};
+  }
+  auto sandbox = sandbox::Sandbox::open(settings_of(config), processes);
+  if (sandbox) return Confinement{std::move(*sandbox), ""};
+  if (config.sandbox.kind == SandboxKind::bubblewrap) {
+    return fail(sandbox.error().within("[sandbox] kind is bubblewrap"));
+  }
+  return Confinement{{}, "no sandbox: " + sandbox.error().message + "; " + kConsequence};
+}
+
+}  // namespace torchwatch::daemon
