@@ -68,7 +68,7 @@ const std::set<std::string> kAllowedScans{
     "SCAN left USING INDEX attempt_issued",
     "SCAN o USING INDEX outbox_unsent",
     "SCAN outbox USING INDEX outbox_not_sent",
-    "SCAN alarm USING INDEX alarm_open_once",
+    "SCAN alarm",  // a few a year
     "SCAN setback",
     "SCAN token",
 };
