@@ -40,6 +40,7 @@ Result<Reply> list_builds(const Request&, const Backend&);
 
 Result<Reply> list_nightlies(const Request&, const Backend&);
 Result<Reply> get_nightly(const Request&, const Backend&);
+Result<Reply> list_series(const Request&, const Backend&);
 Result<Reply> get_history(const Request&, const Backend&);
 Result<Reply> get_metrics(const Request&, const Backend&);
 Result<Reply> get_description(const Request&, const Backend&);

@@ -36,6 +36,7 @@ std::vector<http::Route> routes(const Backend& backend) {
       Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},
       Endpoint{"GET", "/api/v1/outbox", list_outbox},
       Endpoint{"POST", "/api/v1/outbox/retry", retry_message, Scope::measure},
+      Endpoint{"GET", "/api/v1/series", list_series},
       Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
       Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
       Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},

@@ -33,7 +33,34 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
               {"value", value.value}};
 }
 
+std::string path_of(const Series& series) {
+  const auto& [workload, configuration, variant] = series.benchmark;
+  return "/api/v1/series/" + workload + "/" + std::string(to_string(configuration)) + "/" +
+         to_string(variant) + "/" + std::string(to_string(series.metric));
+}
+
 }  // namespace
+
+Result<Reply> list_series(const Request& request, const Backend& backend) {
+  for (const auto* name : {"limit", "before"}) {
+    if (!request.query.contains(name)) continue;
+    return fail(ErrorCode::invalid, "parameter \"" + std::string(name) +
+                                        "\" is not known: all series are listed at once");
+  }
+  TW_TRY(const auto page, http::page_of(request, {"workload", "configuration", "metric"}));
+  TW_TRY_VOID(check_word<Metric>(page, "metric"));
+  TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
+  json listed = json::array();
+  for (const auto& series : all) {
+    const bool fits = page.admits("workload", series.benchmark.workload) &&
+                      page.admits("configuration", to_string(series.benchmark.configuration)) &&
+                      page.admits("metric", to_string(series.metric));
+    if (!fits) continue;
+    listed.push_back(report::json_of(series));
+    listed.back()["url"] = path_of(series);
+  }
+  return http::object_reply({{"series", std::move(listed)}});
+}
 
 Result<Reply> get_history(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request));

@@ -93,6 +93,8 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   CHECK(history.status == 200);
   CHECK(history.body.at("unit") == "ns");
   CHECK(history.body.at("values").empty());
+  CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").empty());
+  CHECK(api.get("/api/v1/series?limit=1").status == 400);
   CHECK(api.get("/api/v1/series/resnet18/tpu-train/default/time").status == 404);
   CHECK(api.get("/api/v1/series/resnet18/cpu-train/default/speed").status == 404);
 }
@@ -142,7 +144,7 @@ TEST_CASE("a long answer is compressed for who takes that, and says that it is")
   CHECK(refused.headers.count("content-encoding") == 0);
   const auto small = api.compressed(path);
   CHECK_THAT(small, Contains("Content-Encoding: gzip"));
-  CHECK_THAT(small, Contains("Vary: Accept-Encoding"));
+  CHECK_THAT(small, Contains("Vary: Origin, Accept-Encoding"));
   CHECK_THAT(small, Contains("ETag: W/" + plain.headers.at("etag")));
   CHECK(small.size() < plain.text.size() / 2);
 }
