@@ -2,49 +2,55 @@
 
 namespace torchwatch::api {
 
+namespace {
+
+struct Endpoint {
+  std::string_view method;
+  std::string_view path;
+  Result<Reply> (*handler)(const Request&, const Backend&);
+  std::optional<Scope> scope = Scope::read;
+};
+
+constexpr std::array kEndpoints{
+    Endpoint{"GET", "/api/v1/comparisons", list_comparisons},
+    Endpoint{"GET", "/api/v1/comparisons/{id}", get_comparison},
+    Endpoint{"POST", "/api/v1/comparisons/{id}/cancel", cancel_comparison, Scope::measure},
+    Endpoint{"POST", "/api/v1/comparisons/{id}/retry", retry_comparison, Scope::measure},
+    Endpoint{"POST", "/api/v1/comparisons", ask_for_comparison, Scope::measure},
+    Endpoint{"GET", "/api/v1/nightlies", list_nightlies},
+    Endpoint{"GET", "/api/v1/nightlies/{name}", get_nightly},
+    Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, Scope::measure},
+    Endpoint{"GET", "/api/v1/incidents", list_incidents},
+    Endpoint{"GET", "/api/v1/incidents/{id}", get_incident},
+    Endpoint{"POST", "/api/v1/incidents/{id}/acknowledge", acknowledge_incident, Scope::triage},
+    Endpoint{"POST", "/api/v1/incidents/{id}/accept", accept_incident, Scope::triage},
+    Endpoint{"POST", "/api/v1/incidents/{id}/close", close_incident, Scope::triage},
+    Endpoint{"POST", "/api/v1/incidents/{id}/reopen", reopen_incident, Scope::triage},
+    Endpoint{"POST", "/api/v1/incidents/{id}/dispute", dispute_incident, Scope::triage},
+    Endpoint{"POST", "/api/v1/incidents/{id}/retest", retest_incident, Scope::measure},
+    Endpoint{"GET", "/api/v1/bisections", list_bisections},
+    Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, Scope::measure},
+    Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
+    Endpoint{"POST", "/api/v1/bisections/{id}/cancel", cancel_bisection, Scope::measure},
+    Endpoint{"GET", "/api/v1/builds", list_builds},
+    Endpoint{"GET", "/api/v1/requests", list_requests},
+    Endpoint{"GET", "/api/v1/requests/{id}", get_request},
+    Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},
+    Endpoint{"GET", "/api/v1/outbox", list_outbox},
+    Endpoint{"POST", "/api/v1/outbox/retry", retry_message, Scope::measure},
+    Endpoint{"GET", "/api/v1/series", list_series},
+    Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
+    Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
+    Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
+    Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
+    Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
+    Endpoint{"GET", "/api/v1/openapi.json", get_description},
+    Endpoint{"GET", "/metrics", get_metrics},
+    Endpoint{"GET", "/healthz", get_health, std::nullopt}};
+
+}  // namespace
+
 std::vector<http::Route> routes(const Backend& backend) {
-  struct Endpoint {
-    std::string_view method;
-    std::string_view path;
-    Result<Reply> (*handler)(const Request&, const Backend&);
-    std::optional<Scope> scope = Scope::read;
-  };
-  constexpr std::array kEndpoints{
-      Endpoint{"GET", "/api/v1/comparisons", list_comparisons},
-      Endpoint{"GET", "/api/v1/comparisons/{id}", get_comparison},
-      Endpoint{"POST", "/api/v1/comparisons/{id}/cancel", cancel_comparison, Scope::measure},
-      Endpoint{"POST", "/api/v1/comparisons/{id}/retry", retry_comparison, Scope::measure},
-      Endpoint{"POST", "/api/v1/comparisons", ask_for_comparison, Scope::measure},
-      Endpoint{"GET", "/api/v1/nightlies", list_nightlies},
-      Endpoint{"GET", "/api/v1/nightlies/{name}", get_nightly},
-      Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, Scope::measure},
-      Endpoint{"GET", "/api/v1/incidents", list_incidents},
-      Endpoint{"GET", "/api/v1/incidents/{id}", get_incident},
-      Endpoint{"POST", "/api/v1/incidents/{id}/acknowledge", acknowledge_incident, Scope::triage},
-      Endpoint{"POST", "/api/v1/incidents/{id}/accept", accept_incident, Scope::triage},
-      Endpoint{"POST", "/api/v1/incidents/{id}/close", close_incident, Scope::triage},
-      Endpoint{"POST", "/api/v1/incidents/{id}/reopen", reopen_incident, Scope::triage},
-      Endpoint{"POST", "/api/v1/incidents/{id}/dispute", dispute_incident, Scope::triage},
-      Endpoint{"POST", "/api/v1/incidents/{id}/retest", retest_incident, Scope::measure},
-      Endpoint{"GET", "/api/v1/bisections", list_bisections},
-      Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, Scope::measure},
-      Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
-      Endpoint{"POST", "/api/v1/bisections/{id}/cancel", cancel_bisection, Scope::measure},
-      Endpoint{"GET", "/api/v1/builds", list_builds},
-      Endpoint{"GET", "/api/v1/requests", list_requests},
-      Endpoint{"GET", "/api/v1/requests/{id}", get_request},
-      Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},
-      Endpoint{"GET", "/api/v1/outbox", list_outbox},
-      Endpoint{"POST", "/api/v1/outbox/retry", retry_message, Scope::measure},
-      Endpoint{"GET", "/api/v1/series", list_series},
-      Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
-      Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
-      Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
-      Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
-      Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
-      Endpoint{"GET", "/api/v1/openapi.json", get_description},
-      Endpoint{"GET", "/metrics", get_metrics},
-      Endpoint{"GET", "/healthz", get_health, std::nullopt}};
   std::vector<http::Route> routes;
   for (const auto& endpoint : kEndpoints) {
     const auto handle = [backend, handler = endpoint.handler](const Request& request) {

@@ -23,7 +23,7 @@ using nlohmann::json;
 using terminal::StatusFacts;
 
 constexpr int kComparisonsShown = 10;
-/// Of the newest incidents those are shown that are open; older ones that are open still are rare.
+/// The open ones among the newest incidents are shown: older ones that are still open are rare.
 constexpr int kIncidentsRead = 200;
 
 Status add_comparisons(storage::Database& database, const config::Config& config,

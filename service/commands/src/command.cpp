@@ -15,10 +15,11 @@ CLI::App& Commands::add(CLI::App& parent, const std::string& name, const std::st
   return *subcommand;
 }
 
-Noun::Noun(Commands& all, const std::string& name, const std::string& what)
+Noun::Noun(Commands& all, const std::string& name, const std::string& what,
+           const std::string& example)
     : all_(all), noun_(all.add(name, what, nullptr)) {
   noun_.require_subcommand(1);
-  noun_.footer("torchwatch " + name + " list");
+  noun_.footer("torchwatch " + name + " " + example);
 }
 
 CLI::App& Noun::add(const std::string& verb, const std::string& what, Action action) {

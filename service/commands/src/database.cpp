@@ -140,7 +140,8 @@ void add_with_file(Noun& database, const std::string& verb, const std::string& w
 }  // namespace
 
 void add_database(Commands& all) {
-  Noun noun(all, "database", "The database and the caches: backup, restore, check, gc, export");
+  Noun noun(all, "database", "The database and the caches: backup, restore, check, gc, export",
+            "check");
   add_with_file(noun, "backup", "Copy it into a new file, also while the daemon runs",
                 "The file; it must not exist", run_backup);
   add_with_file(noun, "restore", "Put a backup in its place, and keep what is replaced",

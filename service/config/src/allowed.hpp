@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -52,5 +53,16 @@ inline Allowed<std::vector<std::string>> distinct(std::string words) {
             return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
           }};
 }
+
+/// Lists of addresses of hosts; of origins of pages; of paths.
+Allowed<std::vector<std::string>> ip_addresses();
+Allowed<std::vector<std::string>> origins();
+Allowed<std::vector<std::filesystem::path>> paths();
+
+/// "owner/name", or empty.
+Allowed<std::string> owner_and_name();
+/// Logins and teams, which stand in an issue as live mentions.
+Allowed<std::vector<std::string>> logins();
+Allowed<std::string> http_address();
 
 }  // namespace torchwatch::config

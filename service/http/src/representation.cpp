@@ -1,21 +1,16 @@
 #include "representation.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/platform/gzip.hpp"
 
 namespace torchwatch::http {
 namespace {
 
 /// Smaller answers fit one packet anyway.
 constexpr std::size_t kGzipFrom = 1400;
-/// Measured time counts here: the first levels take most of what there is to take.
-constexpr int kGzipLevel = 3;
-constexpr int kGzipWindowBits = 15 + 16;  // of zlib: the largest window, and a gzip header
-constexpr int kGzipMemoryLevel = 8;
 
 bool is_allowed(const std::string& origin, const std::vector<std::string>& origins) {
   return std::ranges::find(origins, origin) != origins.end();
@@ -43,7 +38,7 @@ void tag(const Request& request, Reply& reply) {
 
 void compress(const Request& request, Reply& reply) {
   if (!request.accepts_gzip || reply.body.size() < kGzipFrom) return;
-  auto compressed = gzip(reply.body);
+  auto compressed = platform::gzip(reply.body);
   if (compressed.empty() || compressed.size() >= reply.body.size()) return;
   reply.body = std::move(compressed);
   reply.headers.emplace("Content-Encoding", "gzip");
@@ -73,24 +68,6 @@ Reply answer_preflight(const Request& request, const std::vector<std::string>& o
   reply.headers.emplace("Access-Control-Allow-Headers", "Authorization, If-None-Match");
   reply.headers.emplace("Access-Control-Max-Age", "600");
   return reply;
-}
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  if (deflateInit2(&stream, kGzipLevel, Z_DEFLATED, kGzipWindowBits, kGzipMemoryLevel,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
-    return "";
-  }
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  // zlib's interface takes what it only reads as not constant.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(is_whole ? stream.total_out : 0);
-  deflateEnd(&stream);
-  return out;
 }
 
 }  // namespace torchwatch::http

@@ -16,7 +16,4 @@ Reply represent(const Request&, Reply, const std::vector<std::string>& origins);
 /// token. Errors as a reply: 403, where the page's origin is not one of `origins`.
 Reply answer_preflight(const Request&, const std::vector<std::string>& origins);
 
-/// Compresses in the gzip format; empty if there is no memory for it.
-std::string gzip(const std::string&);
-
 }  // namespace torchwatch::http

@@ -69,6 +69,8 @@ Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Vari
   const auto is_set = [&](const char* name) { return !variables(name).value_or("").empty(); };
   Screen screen;
   screen.is_terminal = is_terminal && variables("TERM") != "dumb";
+  // What is piped is searched and parsed: nothing in it may be shortened.
+  if (!is_terminal) screen.columns = kColumnsMax;
   if (is_terminal && window_columns) screen.columns = *window_columns;
   screen.columns = std::clamp(positive_number(variables("COLUMNS")).value_or(screen.columns),
                               kColumnsMin, kColumnsMax);

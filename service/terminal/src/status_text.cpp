@@ -35,8 +35,8 @@ std::vector<std::string> problems(const StatusFacts& facts) {
   add(facts.waiting.size(), "item", " waiting for something");
   add(dead_messages(facts), "message", " given up");
   if (facts.newest && facts.now - facts.newest->comparison.created_at > kOld) {
-    found.push_back("the newest nightly came " + age_text(facts.newest->comparison.created_at,
-                                                       facts.now));
+    found.push_back("the newest nightly came " +
+                    age_text(facts.newest->comparison.created_at, facts.now));
   }
   return found;
 }
@@ -70,9 +70,9 @@ void print_open(std::ostream& out, const StatusFacts& facts, const Screen& scree
                    screen.columns, 4);
     auto cause = culprit.empty() ? std::string("no culprit named") : "culprit " + culprit;
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
-    out << wrapped(fmt::format("    {}, {}; since {}", cause, issue,
-                               platform::date_and_minute(row.opened_at)),
-                   screen.columns, 4);
+    out << wrapped(
+        fmt::format("    {}, {}; since {}", cause, issue, platform::date_and_minute(row.opened_at)),
+        screen.columns, 4);
   }
 }
 
@@ -91,9 +91,9 @@ void print_waiting(std::ostream& out, const StatusFacts& facts, const Screen& sc
   if (facts.waiting.empty()) return;
   out << "\nWaiting (" << facts.waiting.size() << ")\n";
   for (const auto& [key, tries, setbacks, since, not_before, error] : facts.waiting) {
-    const auto tried = tries > 0 ? ", failed " + figures::count(static_cast<std::size_t>(tries),
-                                                                "time")
-                                 : std::string();
+    const auto tried = tries > 0
+                           ? ", failed " + figures::count(static_cast<std::size_t>(tries), "time")
+                           : std::string();
     out << wrapped(fmt::format("  {} {}, since {}{}: {}", to_string(key.kind), key.item,
                                platform::date_and_minute(since), tried, error),
                    screen.columns, 4);
@@ -107,8 +107,8 @@ void print_outbox(std::ostream& out, const StatusFacts& facts, const Screen& scr
   if (facts.unsent.empty()) {
     text += "every message is delivered";
   } else {
-    text += figures::count(waiting, "message") + " to be sent, " + std::to_string(dead) +
-            " given up";
+    text +=
+        figures::count(waiting, "message") + " to be sent, " + std::to_string(dead) + " given up";
   }
   const auto failed = std::ranges::find_if(
       facts.unsent, [](const auto& message) { return !message.last_error.empty(); });
@@ -136,7 +136,7 @@ void print_recent(std::ostream& out, const StatusFacts& facts, const Screen& scr
   table.print(out, screen);
 }
 
-/// Metrics without a false alarm are told together: each alone has too few series for a bound.
+/// Metrics without a false alarm are one line: each alone has too few series for a bound.
 void print_self_tests(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (facts.self_tests.empty()) return;
   const auto all = storage::sum_of(facts.self_tests);

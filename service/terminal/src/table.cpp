@@ -29,14 +29,14 @@ std::vector<Table::Shown> Table::fitting(int columns) const {
     }
     return sum;
   };
-  const auto room = static_cast<std::size_t>(columns);
-  while (needed(true) > room) {
+  const auto available = static_cast<std::size_t>(columns);
+  while (needed(true) > available) {
     const auto dispensable = std::ranges::max_element(
         shown, {}, [&](const Shown& one) { return columns_[one.column].rank; });
     if (columns_[dispensable->column].rank == 0) break;
     shown.erase(dispensable);
   }
-  while (needed(false) > room) {
+  while (needed(false) > available) {
     const auto longest = std::ranges::max_element(
         shown, {}, [&](const Shown& one) { return is_name(one) ? one.width - least(one) : 0; });
     if (!is_name(*longest) || longest->width <= least(*longest)) break;
@@ -64,7 +64,8 @@ void Table::print(std::ostream& out, const Screen& screen) const {
   const auto shown = fitting(screen.columns);
   std::vector<Cell> headings;
   for (const auto& column : columns_) headings.emplace_back(column.heading);
-  out << line(shown, headings, screen) << '\n' << std::string(static_cast<std::size_t>(indent_), ' ');
+  out << line(shown, headings, screen) << '\n'
+      << std::string(static_cast<std::size_t>(indent_), ' ');
   for (std::size_t i = 0; i < shown.size(); ++i) {
     out << (i == 0 ? "" : std::string(kGap, ' ')) << std::string(shown[i].width, '-');
   }

@@ -123,11 +123,11 @@ std::string TerminalProgress::bar(int done, int of, const std::string& detail) c
   text += fmt::format("{}/{}", done, of);
   const auto left = estimate_.left(of);
   if (!left.empty()) text += "  " + left;
-  const auto room = static_cast<std::size_t>(std::max(columns - 1, 1));
-  if (width_of(text) + 2 + kDetailMin <= room) {
-    text += "  " + elided(detail, room - width_of(text) - 2);
+  const auto width = static_cast<std::size_t>(std::max(columns - 1, 1));
+  if (width_of(text) + 2 + kDetailMin <= width) {
+    text += "  " + elided(detail, width - width_of(text) - 2);
   }
-  return elided(text, room);
+  return elided(text, width);
 }
 
 void TerminalProgress::progress(int done, int of, const std::string& detail) {

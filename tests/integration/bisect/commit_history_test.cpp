@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "text that is no revision, and a file's name, are refu
   repository.commit("one");
   REQUIRE_FALSE(history().resolve("").has_value());
   REQUIRE_FALSE(history().resolve("a..b").has_value());
-  REQUIRE(history().resolve("main:src").error().code == ErrorCode::invalid);
+  REQUIRE(history().resolve("main:src").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(Fixture, "a commit's facts are read as they were written") {

@@ -197,7 +197,7 @@ TEST_CASE("a bar never wraps on a real terminal, also when its window gets narro
   CHECK_THAT(text, Contains("\r\033[Kthe result"));
 }
 
-TEST_CASE("a result that cannot be written is an error, and a reader that has enough is none") {
+TEST_CASE("a result that cannot be written is an error, but a reader that has enough is not") {
   const State state;
   const auto command = std::string(TORCHWATCH_PROGRAM) + " status --config " + state.file;
   const auto message = (state.folder.path() / "message").string();

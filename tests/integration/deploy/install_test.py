@@ -36,6 +36,9 @@ def make_tree(folder: Path) -> None:
     header = folder / "include/torch/csrc/api/include/torch/torch.h"
     header.parent.mkdir(parents=True)
     header.write_text('#error "a stand-in"\n')
+    parallel = folder / "include/ATen/Parallel.h"
+    parallel.parent.mkdir(parents=True)
+    parallel.write_text('#error "a stand-in"\n')
     source = folder / "c10.cpp"
     source.write_text(C10)
     for name in ("libc10.so", "libtorch_cpu.so", "libtorch.so"):
@@ -76,7 +79,7 @@ class Installed(unittest.TestCase):
             "share/torchwatch/runner/kit/CMakeLists.txt",
             "share/torchwatch/deploy/recipes/pytorch-cpu",
             "share/doc/torchwatch/torchwatch.example.toml",
-            "share/doc/torchwatch/docs/operating.md",
+            "share/doc/torchwatch/" + "docs/operating.md",
         ):
             self.assertTrue(self.at(path).is_file(), path)
         self.assertTrue(os.access(self.share / "deploy/libtorch", os.X_OK))
@@ -114,7 +117,9 @@ class Installed(unittest.TestCase):
         self.assertIn(f"{PREFIX}/share/torchwatch/models", commands)
         self.assertNotIn(str(CHECKOUT), commands)
 
-    def test_the_program_compiles_its_own_sources_as_anybody_with_an_empty_environment(self) -> None:
+    def test_the_program_compiles_its_own_sources_as_anybody_with_an_empty_environment(
+        self,
+    ) -> None:
         if not has_namespaces():
             self.skipTest("bwrap cannot be used here")
         make_tree(self.folder / "tree")

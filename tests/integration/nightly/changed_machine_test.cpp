@@ -41,8 +41,7 @@ class OtherKernel final : public comparison::Progress {
   explicit OtherKernel(std::filesystem::path scratch) : scratch_(std::move(scratch)) {}
 
   void phase_started(const std::string& what) override {
-    const bool is_alone =
-        what.starts_with("probe: ") && what.find(" against ") == std::string::npos;
+    const bool is_alone = what.find(" alone, ") != std::string::npos;
     if (is_booted_ && is_interrupting_) stop_.request_stop();
     if (is_booted_ || !is_alone) return;
     std::ofstream(scratch_ / "behaviour") << "fact kernel 6.2\ntime * * 1.5\n";

@@ -174,7 +174,7 @@ TEST_CASE(
   const auto incidents = service.incidents();
   REQUIRE(incidents.size() == 1);
   CHECK(incidents[0].kind == IncidentKind::regression);
-  CHECK_THAT(incidents[0].title, Catch::Contains("from 2026-08-16 to 2026-08-19"));
+  CHECK_THAT(incidents[0].title, Catch::Contains("2026-08-16 to 2026-08-19"));
   const auto found_by =
       storage::ComparisonStore(service.database()).get(incidents[0].comparison).value();
   CHECK(found_by.purpose == Purpose::drift);
@@ -205,7 +205,7 @@ TEST_CASE(
     service.next(crept(6));
     const auto later = service.incidents();
     REQUIRE(later.size() == 2);
-    CHECK_THAT(later[0].title, Catch::Contains("from 2026-08-19 to 2026-08-22"));
+    CHECK_THAT(later[0].title, Catch::Contains("2026-08-19 to 2026-08-22"));
   }
   SECTION("it is reported again if it was closed as fixed and is still there") {
     REQUIRE(storage::IncidentStore(service.database()).close(incidents[0].id, 1));

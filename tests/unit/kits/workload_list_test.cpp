@@ -56,7 +56,7 @@ TEST_CASE("an unknown workload is named with those near to it") {
   CHECK(error("resnet").find("resnet18") != std::string::npos);
   CHECK(error("distilbert").find("hf_DistilBert") != std::string::npos);
   CHECK(error("resent18").find("resnet18") != std::string::npos);
-  CHECK(error("nothing_like").find("lists them") != std::string::npos);
+  CHECK(error("nothing_like").find("torchwatch workload list") != std::string::npos);
 }
 
 TEST_CASE("no workload at all is an error") {

@@ -135,7 +135,7 @@ TEST_CASE("an issue says how to repeat it in minutes, what is not affected, and 
   CHECK_THAT(body, !Contains("|  |"));
 }
 
-TEST_CASE("a leak is told per iteration where that is known") {
+TEST_CASE("a leak is given per iteration where that is known") {
   auto facts = leaking_comparison();
   auto left = facts.effects.front();
   left.series.metric = Metric::leak_retained;
@@ -201,8 +201,7 @@ TEST_CASE("a message's marker is the one that its text ends with") {
 TEST_CASE("a comparison with an older nightly says so, in the title and in the text") {
   auto facts = slower_comparison();
   facts.nightlies_back = 28;
-  CHECK_THAT(incident_title(facts),
-             Contains(facts.baseline.name + " to " + facts.candidate.name));
+  CHECK_THAT(incident_title(facts), Contains(facts.baseline.name + " to " + facts.candidate.name));
   CHECK_THAT(issue_body(facts), Catch::Contains("an older nightly, 28 before"));
   CHECK_THAT(issue_body(slower_comparison()), !Catch::Contains("an older nightly"));
 }

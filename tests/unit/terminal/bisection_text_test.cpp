@@ -56,16 +56,17 @@ TEST_CASE("a bisection that cannot decide lists the commits that are left") {
   CHECK(cause.confidence == 0.97);
 }
 
-TEST_CASE("each step of a search is told in plain words") {
+TEST_CASE("each step of a search is described in plain words") {
   const auto incident = slow_incident();
   CHECK(sentence_on(incident.trace[0]) ==
         "measured both ends again, 9a8b7c6d5e4f against 1f0c13af6e2b: soft_actor_critic cpu-train "
         "time +16.1 % (4 pairs)");
   CHECK(sentence_on(incident.trace[1]) ==
         "3333333f0a9e cannot be built: the recipe exited with 125");
-  CHECK(sentence_on(incident.trace[2]) ==
-        "measured 5d1c1c3f0a9e alone: soft_actor_critic cpu-train time +17.0 % (1 run); 99.7 % sure "
-        "that the cause lies after 1f0c13af6e2b and up to 5d1c1c3f0a9e");
+  CHECK(
+      sentence_on(incident.trace[2]) ==
+      "measured 5d1c1c3f0a9e alone: soft_actor_critic cpu-train time +17.0 % (1 run); 99.7 % sure "
+      "that the cause lies after 1f0c13af6e2b and up to 5d1c1c3f0a9e");
   for (const auto* kind : {"built", "same_library", "series_lost", "level_lost", "reverted"}) {
     CHECK_THAT(sentence_on(step(kind, "", kSlowCommit)), !Contains("_"));
   }

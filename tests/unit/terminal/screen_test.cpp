@@ -16,10 +16,10 @@ Variables variables(std::map<std::string, std::string> set) {
 
 }  // namespace
 
-TEST_CASE("the width is COLUMNS, else the window's, else 80, between 60 and 200") {
-  CHECK(screen_of(false, {}, variables({})).columns == 80);
+TEST_CASE("the width is COLUMNS, else the window's or 80, between 60 and 200, and 200 for a pipe") {
+  CHECK(screen_of(false, {}, variables({})).columns == 200);
   CHECK(screen_of(true, 132, variables({})).columns == 132);
-  CHECK(screen_of(false, 132, variables({})).columns == 80);
+  CHECK(screen_of(false, 132, variables({})).columns == 200);
   CHECK(screen_of(true, 132, variables({{"COLUMNS", "100"}})).columns == 100);
   CHECK(screen_of(true, 132, variables({{"COLUMNS", "wide"}})).columns == 132);
   CHECK(screen_of(true, 20, variables({})).columns == 60);

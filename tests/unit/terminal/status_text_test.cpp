@@ -67,7 +67,7 @@ TEST_CASE("the status begins with what is wrong, or that nothing is") {
   CHECK_THAT(text_of(quiet), Catch::StartsWith("Look at this: the newest nightly came 3 days ago"));
 }
 
-TEST_CASE("an age is told in the units that people use") {
+TEST_CASE("an age has the units that people use") {
   CHECK(age_text(kNow, kNow + 5 * kHour + 12 * 60'000) == "5 h 12 min ago");
   CHECK(age_text(kNow, kNow + 80 * kHour) == "3 days ago");
   CHECK(age_text(kNow, kNow - kHour) == "0 s ago");

@@ -22,7 +22,9 @@ Table wide_table() {
                {"remark", Table::Align::left, 2},
                {"runs", Table::Align::right, 1},
                {"change", Table::Align::right}});
-  table.add({"a_workload_with_a_name_of_forty_characters", "a remark of some length", "24",
+  table.add({"a_workload_with_a_name_of_forty_characters",
+             "a remark of some length",
+             "24",
              {"+15.0 %", Tone::bad}});
   return table;
 }
@@ -54,7 +56,7 @@ TEST_CASE("a narrow screen shortens names, and then loses the least important co
   CHECK_THAT(lost[0], !Contains("remark") && Contains("runs") && Contains("change"));
 }
 
-TEST_CASE("a colour takes no room in a table") {
+TEST_CASE("a colour takes no column in a table") {
   const auto plain = lines_of(wide_table(), {.columns = 80});
   const auto coloured = lines_of(wide_table(), {.columns = 80, .has_colour = true});
   CHECK(plain[1] == coloured[1]);

@@ -60,8 +60,9 @@ TEST_CASE("a bar is narrower than its terminal, whatever it says") {
   for (const int columns : {20, 60, 80, 200}) {
     Shown shown(terminal(columns));
     for (int done = 0; done < 5; ++done) {
-      shown.progress->progress(done, 1000, "nvidia_deeprecommender cpu-infer bf16,batch=8, memory, "
-                                           "confirm, and a name that goes on");
+      shown.progress->progress(done, 1000,
+                               "nvidia_deeprecommender cpu-infer bf16,batch=8, memory, "
+                               "confirm, and a name without end");
       shown.clock->advance(10min);
     }
     CHECK(width_of(shown.bar()) < static_cast<std::size_t>(columns));

@@ -54,7 +54,9 @@ class Commands {
 /// A noun with its verbs: "incident list", "incident show".
 class Noun {
  public:
-  Noun(Commands&, const std::string& name, const std::string& what);
+  /// `example`: the verb in the noun's example.
+  Noun(Commands&, const std::string& name, const std::string& what,
+       const std::string& example = "list");
   /// Adds a verb. Its example is the verb alone unless its footer is set.
   CLI::App& add(const std::string& verb, const std::string& what, Action action);
   /// Adds a verb on the one row that `ID` names.

@@ -21,9 +21,10 @@ inline constexpr int kColumnsMax = 200;  ///< wider ones are not filled
 /// Returns the value of an environment variable; nothing if it is not set.
 using Variables = std::function<std::optional<std::string>(const char* name)>;
 
-/// Decides from what is known of a stream. Its width is COLUMNS, else `window_columns`, else 80,
-/// kept between 60 and 200. It has colours if it is a terminal and TERM is not "dumb"; NO_COLOR
-/// takes them away and CLICOLOR_FORCE gives them, whatever the stream is.
+/// Decides from what is known of a stream. Its width is COLUMNS, else a terminal's `window_columns`
+/// or 80, kept between 60 and 200; without a terminal 200. It has colours if it is a terminal and
+/// TERM is not "dumb"; NO_COLOR takes them away and CLICOLOR_FORCE gives them, whatever the stream
+/// is.
 Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Variables&);
 
 /// Asks the system about an open file of this process (STDOUT_FILENO) and its environment.

@@ -1,0 +1,66 @@
+#include "allowed.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <string_view>
+
+namespace torchwatch::config {
+
+Allowed<std::vector<std::string>> ip_addresses() {
+  return {"IP addresses, each once", [](const std::vector<std::string>& list) {
+            in6_addr bytes{};
+            return is_distinct(list) && std::ranges::all_of(list, [&](const auto& text) {
+                     return inet_pton(AF_INET, text.c_str(), &bytes) == 1 ||
+                            inet_pton(AF_INET6, text.c_str(), &bytes) == 1;
+                   });
+          }};
+}
+
+// An origin is what a browser sends: scheme and host, perhaps a port, no path.
+Allowed<std::vector<std::string>> origins() {
+  return {"origins such as https://grafana.example, each once",
+          [](const std::vector<std::string>& list) {
+            return is_distinct(list) && std::ranges::all_of(list, [](const auto& text) {
+                     const auto host = text.find("://");
+                     return (text.starts_with("https://") || text.starts_with("http://")) &&
+                            text.size() > host + 3 &&
+                            text.find_first_of("/ *,", host + 3) == std::string::npos;
+                   });
+          }};
+}
+
+Allowed<std::vector<std::filesystem::path>> paths() {
+  return {"paths, each once", [](const std::vector<std::filesystem::path>& list) {
+            return is_distinct(list) && std::find(list.begin(), list.end(), "") == list.end();
+          }};
+}
+
+Allowed<std::string> owner_and_name() {
+  return {"owner/name", [](const std::string& text) {
+            const auto slash = text.find('/');
+            const bool is_pair = slash != 0 && slash != std::string::npos &&
+                                 slash + 1 < text.size() && text.rfind('/') == slash;
+            return text.empty() || (is_pair && text.find_first_of(" \t\n?#%") == std::string::npos);
+          }};
+}
+
+Allowed<std::vector<std::string>> logins() {
+  return {"logins or owner/team, without @, each once", [](const std::vector<std::string>& list) {
+            const auto is_login = [](const std::string& name) {
+              constexpr std::string_view kAllowed =
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
+              return !name.empty() && name.find_first_not_of(kAllowed) == std::string::npos &&
+                     std::ranges::count(name, '/') <= 1;
+            };
+            return is_distinct(list) && std::ranges::all_of(list, is_login);
+          }};
+}
+
+Allowed<std::string> http_address() {
+  return {"an address that begins with https:// or http://", [](const std::string& text) {
+            return text.starts_with("https://") || text.starts_with("http://");
+          }};
+}
+
+}  // namespace torchwatch::config
