@@ -48,6 +48,8 @@ poll = "2s"
 repository = "pytorch.git"
 [build]
 recipe = "recipe.sh"
+[sandbox]
+readable = ["{libtorch}", "{checkout}/deploy/recipes"]
 [suite]
 {suite}
 configurations = ["cpu-train"]
@@ -115,7 +117,12 @@ class BadWeek(unittest.TestCase):
     def configure(cls, suite: str) -> None:
         (cls.folder / "torchwatch.toml").write_text(
             CONFIGURATION.format(
-                suite=suite, pid=os.getpid(), repository=REPOSITORY, api=cls.github.url
+                suite=suite,
+                pid=os.getpid(),
+                repository=REPOSITORY,
+                api=cls.github.url,
+                libtorch=LIBTORCH,
+                checkout=CHECKOUT,
             )
         )
 

@@ -53,6 +53,8 @@ def configuration(folder: Path) -> Path:
 repository = "pytorch.git"
 [build]
 recipe = "recipe.sh"
+[sandbox]
+readable = ["{LIBTORCH}", "{CHECKOUT}/deploy/recipes"]
 [suite]
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]

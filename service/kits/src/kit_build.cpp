@@ -38,6 +38,22 @@ sandbox::Profile profile_for(const KitStore::Settings& settings, const fs::path&
   return profile;
 }
 
+/// Checks that the tree's links lead to what the compilers may see. What they may not see is for
+/// the configuration to say, and no fault of the build.
+Status require_visible(const KitStore::Settings& settings, const builds::Tree& tree) {
+  const auto profile = profile_for(settings, tree.folder);
+  for (const char* name : {"include", "lib/libtorch_cpu.so"}) {
+    const fs::path path = tree.folder / name;
+    std::error_code error;
+    const auto real = fs::canonical(path, error);
+    if (error || settings.sandbox.shows(profile, path)) continue;
+    return fail(ErrorCode::unavailable, path.string() + " is a link to " + real.string() +
+                                            ", which the sandbox hides: name its folder in "
+                                            "[sandbox] readable");
+  }
+  return {};
+}
+
 Status make_link(const fs::path& target, const fs::path& link) {
   std::error_code error;
   fs::create_directory_symlink(target, link, error);
@@ -105,6 +121,7 @@ std::string placeless(std::string commands, const std::string& folder) {
 
 Result<std::string> toolchain_for(const builds::Tree& tree, const KitStore::Settings& settings,
                                   process::ProcessRunner& processes, const std::stop_token& stop) {
+  TW_TRY_VOID(require_visible(settings, tree));
   ToolRun compiler{.program = "g++",
                    .arguments = {"--version"},
                    .folder = settings.sources,

@@ -1,5 +1,6 @@
 #include "torchwatch/sandbox/sandbox.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -83,6 +84,22 @@ std::vector<fs::path> existing(const std::vector<fs::path>& files) {
   return found;
 }
 
+View readable_view(const Settings& settings, const Profile& profile) {
+  View view;
+  for (const char* path : kSystem) show(view, path, Access::read);
+  if (profile.has_network) {
+    for (const char* path : kNetwork) show(view, path, Access::read);
+  }
+  if (profile.has_gpu) {
+    for (const char* path : kGpu) show(view, path, Access::read);
+  }
+  for (const auto* paths : {&settings.readable, &profile.readable}) {
+    for (const auto& path : *paths) show(view, path, Access::read);
+  }
+  for (const auto& folder : profile.linked) show_linked(view, folder, settings.link_targets);
+  return view;
+}
+
 }  // namespace
 
 std::string_view to_string(Kind kind) {
@@ -115,25 +132,23 @@ Result<Sandbox> Sandbox::open(Settings settings, process::ProcessRunner& process
                   "kernel.unprivileged_userns_clone, the container's seccomp profile)");
 }
 
+bool Sandbox::shows(const Profile& profile, const fs::path& path) const {
+  if (kind() == Kind::none) return true;
+  View view = readable_view(settings_, profile);
+  View walked;
+  const auto real = show(walked, path, Access::read);
+  return !real.empty() && std::ranges::any_of(view.mounts, [&](const auto& mount) {
+    return is_within(real, mount.first);
+  });
+}
+
 Status Sandbox::confine(process::ProcessSpec& spec, const Profile& profile) const {
   if (kind() == Kind::none) return {};
   Demand demand;
-  for (const char* path : kSystem) show(demand.view, path, Access::read);
-  if (profile.has_network) {
-    for (const char* path : kNetwork) show(demand.view, path, Access::read);
-  }
-  if (profile.has_gpu) {
-    for (const char* path : kGpu) show(demand.view, path, Access::read);
-    demand.devices = gpu_devices();
-  }
+  demand.view = readable_view(settings_, profile);
+  if (profile.has_gpu) demand.devices = gpu_devices();
   spec.program = program_of(spec);
   show(demand.view, spec.program, Access::read);
-  for (const auto* paths : {&settings_.readable, &profile.readable}) {
-    for (const auto& path : *paths) show(demand.view, path, Access::read);
-  }
-  for (const auto& folder : profile.linked) {
-    show_linked(demand.view, folder, settings_.link_targets);
-  }
   for (const auto& path : profile.writable) {
     if (show(demand.view, path, Access::write).empty()) {
       return fail(ErrorCode::unavailable, "sandbox: there is no " + path.string());

@@ -92,6 +92,23 @@ TEST_CASE("compilers in the sandbox make the kit that they make without one") {
   CHECK(output_of(same.runner, {}, tree / "lib") == output);
 }
 
+TEST_CASE("a build whose links lead where the sandbox shows nothing waits for the configuration") {
+  const KitSources sources;
+  CountingRunner runner;
+  auto settings = settings_of(sources);
+  const auto elsewhere = sources.make_tree("base", 7);
+  const auto tree = sources.make_overlay("overlay", elsewhere, 3);
+  const auto sandbox = test::opened_sandbox(runner, sources.store());
+  if (!sandbox) return;
+  settings.sandbox = *sandbox;
+  KitStore store(settings, runner);
+  const auto kit = store.kit_for(builds::inspect(tree).value(), {"alpha"}, {});
+  REQUIRE_FALSE(kit);
+  CHECK(kit.error().code == ErrorCode::unavailable);
+  CHECK_THAT(kit.error().message,
+             Catch::Contains(elsewhere.string()) && Catch::Contains("[sandbox] readable"));
+}
+
 TEST_CASE("builds of one set of headers share a kit, whatever their libraries and version.h say") {
   const KitSources sources;
   CountingRunner runner;

@@ -12,7 +12,7 @@ namespace torchwatch::cli {
 
 /// What the two streams are shown on. By default neither is a terminal.
 struct Screens {
-  terminal::Screen out = {};
+  terminal::Screen out = {.columns = terminal::kColumnsMax};
   /// Asked anew for each line of progress: a window may change its size.
   std::function<terminal::Screen()> err = [] { return terminal::Screen{}; };
 };

@@ -57,6 +57,10 @@ class Sandbox {
   Kind kind() const { return program_.empty() ? Kind::none : Kind::bubblewrap; }
   const Variant& variant() const { return variant_; }
 
+  /// Returns whether a child with this profile sees the file or folder that a path leads to. True
+  /// without a sandbox.
+  bool shows(const Profile&, const std::filesystem::path&) const;
+
   /// Makes the child start in the sandbox, where it sees its program, what the profile names, and
   /// no other file, process or device. Its paths stay what they are outside. Errors: unavailable
   /// (a writable path does not exist).
