@@ -59,11 +59,11 @@ std::string number(const json& value) {
 commands::Items items_of(json suite) {
   using Align = terminal::Table::Align;
   commands::Items items{terminal::Table({{"workload"},
-                                         {"domain"},
-                                         {"task"},
-                                         {"parameters", Align::right},
-                                         {"train batch", Align::right},
-                                         {"infer batch", Align::right},
+                                         {"domain", Align::left, 2},
+                                         {"task", Align::left, 4},
+                                         {"parameters", Align::right, 3},
+                                         {"train batch", Align::right, 1},
+                                         {"infer batch", Align::right, 1},
                                          {"configurations"}})};
   for (const auto& workload : suite) {
     std::string configurations;

@@ -50,11 +50,11 @@ Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::BisectionStore(*database).list(kBisectionsShown));
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"started, UTC"},
-                               {"incident", terminal::Table::Align::right},
+                               {"started, UTC", terminal::Table::Align::left, 2},
+                               {"incident", terminal::Table::Align::right, 1},
                                {"state"},
-                               {"good"},
-                               {"bad"},
+                               {"good", terminal::Table::Align::left, 3},
+                               {"bad", terminal::Table::Align::left, 3},
                                {"searched"},
                                {"result"}})};
   for (const auto& row : rows) {

@@ -38,11 +38,11 @@ Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto rows, storage::BuildStore(*database).list());
   Items items{terminal::Table({{"origin"},
                                {"name"},
-                               {"version"},
-                               {"trunk commit"},
+                               {"version", terminal::Table::Align::left, 1},
+                               {"trunk commit", terminal::Table::Align::left, 2},
                                {"state"},
                                {"files"},
-                               {"folder, or what is wrong"}})};
+                               {"folder, or what is wrong", terminal::Table::Align::left, 3}})};
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
     items.table.add({std::string(to_string(row.origin)),

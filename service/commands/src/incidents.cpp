@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/incident_output.hpp"
+#include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
@@ -26,10 +26,10 @@ Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"opened, UTC"},
+                               {"opened, UTC", terminal::Table::Align::left, 2},
                                {"kind"},
                                {"state"},
-                               {"issue"},
+                               {"issue", terminal::Table::Align::left, 1},
                                {"title"}})};
   for (const auto& row : rows) {
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),

@@ -82,7 +82,7 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
                                {"metric"},
                                {"newest value", terminal::Table::Align::right},
                                {"build"},
-                               {"measured, UTC"}})};
+                               {"measured, UTC", terminal::Table::Align::left, 1}})};
   for (const auto& series : all) {
     TW_TRY(const auto history, storage::RunStore(*database).history(series, 1));
     if (history.empty()) continue;
