@@ -24,7 +24,7 @@ ErrorCode code_of(int git_code) {
 // counts as memory of a service that reads a few commits every ten minutes.
 constexpr ssize_t kCacheBytesMax = 4 << 20;
 constexpr std::size_t kWindowBytes = 1 << 20;
-constexpr std::size_t kMappedBytesMax = 16 << 20;
+constexpr std::size_t kMappedBytesMax = 4 << 20;
 
 /// libgit2 counts its users.
 class GitLibrary {
