@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -67,13 +68,17 @@ bool has_sign_of_error(const std::string& line) {
       kSignsOfError, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
 }
 
-/// A compiler on a full disk fails like one that finds an error, but for nobody's fault.
-bool blames_the_machine(const std::string& output) {
+/// A compiler on a full disk fails like one that finds an error, but for nobody's fault. Nor does a
+/// tool kill itself: the kernel does, when memory runs out, or a person.
+bool blames_the_machine(const process::ProcessOutcome& outcome) {
+  const auto* signalled = std::get_if<process::Signalled>(&outcome.end);
+  if (signalled != nullptr && signalled->signal == SIGKILL) return true;
   constexpr std::array<std::string_view, 4> kSigns{
       "No space left on device", "Cannot allocate memory", "virtual memory exhausted",
       "Killed signal terminated program"};
-  return std::ranges::any_of(
-      kSigns, [&](std::string_view sign) { return output.find(sign) != std::string::npos; });
+  return std::ranges::any_of(kSigns, [&](std::string_view sign) {
+    return outcome.output.find(sign) != std::string::npos;
+  });
 }
 
 std::string what_failed(const ToolRun& run, const process::ProcessOutcome& outcome) {
@@ -124,8 +129,8 @@ Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& process
                                             "; install g++, cmake and ninja-build, they compile "
                                             "the runner");
   }
-  const bool is_machines = run.failure == ErrorCode::failed && blames_the_machine(outcome.output);
-  return fail(is_machines ? ErrorCode::unavailable : run.failure, what_failed(run, outcome));
+  const auto code = blames_the_machine(outcome) ? ErrorCode::unavailable : run.failure;
+  return fail(code, what_failed(run, outcome));
 }
 
 }  // namespace torchwatch::kits

@@ -1,6 +1,7 @@
 #include "tool_run.hpp"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 
 #include "fake_process_runner.hpp"
@@ -41,6 +42,24 @@ TEST_CASE("a kit's tools do not see which compiler and flags the user prefers") 
   const auto environment = processes.specs().at(0).environment;
   CHECK((!environment.contains(name) || environment.at(name) == "g++"));
   CHECK(environment.at("CCACHE_BASEDIR") == "/a folder");
+}
+
+TEST_CASE("a tool that somebody killed, or that found a full disk, failed by the machine's fault") {
+  const auto code_of = [](const process::ProcessEnd& end, const std::string& output) {
+    test::FakeProcessRunner processes(
+        [&](const process::ProcessSpec&, std::stop_token) { return test::ended(end, output); });
+    const ToolRun run{.program = "cmake",
+                      .arguments = {},
+                      .folder = "/a folder",
+                      .time_limit = std::chrono::seconds(1),
+                      .output_limit_bytes = 1000,
+                      .failure = ErrorCode::invalid};
+    return run_tool(run, processes, {}).error().code;
+  };
+  CHECK(code_of(process::Signalled{SIGKILL}, "") == ErrorCode::unavailable);
+  CHECK(code_of(process::Exited{1}, "No space left on device") == ErrorCode::unavailable);
+  CHECK(code_of(process::Signalled{SIGSEGV}, "") == ErrorCode::invalid);
+  CHECK(code_of(process::Exited{1}, "a.cpp:1: error: one") == ErrorCode::invalid);
 }
 
 }  // namespace
