@@ -3,7 +3,7 @@
 #include <exception>
 #include <system_error>
 
-#include "plain_reply.hpp"
+#include "representation.hpp"
 #include "torchwatch/http/problem.hpp"
 
 namespace torchwatch::http {

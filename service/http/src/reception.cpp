@@ -13,7 +13,7 @@
 #include <cstring>
 #include <exception>
 
-#include "plain_reply.hpp"
+#include "representation.hpp"
 #include "torchwatch/http/problem.hpp"
 
 namespace torchwatch::http {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,12 @@ Reply represent(const Request&, Reply, const std::vector<std::string>& origins);
 /// Answers a browser that asks whether a page may send a request (CORS): only reading, with a
 /// token. Errors as a reply: 403, where the page's origin is not one of `origins`.
 Reply answer_preflight(const Request&, const std::vector<std::string>& origins);
+
+/// The headers that every answer has, unless its reply has them.
+const std::multimap<std::string, std::string>& default_headers();
+
+/// Writes an answer as it is sent, without the HTTP library, with further headers. For what the
+/// reception answers by itself.
+std::string plain_reply(const Reply&, const std::map<std::string, std::string>& further);
 
 }  // namespace torchwatch::http
