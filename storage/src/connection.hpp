@@ -25,7 +25,7 @@ struct Database::Connection {
   std::string vfs;
   bool read_only = false;
   int version = 0;
-  std::int64_t fence = 0;  ///< the number of this writer; see the table writer
+  std::int64_t fence = 0;            ///< the number of this writer; see the table writer
   std::optional<FileIdentity> file;  ///< a writer's, once open
   std::optional<FileIdentity> log;   ///< that of its write-ahead log
 

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 void remove_database(const fs::path& path) {
   std::error_code ignored;  // what cannot be removed is refused by SQLite when it is made
-  for (const char* part : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + part, ignored);
+  for (const char* part : {"", "-wal", "-shm", "-journal"})
+    fs::remove(path.string() + part, ignored);
 }
 
 /// Removes an unfinished copy unless it was kept.
@@ -36,8 +37,8 @@ class PartialFile {
 Status copy_pages(SQLite::Database& from, SQLite::Database& to, const fs::path& target) {
   SQLite::Backup copy(to, from);
   if (copy.executeStep(-1) == SQLITE_DONE) return {};
-  return fail(ErrorCode::unavailable, "the database is busy and could not be copied to " +
-                                          target.string() + ": try again");
+  return fail(ErrorCode::unavailable,
+              "the database is busy and could not be copied to " + target.string() + ": try again");
 }
 
 Status check_copy(Connection& copy, const fs::path& origin) {

@@ -51,8 +51,7 @@ Result<std::vector<InvariantBreach>> broken_invariants(Connection& connection,
 }
 
 Result<std::vector<InvariantBreach>> Database::check_invariants(std::stop_token stop) {
-  return read(*this,
-              [&](Connection& connection) { return broken_invariants(connection, stop); });
+  return read(*this, [&](Connection& connection) { return broken_invariants(connection, stop); });
 }
 
 }  // namespace torchwatch::storage

@@ -38,9 +38,8 @@ def make_repository(folder: Path, commits: int) -> list[str]:
     """Makes the repository; returns its commits, oldest first."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", folder], check=True)
     git = ["git", "-C", str(folder)]
-    with subprocess.Popen([*git, "fast-import", "--quiet"], stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.writelines(history(commits))
+    stream = b"".join(history(commits))
+    subprocess.run([*git, "fast-import", "--quiet"], input=stream, check=True)
     subprocess.run([*git, "gc", "--quiet"], check=True)
     listed = subprocess.run(
         [*git, "rev-list", "--first-parent", "--reverse", "main"],
@@ -84,7 +83,7 @@ def memory_of(pid: int) -> dict[str, float]:
     status = Path(f"/proc/{pid}/status").read_text()
     names = {"own": "RssAnon", "all": "VmRSS", "peak": "VmHWM"}
     return {
-        key: int(re.search(rf"^{name}:\s+(\d+) kB", status, re.M).group(1)) * 1024 / 1e6  # type: ignore[union-attr]
+        key: int(re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024 / 1e6  # type: ignore[union-attr]
         for key, name in names.items()
     }
 
@@ -104,7 +103,9 @@ def measure(program: str, configuration: Path, polls: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("torchwatch")
     parser.add_argument("--commits", type=int, default=80_000)
     parser.add_argument("--nightlies", type=int, default=3)
@@ -117,7 +118,9 @@ def main() -> None:
     if options.json:
         print(json.dumps({"commits": options.commits, "memory_mb": memory}))
     else:
-        print(f"own {memory['own']:.1f} MB, all {memory['all']:.1f} MB, peak {memory['peak']:.1f} MB")
+        print(
+            f"own {memory['own']:.1f} MB, all {memory['all']:.1f} MB, peak {memory['peak']:.1f} MB"
+        )
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from multiprocessing import Event, Process, Queue
 from pathlib import Path
 from typing import Any
 
-TOKEN = "tw_a-token-of-this-experiment-0123456789"
+TOKEN = "tw_a-token-of-this-experiment-0123456789"  # noqa: S105 its own daemon's
 SLOW_ADDRESSES = [f"127.0.1.{n}" for n in range(1, 5)]
 FLOOD_ADDRESS = "127.0.2.1"
 NEWCOMER_ADDRESS = "127.0.2.2"
@@ -69,12 +69,13 @@ def paced(rate: float, end: Any) -> Iterator[None]:
 def slow_heads(port: int, count: int, end: Any, _counts: Any) -> None:
     held: list[socket.socket | None] = [None] * count
     while not end.is_set():
-        for i, one in enumerate(held):
+        for i, known in enumerate(held):
             try:
-                if one is None:
-                    one = held[i] = connect(port, SLOW_ADDRESSES[i % len(SLOW_ADDRESSES)])
-                    one.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
-                one.sendall(b"y")
+                client = known or connect(port, SLOW_ADDRESSES[i % len(SLOW_ADDRESSES)])
+                held[i] = client
+                if known is None:
+                    client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+                client.sendall(b"y")
             except OSError:
                 held[i] = None  # it was cut off: come back in the next round
         time.sleep(0.1)
@@ -236,19 +237,20 @@ def wait_until_it_answers(daemon: subprocess.Popen[bytes], port: int) -> None:
     for _ in range(200):
         try:
             connect(port, PROBE_ADDRESS).close()
-            return
         except OSError:
             if daemon.poll() is not None:
                 break
             time.sleep(0.05)
+        else:
+            return
     sys.exit("requests_under_load.py: the daemon does not answer")
 
 
 def print_table(result: dict[str, Any]) -> None:
     for name, row in result.items():
         print(
-            f"{name}: /healthz {row['median_ms']:.1f} ms in the median, {row['p99_ms']:.1f} in 99 %,"
-            f" {row['max_ms']:.1f} at most, of {row['probes']}; the daemon"
+            f"{name}: /healthz {row['median_ms']:.1f} ms in the median, {row['p99_ms']:.1f} in"
+            f" 99 %, {row['max_ms']:.1f} at most, of {row['probes']}; the daemon"
             f" {100 * row['share_of_a_core']:.1f} % of a core"
         )
         for who, counts in row["counts"].items():

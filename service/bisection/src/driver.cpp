@@ -184,10 +184,9 @@ std::string BisectionDriver::name_of_next() const {
 }
 
 Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
-  services_.progress.phase_started("measuring " +
-                                   short_sha(recorded_.commit_of(wanted.candidate)) + " against " +
-                                   short_sha(recorded_.sha_of(wanted.reference)) + ", " +
-                                   aim_of(wanted.purpose));
+  services_.progress.phase_started("measuring " + short_sha(recorded_.commit_of(wanted.candidate)) +
+                                   " against " + short_sha(recorded_.sha_of(wanted.reference)) +
+                                   ", " + aim_of(wanted.purpose));
   TW_TRY(auto measured,
          measurer_.measure_pairs(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(wanted.reference), wanted.series, wanted.pairs, stop));
@@ -206,9 +205,8 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
 }
 
 Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
-  services_.progress.phase_started("measuring " +
-                                   short_sha(recorded_.commit_of(wanted.candidate)) + " alone, " +
-                                   aim_of(wanted.purpose));
+  services_.progress.phase_started("measuring " + short_sha(recorded_.commit_of(wanted.candidate)) +
+                                   " alone, " + aim_of(wanted.purpose));
   TW_TRY(auto measured,
          measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));

@@ -29,8 +29,7 @@ int report(const Invocation& invocation, const Error& asked, ExitStatus status) 
     // An argument in the message may be any bytes; JSON is UTF-8.
     invocation.out << nlohmann::json{{"schema", 1},
                                      {"error",
-                                      {{"code", word_of(error.code)},
-                                       {"message", error.message}}}}
+                                      {{"code", word_of(error.code)}, {"message", error.message}}}}
                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
                    << std::endl;
   }

@@ -45,8 +45,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   TW_TRY(const auto comparison,
          nightly::open_requested_comparison(services, candidate.id, baseline.id, false, selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
-  TW_TRY(auto facts,
-         commands::gather(services.database, services.config, services.history, ended));
+  TW_TRY(auto facts, commands::gather(services.database, services.config, services.history, ended));
   std::erase_if(facts.verdicts, [&](const auto& verdict) {
     return !comparison::is_selected(selection, verdict.series.metric);
   });

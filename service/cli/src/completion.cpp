@@ -3,8 +3,8 @@
 
 #include "command_tree.hpp"
 
-// Scripts for the three shells, made from the commands and options that the parser knows. Each walks
-// the words before the cursor down the tree, and offers what follows there.
+// Scripts for the three shells, made from the commands and options that the parser knows. Each
+// walks the words before the cursor down the tree, and offers what follows there.
 
 namespace torchwatch::cli {
 namespace {
@@ -60,8 +60,7 @@ void print_bash(std::ostream& out) {
          "  local at=\"\" word words=\"\"\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case \"$at $word\" in\n      "
-      << case_of_paths(places)
-      << ") at=\"$at $word\" ;;\n    esac\n  done\n  case \"$at\" in\n";
+      << case_of_paths(places) << ") at=\"$at $word\" ;;\n    esac\n  done\n  case \"$at\" in\n";
   for (const auto& [path, words] : places) {
     out << "    \"" << path << "\") words=\"" << words << "\" ;;\n";
   }
@@ -79,8 +78,7 @@ void print_zsh(std::ostream& out) {
          "  local at=\"\" word\n"
          "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
          "    case \"$at $word\" in\n      ("
-      << case_of_paths(places)
-      << ") at=\"$at $word\" ;;\n    esac\n  done\n  case \"$at\" in\n";
+      << case_of_paths(places) << ") at=\"$at $word\" ;;\n    esac\n  done\n  case \"$at\" in\n";
   for (const auto& [path, words] : places) {
     out << "    (\"" << path << "\") compadd -- " << words << " ;;\n";
   }
@@ -119,7 +117,8 @@ Action printer(void (*print)(std::ostream&)) {
 }  // namespace
 
 void add_completion(Commands& all) {
-  auto& completion = all.add("completion", "Print a shell's script that completes commands", nullptr);
+  auto& completion =
+      all.add("completion", "Print a shell's script that completes commands", nullptr);
   completion.require_subcommand(1);
   completion.footer("eval \"$(torchwatch completion bash)\"");
   all.add(completion, "bash", "For bash", printer(print_bash))

@@ -49,8 +49,8 @@ std::string section(const std::string& heading, const std::vector<Entry>& entrie
   std::string text = "\n" + heading + ":\n";
   for (const auto& [name, meaning] : entries) {
     const bool fits = name.size() <= width;
-    text += "  " + name + (fits ? std::string(width - name.size() + 2, ' ')
-                                : "\n" + std::string(indent, ' '));
+    text += "  " + name +
+            (fits ? std::string(width - name.size() + 2, ' ') : "\n" + std::string(indent, ' '));
     text += wrapped(meaning, indent, indent) + "\n";
   }
   return text;

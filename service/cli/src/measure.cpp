@@ -37,8 +37,7 @@ nlohmann::json to_json(const storage::BuildRow& build,
   return {{"schema", 1}, {"build", build.name}, {"figures", array}};
 }
 
-void print(const Invocation& invocation,
-           const std::vector<comparison::MeasuredFigure>& figures) {
+void print(const Invocation& invocation, const std::vector<comparison::MeasuredFigure>& figures) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},

@@ -1,5 +1,5 @@
-#include "torchwatch/commands/application_command.hpp"
 #include "commands.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 
 namespace torchwatch::cli {
@@ -16,8 +16,8 @@ Outcome run_serve(const Invocation& invocation) {
 
 void add_serve(Commands& all) {
   all.add("serve",
-               "Run the daemon: the HTTP API, and every nightly without a verdict as it appears",
-               run_serve)
+          "Run the daemon: the HTTP API, and every nightly without a verdict as it appears",
+          run_serve)
       .footer("torchwatch serve --config /etc/torchwatch/torchwatch.toml");
 }
 

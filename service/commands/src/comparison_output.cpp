@@ -118,8 +118,8 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   }
   TW_TRY(facts.verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
   TW_TRY(facts.newly_measured, newly_measured(database, facts));
-  TW_TRY(const auto runs, storage::RunStore(database).runs_of(
-                              {storage::OwnerKind::comparison, comparison.id}));
+  TW_TRY(const auto runs,
+         storage::RunStore(database).runs_of({storage::OwnerKind::comparison, comparison.id}));
   facts.runs = static_cast<int>(runs.size());
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison.id));
   for (const auto& incident : incidents) {

@@ -47,15 +47,15 @@ Outcome run_list(const Invocation& invocation) {
     }
     TW_TRY(const auto remark, remark_on(*database, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-               std::string(to_string(row.purpose)), candidate.name, baseline,
-               std::string(to_string(row.state)), remark});
+                     std::string(to_string(row.purpose)), candidate.name, baseline,
+                     std::string(to_string(row.state)), remark});
     items.json.push_back({{"id", row.id},
-                     {"purpose", to_string(row.purpose)},
-                     {"candidate", candidate.name},
-                     {"baseline", report::text_or_null(baseline)},
-                     {"state", to_string(row.state)},
-                     {"remark", report::text_or_null(remark)},
-                     {"created_at", platform::iso_utc(row.created_at)}});
+                          {"purpose", to_string(row.purpose)},
+                          {"candidate", candidate.name},
+                          {"baseline", report::text_or_null(baseline)},
+                          {"state", to_string(row.state)},
+                          {"remark", report::text_or_null(remark)},
+                          {"created_at", platform::iso_utc(row.created_at)}});
   }
   print(invocation, items, "No comparison yet: `torchwatch nightly` carries out what is due.");
   return ExitStatus::done;
@@ -118,18 +118,16 @@ void add_comparisons(Commands& all) {
   Noun noun(all, "comparison", "Comparisons: list, show, cancel, retry");
   noun.add("list", "Recent comparisons, newest first, and what they wait for", run_list);
   auto with_unchanged = std::make_shared<bool>(false);
-  auto& show = noun.add_with_id(
-      "show", "Print what changed, and its incidents",
-      [with_unchanged](const Invocation& invocation, storage::Id id) {
-        return run_show(invocation, id, *with_unchanged);
-      });
+  auto& show = noun.add_with_id("show", "Print what changed, and its incidents",
+                                [with_unchanged](const Invocation& invocation, storage::Id id) {
+                                  return run_show(invocation, id, *with_unchanged);
+                                });
   show.get_option("ID")->required(false)->description(
       "As `torchwatch comparison list` lists it; default: the newest nightly's");
   show.add_flag("--all", *with_unchanged, "Print the unchanged series, too");
   noun.add_with_id("cancel", "End one that has not ended", run_cancel);
-  noun.add_with_id("retry",
-                   "Make one due at once that waits, or was refused, cancelled or given up",
-                   run_retry);
+  noun.add_with_id(
+      "retry", "Make one due at once that waits, or was refused, cancelled or given up", run_retry);
 }
 
 }  // namespace torchwatch::commands

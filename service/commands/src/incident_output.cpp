@@ -40,8 +40,7 @@ Result<IncidentFacts> gather_incident(storage::Database& database, const config:
   storage::IncidentStore incidents(database);
   TW_TRY(facts.row, incidents.get(id));
   TW_TRY(facts.messages, incidents.outbox_of(id));
-  TW_TRY(const auto comparison,
-         storage::ComparisonStore(database).get(facts.row.comparison));
+  TW_TRY(const auto comparison, storage::ComparisonStore(database).get(facts.row.comparison));
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   facts.candidate = candidate.name;
@@ -52,13 +51,13 @@ Result<IncidentFacts> gather_incident(storage::Database& database, const config:
   TW_TRY_VOID(add_bisection(database, facts));
   const auto plan = comparison::parse_plan(comparison.plan_json);
   if (!facts.row.series.empty()) {
-    const auto worst = std::ranges::min_element(
-        facts.row.series, [](const auto& left, const auto& right) {
+    const auto worst =
+        std::ranges::min_element(facts.row.series, [](const auto& left, const auto& right) {
           return report::is_larger(report::effect_of(left), report::effect_of(right));
         });
-    facts.reproduce = report::compare_command(
-        facts.baseline, facts.candidate, worst->series.benchmark,
-        plan ? std::optional(plan->preset) : std::nullopt);
+    facts.reproduce =
+        report::compare_command(facts.baseline, facts.candidate, worst->series.benchmark,
+                                plan ? std::optional(plan->preset) : std::nullopt);
   }
   return facts;
 }

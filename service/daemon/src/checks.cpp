@@ -198,7 +198,8 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_program("python3", "releases are fetched with its pip"),
         check_space(config.storage.path.parent_path()), check_database(config.storage.path),
         check_channel(config), check_names(config), check_source(config), check_recipe(config),
-        check_sandbox(config),         check_socket(config), check_web_token(config), check_github(config, *client)}) {
+        check_sandbox(config), check_socket(config), check_web_token(config),
+        check_github(config, *client)}) {
     results.push_back(result);
   }
   return results;

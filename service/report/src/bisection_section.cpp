@@ -54,13 +54,13 @@ std::string sure(double confidence, const std::string& of_what = "") {
 std::string commit_part(const CulpritFacts& facts, const std::string& address) {
   const CommitFacts& culprit = facts.commits.front();
   const auto sha = address.empty() ? code(culprit.sha) : commit_link(address, culprit.sha);
-  std::string text = "- commit: " + sha + " " +
-                     code(culprit.subject, kSubjectMax) + "\n";
+  std::string text = "- commit: " + sha + " " + code(culprit.subject, kSubjectMax) + "\n";
   if (!culprit.author.empty()) {
     text += "- author: " + code(culprit.author) + ", " + code(culprit.author_date, 40) + "\n";
   }
-  text += "- verified: " + (facts.verified.empty() ? "not beyond the bisection itself"
-                                                   : code(facts.verified, 200)) + "\n";
+  text += "- verified: " +
+          (facts.verified.empty() ? "not beyond the bisection itself" : code(facts.verified, 200)) +
+          "\n";
   text += evidence(facts, "parent", "commit");
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);

@@ -58,11 +58,10 @@ std::string builds_section(const IncidentFacts& facts) {
     const auto cell = [](const std::string& text) {
       return text.empty() ? std::string("-") : code_cell(text, 80);
     };
-    return std::vector<std::string>{
-        role, cell(build.name), cell(build.version),
-        facts.commits_address.empty() || build.trunk_commit.empty()
-            ? cell(build.trunk_commit)
-            : commit_link(facts.commits_address, build.trunk_commit)};
+    return std::vector<std::string>{role, cell(build.name), cell(build.version),
+                                    facts.commits_address.empty() || build.trunk_commit.empty()
+                                        ? cell(build.trunk_commit)
+                                        : commit_link(facts.commits_address, build.trunk_commit)};
   };
   return "\n### Builds\n\n" +
          table({"build", "name", "version", "commit"},
@@ -121,8 +120,8 @@ std::string answer_section(const IncidentFacts& facts) {
     const auto command = [&](const char* verb, const char* more) {
       return code(fmt::format("torchwatch incident {} {}{}", verb, facts.id, more));
     };
-    text = "\nIs it intended? " + command("accept", " --reason \"...\"") +
-           " makes it the new normal.";
+    text =
+        "\nIs it intended? " + command("accept", " --reason \"...\"") + " makes it the new normal.";
     if (names_a_culprit(facts)) {
       text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
               " searches again.";
@@ -137,17 +136,18 @@ std::string answer_section(const IncidentFacts& facts) {
 std::string method_text(const IncidentFacts& facts) {
   std::string text = "Found in " + code(facts.comparison) + " by torchwatch";
   if (facts.preset) text += ", with preset " + code(std::string(to_string(*facts.preset)));
-  return text + ". A baseline's value is the median of runs in fresh, interleaved processes; a "
-                "time's change is estimated from their pairs, and the candidate's value follows "
-                "from both.\n\n";
+  return text +
+         ". A baseline's value is the median of runs in fresh, interleaved processes; a "
+         "time's change is estimated from their pairs, and the candidate's value follows "
+         "from both.\n\n";
 }
 
 }  // namespace
 
 std::string issue_body(const IncidentFacts& facts) {
   const std::string tail = reproduce_section(facts) + answer_section(facts) +
-                           machine_section(facts) + "\n" + method_text(facts) +
-                           marker(facts.key) + "\n";
+                           machine_section(facts) + "\n" + method_text(facts) + marker(facts.key) +
+                           "\n";
   std::string head = opening(facts) + comparison_section(facts) + effects_section(facts) +
                      unaffected_section(facts);
   if (facts.bisection) head += "\n" + bisection_section(*facts.bisection, facts.commits_address);

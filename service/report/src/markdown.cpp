@@ -153,8 +153,7 @@ std::string commit_link(const std::string& address, const std::string& sha) {
   return "[" + text + "](" + address + "/commit/" + sha + ")";
 }
 
-std::string range_link(const std::string& address, const std::string& from,
-                       const std::string& to) {
+std::string range_link(const std::string& address, const std::string& from, const std::string& to) {
   const auto text = code(from.substr(0, kShaShown) + ".." + to.substr(0, kShaShown));
   if (!is_address(address) || !is_sha(from) || !is_sha(to)) return text;
   return "[" + text + "](" + address + "/compare/" + from + "..." + to + ")";

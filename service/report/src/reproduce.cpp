@@ -30,8 +30,8 @@ std::string of_benchmark(const Benchmark& benchmark) {
 
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark& benchmark, std::optional<Preset> preset) {
-  auto text = "torchwatch compare" + argument(baseline) + argument(candidate) +
-              of_benchmark(benchmark);
+  auto text =
+      "torchwatch compare" + argument(baseline) + argument(candidate) + of_benchmark(benchmark);
   if (preset) text += " --preset" + argument(to_string(*preset));
   return text;
 }

@@ -100,8 +100,7 @@ std::string count(int number, std::string_view noun) {
   return figures::count(static_cast<std::size_t>(number), noun);
 }
 
-void print_cost(std::ostream& out, const bisection::BisectionResult& result,
-                const Screen& screen) {
+void print_cost(std::ostream& out, const bisection::BisectionResult& result, const Screen& screen) {
   auto text = count(result.commits, "commit");
   if (result.folded > 0) {
     text += fmt::format(", {} of which cannot change the library", result.folded);
@@ -121,13 +120,15 @@ struct Words {
 constexpr std::array kMeasured{
     Words{"verify_ends", "measured both ends again, {0} against {1}"},
     Words{"probe", "measured {0} against {1}"},
-    Words{"verify_culprit", "measured the culprit {0} against {1}, the commit before it that builds"},
+    Words{"verify_culprit",
+          "measured the culprit {0} against {1}, the commit before it that builds"},
     Words{"look_for_more", "looked for another cause, {0} against {1}"},
 };
 constexpr std::array kHappened{
     Words{"built", "built {0}"},
     Words{"unbuildable", "{0} cannot be built"},
-    Words{"same_library", "{0} gives the same library as {1}, so neither can be told from the other"},
+    Words{"same_library",
+          "{0} gives the same library as {1}, so neither can be told from the other"},
     Words{"series_lost", "gave up a series"},
     Words{"level_lost", "the machine changed, so earlier values of single builds count no more"},
     Words{"reverted", "built the newest commit without {0}"},
@@ -160,8 +161,7 @@ Cause cause_of(const bisection::BisectionResult& result, const bisect::CommitHis
 }
 
 void print(std::ostream& out, const bisection::BisectionResult& result,
-           const bisect::CommitHistory* history, const std::string& suspect,
-           const Screen& screen) {
+           const bisect::CommitHistory* history, const std::string& suspect, const Screen& screen) {
   const auto answer = suspect.empty() ? "" : answer_on(suspect, result);
   if (!answer.empty()) out << wrapped(answer, screen.columns) << '\n';
   for (const auto& culprit : result.culprits) print_culprit(out, culprit, history, screen);

@@ -21,7 +21,6 @@ constexpr std::size_t kReasonsShown = 20;
 constexpr std::size_t kNewShown = 10;
 constexpr std::size_t kShortWord = 9;  // "cpu-train"
 
-
 /// The plural of series is series.
 std::string series_text(std::size_t count) {
   return figures::grouped(static_cast<std::int64_t>(count)) + " series";
@@ -70,8 +69,8 @@ Sorted sort(const ComparisonFacts& facts) {
     return report::is_larger(report::effect_of(left), report::effect_of(right));
   };
   std::ranges::stable_sort(sorted.regressed, is_larger);
-  std::ranges::stable_sort(sorted.improved,
-                           [&](const auto& left, const auto& right) { return is_larger(right, left); });
+  std::ranges::stable_sort(
+      sorted.improved, [&](const auto& left, const auto& right) { return is_larger(right, left); });
   return sorted;
 }
 
@@ -137,8 +136,8 @@ void print_heading(std::ostream& out, const std::string& word, std::size_t count
   out << '\n' << painted(fmt::format("{} ({})", word, count), tone, screen) << '\n';
 }
 
-void print_table(std::ostream& out, const std::string& heading, const Rows& rows,
-                 double confidence, const Screen& screen) {
+void print_table(std::ostream& out, const std::string& heading, const Rows& rows, double confidence,
+                 const Screen& screen) {
   if (rows.empty()) return;
   const auto tone = tone_of(rows.front().verdict);
   print_heading(out, heading, rows.size(), tone, screen);
@@ -155,11 +154,14 @@ void print_table(std::ostream& out, const std::string& heading, const Rows& rows
   for (const auto& row : rows) {
     const auto effect = report::effect_of(row);
     const auto metric = row.series.metric;
-    table.add({row.series.benchmark.workload, report::configuration_text(row.series.benchmark),
+    table.add({row.series.benchmark.workload,
+               report::configuration_text(row.series.benchmark),
                to_string(metric),
                {report::change_text(effect), tone},
-               report::interval_text(effect), figures::value(metric, effect.baseline_value),
-               figures::value(metric, effect.candidate_value), std::to_string(row.runs)});
+               report::interval_text(effect),
+               figures::value(metric, effect.baseline_value),
+               figures::value(metric, effect.candidate_value),
+               std::to_string(row.runs)});
   }
   table.print(out, screen);
 }
@@ -186,9 +188,9 @@ void print_reasons(std::ostream& out, const std::string& heading, const Rows& ro
     const auto& [key, metrics] = lines[i];
     const auto split = key.find('\n');
     const auto reason = key.substr(split + 1);
-    out << wrapped("  " + key.substr(0, split) + ", " + metrics +
-                       (reason.empty() ? "" : ": " + reason),
-                   screen.columns, 4);
+    out << wrapped(
+        "  " + key.substr(0, split) + ", " + metrics + (reason.empty() ? "" : ": " + reason),
+        screen.columns, 4);
   }
   if (shown < lines.size()) out << "  and " << lines.size() - shown << " more\n";
 }
@@ -212,23 +214,22 @@ void print_incidents(std::ostream& out, const ComparisonFacts& facts, const Scre
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
     if (row.kind == IncidentKind::lost && culprit.empty()) cause.clear();
     if (!cause.empty()) out << wrapped("    " + cause, screen.columns, 4);
-    out << wrapped(fmt::format("    {}; `torchwatch incident show {}` has the evidence", issue,
-                               row.id),
-                   screen.columns, 4);
+    out << wrapped(
+        fmt::format("    {}; `torchwatch incident show {}` has the evidence", issue, row.id),
+        screen.columns, 4);
   }
 }
 
 /// "32 of 36 unchanged; `torchwatch comparison show 3 --all` lists them."
 std::string rest_text(const ComparisonFacts& facts, const Sorted& sorted, bool all) {
   const auto total = facts.verdicts.size();
-  auto text = fmt::format("{} of {} unchanged", sorted.unchanged.size(),
-                          series_text(total));
+  auto text = fmt::format("{} of {} unchanged", sorted.unchanged.size(), series_text(total));
   if (!sorted.unsupported.empty()) {
     text += fmt::format(", {} not supported", sorted.unsupported.size());
   }
   if (all || sorted.unchanged.empty()) return text + ".";
-  return text + fmt::format("; `torchwatch comparison show {} --all` lists them.",
-                            facts.comparison.id);
+  return text +
+         fmt::format("; `torchwatch comparison show {} --all` lists them.", facts.comparison.id);
 }
 
 std::string cost_text(const ComparisonFacts& facts) {

@@ -19,11 +19,12 @@ using storage::IncidentState;
 using storage::OutboxState;
 
 std::string state_text(const storage::IncidentRow& row) {
-  auto text = fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind),
-                          report::state_word(row));
+  auto text =
+      fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind), report::state_word(row));
   if (row.acceptance) {
     return text + fmt::format(" by {} on {}: {}", row.acceptance->by,
-                              platform::date_and_minute(row.acceptance->at), row.acceptance->reason);
+                              platform::date_and_minute(row.acceptance->at),
+                              row.acceptance->reason);
   }
   const bool is_closed = row.state == IncidentState::closed;
   const auto at = platform::date_and_minute(is_closed ? row.closed_at : row.opened_at);
@@ -45,9 +46,12 @@ void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& 
   std::ranges::stable_sort(effects, report::is_larger);
   for (const auto& effect : effects) {
     const auto& [benchmark, metric] = effect.series;
-    table.add({benchmark.workload, report::configuration_text(benchmark),
-               to_string(metric), {report::change_text(effect), Tone::bad},
-               report::interval_text(effect), figures::value(metric, effect.baseline_value),
+    table.add({benchmark.workload,
+               report::configuration_text(benchmark),
+               to_string(metric),
+               {report::change_text(effect), Tone::bad},
+               report::interval_text(effect),
+               figures::value(metric, effect.baseline_value),
                figures::value(metric, effect.candidate_value)});
   }
   if (table.empty()) return;
@@ -84,8 +88,7 @@ void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& scr
   }
   say("it is intended", fmt::format("torchwatch incident accept {} --reason \"...\"", id));
   if (facts.result && facts.result->culprit()) {
-    say("the commit is wrong",
-        fmt::format("torchwatch incident dispute {} --reason \"...\"", id));
+    say("the commit is wrong", fmt::format("torchwatch incident dispute {} --reason \"...\"", id));
   }
   say("it is mended", fmt::format("torchwatch incident close {}", id));
   say("the issue's text", fmt::format("torchwatch incident show {} --markdown", id));

@@ -92,7 +92,10 @@ Api::Api()
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
       client(platform::make_http_client("torchwatch-test")) {
   routes = api::routes(
-      {*database, clock, random, [this] { ++woken; },
+      {*database,
+       clock,
+       random,
+       [this] { ++woken; },
        [this] {
          const std::scoped_lock lock(mutex);
          return problems;
@@ -106,7 +109,8 @@ Api::Api()
        },
        [this](Id id, const std::string&) { return IncidentStore(*database).reopen(id); },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
-       [](Id) { return Result<Id>(3); }, [](Id) { return Status(); },
+       [](Id) { return Result<Id>(3); },
+       [](Id) { return Status(); },
        {"not as it should be"}});
   std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;

@@ -23,7 +23,7 @@ void torchCheckFail(const char*, const char*, unsigned, const char*) {}
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, check=False, **options
-    )  # type: ignore[call-overload, no-any-return]
+    )  # type: ignore[call-overload]
 
 
 def has_namespaces() -> bool:

@@ -73,8 +73,8 @@ TEST_CASE("unchanged series are one line unless all are asked for") {
 
 TEST_CASE("change, value and interval come from one estimate, under the configured confidence") {
   const auto text = text_of(eventful_comparison(), {.columns = 200});
-  CHECK_THAT(text, Contains("+16.7 %  [+14.7, +18.7] %") && Contains("9.684 ms") &&
-                       Contains("11.3 ms"));
+  CHECK_THAT(text,
+             Contains("+16.7 %  [+14.7, +18.7] %") && Contains("9.684 ms") && Contains("11.3 ms"));
   CHECK_THAT(text, Contains("98 % interval") && !Contains("99 % interval"));
 }
 

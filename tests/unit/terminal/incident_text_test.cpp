@@ -26,7 +26,8 @@ TEST_CASE("an incident reads as accepted on a terminal") {
 
 TEST_CASE("an incident on a terminal has no Markdown") {
   const auto text = text_of(slow_incident(), {.columns = 120});
-  CHECK_THAT(text, !Contains("|") && !Contains("<details>") && !Contains("**") && !Contains("<!--"));
+  CHECK_THAT(text,
+             !Contains("|") && !Contains("<details>") && !Contains("**") && !Contains("<!--"));
 }
 
 TEST_CASE("a closed incident is said how to reopen it, and who accepted it") {

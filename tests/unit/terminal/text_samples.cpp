@@ -77,8 +77,8 @@ ComparisonFacts eventful_comparison() {
       verdict("nvidia_deeprecommender", Metric::time, Verdict::regressed, 1.088),
       verdict("soft_actor_critic", Metric::time, Verdict::regressed, 1.167)};
   const auto leaking = verdict("tts_angular", Metric::leak_growth, Verdict::regressed, 0);
-  const auto lost =
-      with_reason(verdict("bert", Metric::time, Verdict::failed, 0), "the run was killed by SIGSEGV");
+  const auto lost = with_reason(verdict("bert", Metric::time, Verdict::failed, 0),
+                                "the run was killed by SIGSEGV");
   const auto lost_memory = with_reason(verdict("bert", Metric::cpu_peak, Verdict::failed, 0),
                                        "the run was killed by SIGSEGV");
   for (const auto& row : slower) facts.verdicts.push_back(row);
@@ -92,15 +92,17 @@ ComparisonFacts eventful_comparison() {
   facts.verdicts.push_back(
       with_reason(verdict("vgg16", Metric::device_time, Verdict::unsupported, 0), "no device"));
   facts.newly_measured = {benchmark("timm_vovnet", Mode::infer)};
-  facts.remarks = {"The machine is not the same as in the nightly before: cpu_governor: "
-                   "performance -> powersave."};
+  facts.remarks = {
+      "The machine is not the same as in the nightly before: cpu_governor: "
+      "performance -> powersave."};
   facts.incidents = {
       {incident(1, IncidentKind::regression, "[perf] 5d1c1c3f0a9e: +16.7 % time", slower),
        "5d1c1c3f0a9e Check every element in addmm before the call", 0.9973, "filed as issue #12"},
       {incident(2, IncidentKind::leak, "[leak] +4,096 bytes/iteration, tts_angular cpu-train",
                 {leaking}),
        "", 0, "in the outbox, not filed yet"},
-      {incident(3, IncidentKind::lost, "[lost] bert cpu-train gives no result", {lost, lost_memory}),
+      {incident(3, IncidentKind::lost, "[lost] bert cpu-train gives no result",
+                {lost, lost_memory}),
        "", 0, "in the outbox, not filed yet"}};
   return facts;
 }
@@ -124,8 +126,9 @@ bisection::BisectionResult found_culprit() {
                                    std::log(1.139),
                                    std::log(1.182),
                                    12}},
-                      .verified = "against 1f0c13af6e2b, the commit before it that builds, 12 fresh "
-                                  "pairs; reverting it on the newest build undoes the change"}};
+                      .verified =
+                          "against 1f0c13af6e2b, the commit before it that builds, 12 fresh "
+                          "pairs; reverting it on the newest build undoes the change"}};
   result.commits = 1;
   result.folded = 0;
   result.builds = 4;

@@ -38,7 +38,7 @@ struct Backend {
       dispute_incident = {};
   std::function<Result<storage::Id>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
-  std::vector<std::string> warnings = {};    ///< for /healthz: what works, but not as it should
+  std::vector<std::string> warnings = {};  ///< for /healthz: what works, but not as it should
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

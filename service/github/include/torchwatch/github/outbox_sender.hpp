@@ -19,7 +19,7 @@ struct GithubSettings {
   std::string api = "https://api.github.com";     ///< https, or http to a literal loopback address
   std::vector<std::string> labels{"torchwatch"};  ///< dropped by GitHub without push access
   std::vector<std::string> assignees = {};
-  std::chrono::milliseconds time_limit{30'000};   ///< for one request
+  std::chrono::milliseconds time_limit{30'000};     ///< for one request
   std::chrono::milliseconds write_interval{1'000};  ///< between two messages; GitHub asks for 1 s
 };
 
