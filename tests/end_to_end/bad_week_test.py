@@ -306,7 +306,7 @@ class BadWeek(unittest.TestCase):
         for nightly in ("2026-06-20", "2026-06-21", "2026-06-22"):
             row = self.until_ended(nightly)
             self.assertEqual(row["state"], "refused", row)
-            self.assertTrue(row["reason"], row)
+            self.assertTrue(row["remark"], row)
         self.until_reported("2026-06-19")
 
     def test_5_requests_that_cannot_be_done_end_alone(self) -> None:
