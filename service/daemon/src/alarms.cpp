@@ -15,14 +15,13 @@ bool is_longer(WallMillis from, WallMillis to, std::chrono::seconds limit) {
   return limit.count() > 0 && to - from > std::chrono::milliseconds(limit).count();
 }
 
-/// A message whose marker nobody can guess, so that an issue that holds it is ours.
 storage::OutboxRow message(comparison::Services& services, const storage::AlarmRow& alarm,
                            const std::string& what, std::string title, const std::string& body) {
   storage::OutboxRow row;
   row.key = what + "-alarm-" + std::string(to_string(alarm.cause)) + "-" +
             std::to_string(alarm.raised_at);
   row.title = std::move(title);
-  row.body = body + "\n" + report::marker(row.key + ":" + services.random.token()) + "\n";
+  row.body = report::with_marker(body, row.key, services.random.token());
   return row;
 }
 

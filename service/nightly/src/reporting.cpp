@@ -13,17 +13,6 @@ namespace {
 using storage::ComparisonRow;
 using storage::IncidentRow;
 
-/// Returns what a message's marker says. Nobody can guess it, so an issue that holds it is ours:
-/// the key alone is public before the issue is.
-std::string marker_text(comparison::Services& services, const std::string& key) {
-  return key + ":" + services.random.token();
-}
-
-std::string with_marker(comparison::Services& services, const std::string& key,
-                        const std::string& text) {
-  return text + "\n" + report::marker(marker_text(services, key)) + "\n";
-}
-
 storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind,
                            const std::string& key, std::string body) {
   storage::OutboxRow row;
@@ -40,7 +29,7 @@ Status queue_issue(comparison::Services& services, const ComparisonRow& comparis
   storage::IncidentStore store(services.database);
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
   const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
-  facts.key = marker_text(services, key);
+  facts.key = key + ":" + services.random.token();  // nobody else can write such a marker
   auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));
   row.title = report::incident_title(facts);
   TW_TRY_VOID(store.set_title(incident.id, row.title));
@@ -54,8 +43,9 @@ Status queue_recurrence(comparison::Services& services, const ComparisonRow& com
   const std::string key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) +
                           "-comparison-" + std::to_string(comparison.id);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::comment, key,
-                     with_marker(services, key, report::recurrence_comment(facts))));
+      .queue(message(
+          incident, storage::OutboxKind::comment, key,
+          report::with_marker(report::recurrence_comment(facts), key, services.random.token())));
 }
 
 /// Queues the comment that closes the issue of an incident that is gone.
@@ -64,8 +54,9 @@ Status queue_recovery(comparison::Services& services, const ComparisonRow& reche
   TW_TRY(const auto facts, incident_facts(services, incident, recheck));
   const std::string key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::close, key,
-                     with_marker(services, key, report::recovery_comment(facts))));
+      .queue(message(
+          incident, storage::OutboxKind::close, key,
+          report::with_marker(report::recovery_comment(facts), key, services.random.token())));
 }
 
 Status queue_messages(comparison::Services& services, const ComparisonRow& row) {
@@ -89,7 +80,8 @@ Status queue_acceptance(comparison::Services& services, const IncidentRow& incid
   const std::string key = "acceptance-" + incident.key + "-" + std::to_string(incident.id);
   const auto text = report::acceptance_comment(facts, acceptance.by, acceptance.reason);
   return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::close, key, with_marker(services, key, text)));
+      .queue(message(incident, storage::OutboxKind::close, key,
+                     report::with_marker(text, key, services.random.token())));
 }
 
 Status require_name_and_reason(const std::string& by, const std::string& reason,

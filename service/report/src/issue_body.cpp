@@ -179,6 +179,11 @@ std::string acceptance_comment(const IncidentFacts& facts, const std::string& by
          code(facts.candidate.name) + " on, later builds are compared with it as it is.\n";
 }
 
+std::string with_marker(const std::string& text, const std::string& outbox_key,
+                        const std::string& secret) {
+  return text + "\n" + marker(outbox_key + ":" + secret) + "\n";
+}
+
 std::optional<std::string> marker_in(std::string_view body) {
   while (body.ends_with('\n')) body.remove_suffix(1);
   const auto start = body.rfind(kMarkerStart);

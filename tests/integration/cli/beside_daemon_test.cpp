@@ -11,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "printed.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
@@ -77,12 +78,6 @@ class DaemonProcess {
 
 /// A database with three open incidents, its configuration, and the command line on it.
 struct Place {
-  struct Printed {
-    int status = 0;
-    std::string out;
-    std::string err;
-  };
-
   explicit Place(const std::string& below = "state") : state(folder.path() / below) {
     fs::create_directories(folder.path() / "nightlies");
     fs::create_directories(state);
@@ -122,15 +117,8 @@ struct Place {
   IncidentRow incident(Id id) const { return IncidentStore(*open(true)).get(id).value(); }
   fs::path socket() const { return state / "control"; }
 
-  Printed run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "torchwatch");
-    arguments.insert(arguments.end(), {"--config", file.string()});
-    std::vector<const char*> values;
-    for (const auto& argument : arguments) values.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = cli::run(values, out, err, {});
-    return {status, out.str(), err.str()};
+  test::Printed run(std::vector<std::string> arguments) const {
+    return test::run_command(std::move(arguments), file);
   }
 
   static constexpr WallMillis kNow = 1'786'935'845'000;
@@ -171,7 +159,7 @@ TEST_CASE("what cannot be done to an incident fails beside a daemon as it does w
       {"incident", "acknowledge", "1"},
       {"incident", "accept", "1", "--by", " ", "--reason", "why"}};
   REQUIRE(place.run({"incident", "acknowledge", "1"}).status == 0);
-  std::vector<Place::Printed> alone;
+  std::vector<test::Printed> alone;
   for (const auto& arguments : wrong) alone.push_back(place.run(arguments));
   const DaemonProcess daemon(place.file, place.socket());
   for (std::size_t i = 0; i < wrong.size(); ++i) {

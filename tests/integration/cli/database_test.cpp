@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "printed.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -33,12 +34,6 @@ Id ready_build(Database& database, const std::string& name) {
 
 /// A comparison with one run of two samples and one verdict.
 struct StoredComparison {
-  struct Printed {
-    int status = 0;
-    std::string out;
-    std::string err;
-  };
-
   StoredComparison() : file(folder.write("torchwatch.toml", "[storage]\npath = \"db.sqlite\"\n")) {
     const auto database = open();
     const auto baseline = ready_build(*database, "n1");
@@ -67,15 +62,8 @@ struct StoredComparison {
     return Database::open({folder.path() / "db.sqlite", "", false}).value();
   }
 
-  Printed run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "torchwatch");
-    arguments.insert(arguments.end(), {"--config", file.string()});
-    std::vector<const char*> values;
-    for (const auto& argument : arguments) values.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = cli::run(values, out, err, {});
-    return {status, out.str(), err.str()};
+  test::Printed run(std::vector<std::string> arguments) const {
+    return test::run_command(std::move(arguments), file);
   }
 
   test::TemporaryFolder folder;

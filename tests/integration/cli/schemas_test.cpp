@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "printed.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
@@ -26,14 +27,8 @@ struct CarriedOutDay {
   }
 
   std::string run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "torchwatch");
-    arguments.insert(arguments.end(), {"--json", "--config", file.string()});
-    std::vector<const char*> values;
-    for (const auto& argument : arguments) values.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    cli::run(values, out, err, {});
-    return out.str();
+    arguments.emplace_back("--json");
+    return test::run_command(std::move(arguments), file).out;
   }
 
   /// What of the document the schema does not allow, as jsonschema says it.

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "printed.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -37,12 +38,6 @@ inline Id ready_build(Database& database, const std::string& name) {
 
 /// The command line in this process, on a database in a folder of its own.
 struct CommandLine {
-  struct Printed {
-    int status = 0;
-    std::string out;
-    std::string err;
-  };
-
   CommandLine()
       : file(folder.write("torchwatch.toml",
                           "[storage]\npath = \"db.sqlite\"\n[executor]\nmachine_lock = "
@@ -50,14 +45,7 @@ struct CommandLine {
                               std::to_string(getpid()) + "\"\n")) {}
 
   Printed run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "torchwatch");
-    arguments.insert(arguments.end(), {"--config", file.string()});
-    std::vector<const char*> values;
-    for (const auto& argument : arguments) values.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = cli::run(values, out, err, {});
-    return {status, out.str(), err.str()};
+    return run_command(std::move(arguments), file);
   }
 
   /// A nightly that found one regression.

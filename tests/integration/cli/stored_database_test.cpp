@@ -115,7 +115,7 @@ TEST_CASE("init writes a configuration that can be loaded, and never over anothe
     const auto text = file.string();
     const std::vector<const char*> arguments{"torchwatch", "init", "--config", text.c_str()};
     const int status = cli::run(arguments, out, err, {});
-    return CommandLine::Printed{status, out.str(), err.str()};
+    return test::Printed{status, out.str(), err.str()};
   };
   const auto first = init();
   CHECK(first.status == 0);

@@ -37,6 +37,11 @@ std::string second_search_comment(const IncidentFacts&);
 /// Makes "<!-- torchwatch-key: ... -->", by which a message is found again.
 std::string marker(const std::string& outbox_key);
 
+/// Ends a message's text with its marker. With a random `secret` nobody can guess it, so an issue
+/// that holds it is ours: the key alone is public before the issue is.
+std::string with_marker(const std::string& text, const std::string& outbox_key,
+                        const std::string& secret);
+
 /// Returns the marker that a message's text ends with, if it has one: what stands further up may be
 /// quoted.
 std::optional<std::string> marker_in(std::string_view body);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "torchwatch/cli/command_line.hpp"
+
+namespace torchwatch::test {
+
+/// What a command printed, and its exit status.
+struct Printed {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `torchwatch ARGUMENTS --config FILE` in this process.
+inline Printed run_command(std::vector<std::string> arguments, const std::filesystem::path& file) {
+  arguments.insert(arguments.begin(), "torchwatch");
+  arguments.insert(arguments.end(), {"--config", file.string()});
+  std::vector<const char*> values;
+  for (const auto& argument : arguments) values.push_back(argument.c_str());
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status = cli::run(values, out, err, {});
+  return {status, out.str(), err.str()};
+}
+
+}  // namespace torchwatch::test
