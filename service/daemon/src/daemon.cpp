@@ -155,8 +155,7 @@ Status Daemon::run(std::stop_token stop) {
 Result<bool> Daemon::work_once(std::stop_token stop) {
   auto& services = application_.services();
   TW_TRY_VOID(services.database.check_files());
-  TW_TRY(const auto alarms, update_alarms(application_, started_));
-  health_->set_alarms(alarms);
+  TW_TRY_VOID(look_for_missing_data());
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
@@ -164,11 +163,32 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
   health_->set_items(setbacks);
   if (is_busy) return true;
-  // Whoever measures uses what lies in the caches.
-  if (application_.lock_machine()) TW_TRY_VOID(housekeeping_->look_after(stop));
-  application_.unlock_machine();  // a person may measure while nothing is due
+  TW_TRY_VOID(keep_house(stop));
   TW_TRY_VOID(deliver(stop));
   return false;
+}
+
+Status Daemon::look_for_missing_data() {
+  const auto alarms = update_alarms(application_, started_);
+  if (alarms) health_->set_alarms(*alarms);
+  return note_unless_it_stops("alarms", alarms ? Status{} : Status{fail(alarms.error())});
+}
+
+Status Daemon::keep_house(std::stop_token stop) {
+  // Whoever measures uses what lies in the caches.
+  const auto kept =
+      application_.lock_machine() ? housekeeping_->look_after(std::move(stop)) : Status{};
+  application_.unlock_machine();  // a person may measure while nothing is due
+  return note_unless_it_stops("housekeeping", kept);
+}
+
+/// What goes wrong beside the items is a problem of its own and keeps no item from being done.
+Status Daemon::note_unless_it_stops(const std::string& source, const Status& done) {
+  const bool stops =
+      !done && nightly::consequence_of(done.error().code) == nightly::Consequence::stops;
+  if (stops) return done;
+  note(source, done ? "" : done.error().message);
+  return {};
 }
 
 Result<bool> Daemon::attend_next(std::stop_token stop) {

@@ -1,6 +1,9 @@
 #include "health.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "torchwatch/report/alarm.hpp"
 
@@ -8,19 +11,24 @@ namespace torchwatch::daemon {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-std::string sentence_on(const std::string& source) {
-  if (source == "storage") return "the database cannot be written; the log says why";
-  if (source == "web") return "some clients cannot be answered; the log says why";
-  if (source == "channel") return "the channel cannot be listed; the log says why";
-  if (source == "database")
-    return "stored rows break rules; `torchwatch database check` lists them";
-  if (source == "cache") return "the caches cannot be brought to their limit; the log says why";
-  if (source == "disk") return "the disk is nearly full, so no work is begun; the log says where";
-  if (source == "service")
-    return "a fault of torchwatch itself; the log says which, please report it";
-  if (source == "outbox")
-    return "messages cannot be delivered; `torchwatch outbox list` and the log say why";
-  return "put off, and tried again later; `torchwatch status` says why";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSentences{{
+    {"storage", "the database cannot be written; the log says why"},
+    {"web", "some clients cannot be answered; the log says why"},
+    {"channel", "the channel cannot be listed; the log says why"},
+    {"database", "stored rows break rules; `torchwatch database check` lists them"},
+    {"cache", "the caches cannot be brought to their limit; the log says why"},
+    {"disk", "the disk is nearly full, so no work is begun; the log says where"},
+    {"alarms", "missing data cannot be looked for; the log says why"},
+    {"housekeeping", "old rows and logs cannot be removed; the log says why"},
+    {"service", "a fault of torchwatch itself; the log says which, please report it"},
+    {"outbox", "messages cannot be delivered; `torchwatch outbox list` and the log say why"},
+}};
+constexpr std::string_view kPutOff = "put off, and tried again later; `torchwatch status` says why";
+
+std::string sentence_on(std::string_view source) {
+  const auto found =
+      std::ranges::find(kSentences, source, &decltype(kSentences)::value_type::first);
+  return std::string(found == kSentences.end() ? kPutOff : found->second);
 }
 
 api::Problem problem_of(const storage::SetbackRow& row) {

@@ -26,11 +26,12 @@ Status Housekeeping::look_after(std::stop_token stop) {
   const auto now = application_.services().clock.monotonic_now();
   if (next_time_ && now < *next_time_) return {};
   TW_TRY_VOID(check_database(stop));
-  TW_TRY_VOID(remove_what_is_old(stop));
+  // What cannot be removed today keeps the caches from nothing, and is looked at again tomorrow.
+  const auto removed = remove_what_is_old(stop);
   const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
   note_("cache", tidied ? "" : tidied.error().message);
   if (!stop.stop_requested()) next_time_ = now + kEvery;
-  return {};
+  return removed;
 }
 
 Status Housekeeping::remove_what_is_old(const std::stop_token& stop) {

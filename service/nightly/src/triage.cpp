@@ -90,17 +90,25 @@ Result<storage::Id> build_to_retest(comparison::Services& services, const Compar
   return newest;
 }
 
+/// Reports the bisection if it is the one that a dispute asked for last.
+Status report_dispute(comparison::Services& services, const BisectionRow& row) {
+  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+  if (!spec.dispute) return {};
+  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(*row.incident));
+  return incident.bisection == row.id ? queue_second_search(services, incident, row.id) : Status{};
+}
+
 /// Comments on the issues of disputed incidents what their second search found, each once.
 Status report_disputes(comparison::Services& services) {
-  storage::IncidentStore incidents(services.database);
   TW_TRY(const auto rows, storage::BisectionStore(services.database).list(kBisectionsLookedAt));
   for (const auto& row : rows) {
     if (!row.incident || row.state != storage::BisectionState::ended) continue;
-    TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
-    if (!spec.dispute) continue;
-    TW_TRY(const auto incident, incidents.get(*row.incident));
-    const bool is_its = incident.bisection == row.id;
-    if (is_its) TW_TRY_VOID(queue_second_search(services, incident, row.id));
+    const auto reported = report_dispute(services, row);
+    if (reported) continue;
+    if (consequence_of(reported.error().code) == Consequence::stops) return reported;
+    // One whose report cannot be made keeps no other from its own.
+    services.progress.log("bisection " + std::to_string(row.id) +
+                          ", of a disputed commit, is not reported: " + reported.error().message);
   }
   return {};
 }

@@ -66,6 +66,9 @@ class Daemon {
   /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
   /// before what somebody began on a command line. False as well while somebody else measures.
   Result<bool> attend_next(std::stop_token stop);
+  Status look_for_missing_data();
+  Status keep_house(std::stop_token stop);
+  Status note_unless_it_stops(const std::string& source, const Status& done);
   Status deliver(std::stop_token stop);
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
