@@ -61,6 +61,20 @@ TEST_CASE("a disputed search is carried out again, and its result told once") {
   CHECK(day.database().check_invariants().value().empty());
 }
 
+TEST_CASE("a search that cannot be read keeps no disputed one from its report") {
+  const ReportedDay day;
+  storage::BisectionStore bisections(day.database());
+  storage::BisectionRow row;
+  row.incident = 1;
+  row.good = row.bad = "c92f00125500";
+  row.spec_json = R"({"written":"by another program"})";
+  const auto unreadable = bisections.open(row).value();
+  REQUIRE(bisections.end(unreadable, to_json(bisection::BisectionResult{}), 1));
+  REQUIRE(nightly::dispute_incident(day.services(), 1, "ada", "only a test"));
+  day.carry_out();
+  CHECK_THAT(day.messages().back().body, Contains("The second search has ended"));
+}
+
 TEST_CASE("a retest of a change that is still there leaves the incident open") {
   const ReportedDay day;
   const auto recheck = nightly::retest_incident(day.services(), 1).value();
