@@ -83,7 +83,7 @@ Outcome run_check(const Invocation& invocation, const Options& options) {
 void add_check(Commands& all) {
   auto options = std::make_shared<Options>();
   auto& command = all.add(
-      "check", "Is this machine, this configuration, this token fit? Each finding with its remedy",
+      "check", "Test this machine, this configuration and its tokens; each problem has its remedy",
       [options](const Invocation& invocation) { return run_check(invocation, *options); });
   auto* noise = command.add_flag(
       "--noise", options->noise,

@@ -169,7 +169,7 @@ void add_workloads(Commands& all) {
                    "Build every network once and count what it has; compiles a runner if there is "
                    "none");
   command.add_flag("--coverage", options->coverage,
-                   "Run one iteration of each and tell which operators the suite reaches");
+                   "Run one iteration of each and report which operators the suite reaches");
   command.footer("torchwatch workload list --coverage");
   add_batches(all, workload);
 }

@@ -120,7 +120,8 @@ void add_bisections(Commands& all) {
   Noun noun(all, "bisection", "Searches for a commit: list, show, cancel");
   noun.add("list", "Recent bisections, newest first, and what they named", run_list);
   noun.add_with_id("show", "Print its result and its steps", run_show);
-  noun.add_with_id("cancel", "End one that has not ended; its incident names no commit then",
+  noun.add_with_id("cancel",
+                   "Cancel a search that has not ended; its incident then names no commit",
                    run_cancel);
 }
 

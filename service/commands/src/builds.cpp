@@ -167,12 +167,12 @@ void add_builds(Commands& all) {
   add(
       "remove", "Remove the files of a build from the cache; what was measured stays",
       [name](const auto& invocation) { return run_remove(invocation, *name); },
-      "As `torchwatch build list` has it");
+      "As `torchwatch build list` lists it");
   const auto release = std::make_shared<bool>(false);
   add(
       "pin", "Keep the files of a build in the cache, whatever its limit",
       [name, release](const auto& invocation) { return run_pin(invocation, *name, *release); },
-      "As `torchwatch build list` has it")
+      "As `torchwatch build list` lists it")
       .add_flag("--release", *release, "Let it be evicted again");
 }
 

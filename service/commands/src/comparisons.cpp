@@ -125,7 +125,7 @@ void add_comparisons(Commands& all) {
   show.get_option("ID")->required(false)->description(
       "As `torchwatch comparison list` lists it; default: the newest nightly's");
   show.add_flag("--all", *with_unchanged, "Print the unchanged series, too");
-  noun.add_with_id("cancel", "End one that has not ended", run_cancel);
+  noun.add_with_id("cancel", "Cancel a comparison that has not ended", run_cancel);
   noun.add_with_id(
       "retry", "Make one due at once that waits, or was refused, cancelled or given up", run_retry);
 }

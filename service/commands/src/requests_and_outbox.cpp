@@ -113,17 +113,17 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
 void add_requests(Commands& all) {
   Noun noun(all, "request", "What the daemon was asked for: list, cancel");
   noun.add("list", "Recent requests, newest first, and what they wait for", run_requests);
-  noun.add_with_id("cancel", "End one that has not ended", run_cancel);
+  noun.add_with_id("cancel", "Cancel a request that has not ended", run_cancel);
 }
 
 void add_outbox(Commands& all) {
   Noun noun(all, "outbox", "Messages to [github]: list, retry");
   noun.add("list", "Messages that have not been delivered, and why", run_outbox);
   auto key = std::make_shared<std::string>();
-  auto& retry = noun.add("retry", "Send one again that was given up or waits",
+  auto& retry = noun.add("retry", "Send a message again that waits or was given up",
                          [key](const auto& invocation) { return run_retry(invocation, *key); });
   retry.add_option("KEY", *key, "As `torchwatch outbox list` lists it")->required();
-  retry.footer("torchwatch outbox retry open:time-cpu:abc");
+  retry.footer("torchwatch outbox retry open-leak-6d2e5bc81f2c1e48-1");
 }
 
 }  // namespace torchwatch::commands

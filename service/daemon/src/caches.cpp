@@ -142,17 +142,20 @@ Status shrink(Application& application, const fs::path& cache, std::int64_t byte
   auto total = sizes_of(cache).sum();
   TW_TRY(auto others, removable(application, cache));
   auto next = others.begin();
+  Status removed_all;
   while (total > bytes_max) {
     const auto than = next == others.end() ? std::nullopt : std::optional(next->last_used);
     TW_TRY(const auto removed, remove_older_commit(application, cache, than));
     total -= removed;
     if (removed > 0) continue;
-    if (next == others.end()) return {};
-    TW_TRY_VOID(remove_entry(application.services().database, next->folder));
-    total -= next->bytes;
+    if (next == others.end()) break;
+    // One that cannot be removed keeps no other in the cache.
+    const auto gone = remove_entry(application.services().database, next->folder);
+    if (gone) total -= next->bytes;
+    if (!gone && removed_all) removed_all = gone;
     ++next;
   }
-  return {};
+  return removed_all;
 }
 
 /// Copies that were made before migrations, but the newest.

@@ -23,6 +23,11 @@ namespace {
 /// How long to wait at most before the next look at what was put off.
 constexpr std::chrono::seconds kLookAgainAfter{60};
 
+struct UnlockedAtEnd {
+  Application& application;
+  ~UnlockedAtEnd() { application.unlock_machine(); }
+};
+
 http::ServerSettings server_settings(const config::Config& config) {
   http::ServerSettings settings;
   settings.address = config.web.address;
@@ -175,10 +180,10 @@ Status Daemon::look_for_missing_data() {
 }
 
 Status Daemon::keep_house(std::stop_token stop) {
-  // Whoever measures uses what lies in the caches.
+  // Whoever measures uses what lies in the caches. Afterwards a person may measure.
+  const UnlockedAtEnd unlocked{application_};
   const auto kept =
       application_.lock_machine() ? housekeeping_->look_after(std::move(stop)) : Status{};
-  application_.unlock_machine();  // a person may measure while nothing is due
   return note_unless_it_stops("housekeeping", kept);
 }
 

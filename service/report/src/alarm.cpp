@@ -14,11 +14,25 @@ const char* what_is_missing(AlarmCause cause) {
     case AlarmCause::no_nightly:
       return "no nightly has come";
     case AlarmCause::no_verdict:
-      return "no nightly has got its verdicts";
+      return "no nightly has received its verdicts";
     case AlarmCause::no_delivery:
       return "issues of incidents have not been filed";
     case AlarmCause::no_self_test:
       return "no self-test has ended";
+  }
+  return "";
+}
+
+const char* what_came(AlarmCause cause) {
+  switch (cause) {
+    case AlarmCause::no_nightly:
+      return "a nightly has come";
+    case AlarmCause::no_verdict:
+      return "nightlies receive their verdicts again";
+    case AlarmCause::no_delivery:
+      return "the issues of incidents have been filed";
+    case AlarmCause::no_self_test:
+      return "a self-test has ended";
   }
   return "";
 }
@@ -58,8 +72,7 @@ std::string alarm_body(const storage::AlarmRow& alarm) {
 }
 
 std::string alarm_end(const storage::AlarmRow& alarm) {
-  return std::string("The alarm has ended: it is no longer true that ") +
-         what_is_missing(alarm.cause) + ".\n";
+  return std::string("The alarm has ended: ") + what_came(alarm.cause) + ".\n";
 }
 
 }  // namespace torchwatch::report
