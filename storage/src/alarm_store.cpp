@@ -3,6 +3,7 @@
 #include "messages.hpp"
 #include "query.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -1,5 +1,7 @@
 #include "benchmarks.hpp"
 
+#include "words.hpp"
+
 namespace torchwatch::storage {
 
 Id benchmark_id(Connection& connection, const Benchmark& benchmark) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "query.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {
 

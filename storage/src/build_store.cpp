@@ -3,6 +3,7 @@
 #include "query.hpp"
 #include "state_folder.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "benchmarks.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -1,6 +1,7 @@
 #include "environments.hpp"
 
 #include "torchwatch/digest/sha256.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

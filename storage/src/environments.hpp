@@ -4,6 +4,7 @@
 #include <string>
 
 #include "query.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {
 

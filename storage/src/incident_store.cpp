@@ -2,6 +2,7 @@
 
 #include "benchmarks.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 // The outbox's half of the store is in outbox.cpp.
 

@@ -3,6 +3,7 @@
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "query.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

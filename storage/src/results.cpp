@@ -2,6 +2,7 @@
 
 #include "environments.hpp"
 #include "samples.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -5,6 +5,7 @@
 #include "query.hpp"
 #include "samples.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

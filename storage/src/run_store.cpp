@@ -8,6 +8,7 @@
 #include "results.hpp"
 #include "samples.hpp"
 #include "transaction.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

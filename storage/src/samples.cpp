@@ -2,6 +2,7 @@
 
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

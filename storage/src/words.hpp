@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <string_view>
 
 #include "torchwatch/records/words.hpp"
@@ -120,19 +119,3 @@ struct Words<storage::AlarmCause> {
 };
 
 }  // namespace torchwatch
-
-namespace torchwatch::storage {
-
-/// Reads a column of words: an enumeration, a configuration or a variant. Errors: invalid.
-template <typename T>
-Result<T> read_words(std::string_view text) {
-  if constexpr (std::same_as<T, Configuration>) {
-    return parse_configuration(text);
-  } else if constexpr (std::same_as<T, Variant>) {
-    return parse_variant(text);
-  } else {
-    return parse_word<T>(text);
-  }
-}
-
-}  // namespace torchwatch::storage

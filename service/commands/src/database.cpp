@@ -6,8 +6,8 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/database/backup.hpp"
 #include "torchwatch/report/export.hpp"
-#include "torchwatch/storage/backup.hpp"
 
 namespace torchwatch::commands {
 namespace {

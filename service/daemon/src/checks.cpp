@@ -10,10 +10,10 @@
 #include "confinement.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/suggestion.hpp"
-#include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::daemon {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/http/exchange.hpp"
-#include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::pages {
 

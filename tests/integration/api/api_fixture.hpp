@@ -12,9 +12,9 @@
 #include "fake_random.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 torchwatch::test::ApiDescription api_description();

@@ -6,9 +6,9 @@
 #include "fake_clock.hpp"
 #include "fake_github.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/database.hpp"
 
 /// GitHub's own description where the reference data is at hand, else the project's small one.
 torchwatch::test::ApiDescription github_description();

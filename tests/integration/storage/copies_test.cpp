@@ -8,7 +8,7 @@
 #include "raw_sql.hpp"
 #include "sqlite_errors.hpp"
 #include "stores.hpp"
-#include "torchwatch/storage/backup.hpp"
+#include "torchwatch/database/backup.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -11,10 +11,10 @@
 #include "samples.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/run_store.hpp"
 
@@ -112,11 +112,11 @@ TEST_CASE("migrations are numbered without a gap, and all files are in the progr
   for (const auto& migration : embedded_migrations()) {
     embedded.insert(std::string(migration.name));
     REQUIRE(std::stoi(std::string(migration.name.substr(0, 4))) == ++number);
-    const auto file = fs::path(TORCHWATCH_SOURCE_DIR) / "storage/migrations" /
+    const auto file = fs::path(TORCHWATCH_SOURCE_DIR) / "storage/database/migrations" /
                       (std::string(migration.name) + ".sql");
     REQUIRE(text_of(file) == migration.sql);
   }
-  REQUIRE(embedded == sql_files_in("storage/migrations"));
+  REQUIRE(embedded == sql_files_in("storage/database/migrations"));
 }
 
 TEST_CASE_METHOD(OneConnection,
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(OneConnection,
 TEST_CASE("the program contains all files of invariants") {
   std::set<std::string> embedded;
   for (const auto& invariant : embedded_invariants()) embedded.insert(std::string(invariant.name));
-  REQUIRE(embedded == sql_files_in("storage/invariants"));
+  REQUIRE(embedded == sql_files_in("storage/database/invariants"));
 }
 
 TEST_CASE_METHOD(OneConnection,

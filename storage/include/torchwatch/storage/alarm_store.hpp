@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {

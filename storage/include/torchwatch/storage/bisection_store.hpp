@@ -1,6 +1,6 @@
 #pragma once
 
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {

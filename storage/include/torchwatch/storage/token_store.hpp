@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/records/scope.hpp"
-#include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::storage {

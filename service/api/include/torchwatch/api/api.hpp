@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
-#include "torchwatch/storage/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {

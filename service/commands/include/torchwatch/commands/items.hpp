@@ -4,7 +4,7 @@
 #include <string>
 
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/table.hpp"
 

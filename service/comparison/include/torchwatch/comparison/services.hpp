@@ -5,11 +5,11 @@
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/comparison/progress.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/kits/kit_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
-#include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::comparison {
 

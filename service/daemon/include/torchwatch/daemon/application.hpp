@@ -7,10 +7,10 @@
 
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
-#include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::daemon {
 

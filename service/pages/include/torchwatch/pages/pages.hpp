@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/storage/database.hpp"
 
 namespace torchwatch::pages {
 

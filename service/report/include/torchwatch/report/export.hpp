@@ -2,7 +2,7 @@
 
 #include <iosfwd>
 
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 
 namespace torchwatch::report {
 

@@ -13,9 +13,21 @@
 #include <vector>
 
 #include "connection.hpp"
-#include "words.hpp"
+#include "torchwatch/records/words.hpp"
 
 namespace torchwatch::storage {
+
+/// Reads a column of words: an enumeration, a configuration or a variant. Errors: invalid.
+template <typename T>
+Result<T> read_words(std::string_view text) {
+  if constexpr (std::same_as<T, Configuration>) {
+    return parse_configuration(text);
+  } else if constexpr (std::same_as<T, Variant>) {
+    return parse_variant(text);
+  } else {
+    return parse_word<T>(text);
+  }
+}
 
 /// Bytes to bind as a BLOB.
 struct Blob {
@@ -137,6 +149,6 @@ Result<Row> one_row(Query query, Row (*row_of)(Query&), const std::string& what)
   return *std::move(row);
 }
 
-Id last_id(Connection&);
+std::int64_t last_id(Connection&);
 
 }  // namespace torchwatch::storage

@@ -9,7 +9,7 @@ void Query::note_damage(std::string_view word) {
                                           "); restore a backup"};
 }
 
-Id last_id(Connection& connection) {
+std::int64_t last_id(Connection& connection) {
   return connection.sqlite.getLastInsertRowid();
 }
 

@@ -5,7 +5,7 @@
 #include "invariants.hpp"
 #include "migrations.hpp"
 #include "sqlite_errors.hpp"
-#include "torchwatch/storage/backup.hpp"
+#include "torchwatch/database/backup.hpp"
 
 // Copies of a whole database: backups of a live file, and their return.
 

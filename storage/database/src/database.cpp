@@ -1,4 +1,4 @@
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 
 #include "connection.hpp"
 #include "transaction.hpp"

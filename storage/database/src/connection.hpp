@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "file_system.hpp"
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 #include "writer_lock.hpp"
 
 namespace torchwatch::storage {

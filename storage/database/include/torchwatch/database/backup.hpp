@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "torchwatch/storage/database.hpp"
+#include "torchwatch/database/database.hpp"
 
 namespace torchwatch::storage {
 
