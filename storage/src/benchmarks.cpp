@@ -1,6 +1,5 @@
 #include "benchmarks.hpp"
 
-#include "words.hpp"
 
 namespace torchwatch::storage {
 

@@ -1,7 +1,6 @@
 #include "environments.hpp"
 
 #include "torchwatch/digest/sha256.hpp"
-#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "environments.hpp"
 #include "samples.hpp"
-#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -5,7 +5,6 @@
 #include "query.hpp"
 #include "samples.hpp"
 #include "transaction.hpp"
-#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
-#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

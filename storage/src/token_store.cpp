@@ -2,7 +2,6 @@
 
 #include "query.hpp"
 #include "transaction.hpp"
-#include "words.hpp"
 
 namespace torchwatch::storage {
 namespace {

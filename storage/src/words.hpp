@@ -1,3 +1,5 @@
+// A column is read by the words of its enumeration, which a template looks up here.
+// IWYU pragma: always_keep
 #pragma once
 
 #include <array>
