@@ -15,6 +15,7 @@
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pages/pages.hpp"
+#include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::daemon {
@@ -84,6 +85,8 @@ Status Daemon::start_server() {
   auto& services = application_.services();
   auto routes = api::routes(backend());
   std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
+  // Requests must not disturb what is measured.
+  const platform::OffMeasuredCore server_threads;
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   logger_.info("listening on http://" + application_.config().web.address + ":" +
