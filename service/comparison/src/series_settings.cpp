@@ -45,7 +45,7 @@ detect::Settings detect_settings(const config::Config& config, const Rule& rule)
 }
 
 SeriesSettings series_settings(const config::Config& config, const Rule& rule) {
-  return {detect_settings(config, rule), config.detect.thresholds};
+  return SeriesSettings(detect_settings(config, rule), config.detect.thresholds);
 }
 
 }  // namespace torchwatch::comparison

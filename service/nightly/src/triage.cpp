@@ -55,7 +55,7 @@ Result<BisectionRow> search_that_named(comparison::Services& services,
                 name_of(incident) + " names no commit, so there is nothing to dispute");
   };
   if (!incident.bisection) return none();
-  TW_TRY(const auto row, storage::BisectionStore(services.database).get(*incident.bisection));
+  TW_TRY(auto row, storage::BisectionStore(services.database).get(*incident.bisection));
   if (row.state != storage::BisectionState::ended) {
     return fail(ErrorCode::conflict,
                 name_of(incident) + " is being searched by bisection " + std::to_string(row.id));

@@ -48,7 +48,7 @@ std::int64_t time_of(const Block& block, Side side, int position, double factor)
 
 Schedule carried_out(const Plan& plan, const Script& script,
                      const std::string& candidate_machine = "cpu: x\n") {
-  Schedule schedule(plan, detect::Settings{}, 1);
+  Schedule schedule(plan, SeriesSettings(detect::Settings{}), 1);
   int runs = 0;
   while (const auto block = schedule.next().block) {
     for (int position = 0; position < Block::kRuns; ++position) {
@@ -163,7 +163,7 @@ TEST_CASE("runs on two machines are not compared") {
 
 TEST_CASE("no benchmark's second block comes before every benchmark's first") {
   const auto plan = plan_of({"a", "b", "c"}, {Pass::timing, Pass::memory});
-  Schedule schedule(plan, detect::Settings{}, 7);
+  Schedule schedule(plan, SeriesSettings(detect::Settings{}), 7);
   std::set<std::string> seen;
   for (int i = 0; i < 6; ++i) {
     const auto block = schedule.next().block;
@@ -180,10 +180,10 @@ TEST_CASE("no benchmark's second block comes before every benchmark's first") {
 
 TEST_CASE("a schedule restored from its runs has the same next block") {
   const auto plan = plan_of({"a", "b"}, {Pass::timing, Pass::memory});
-  Schedule first(plan, detect::Settings{}, 3);
+  Schedule first(plan, SeriesSettings(detect::Settings{}), 3);
   std::vector<RunRow> rows;
   for (int i = 0; i < 30; ++i) {
-    Schedule again(plan, detect::Settings{}, 3);
+    Schedule again(plan, SeriesSettings(detect::Settings{}), 3);
     for (const auto& row : rows) again.add(row, "");
     const auto block = first.next().block;
     const auto block_again = again.next().block;
@@ -233,7 +233,8 @@ TEST_CASE("a metric that comes and goes is inconclusive") {
 TEST_CASE("a series with its own threshold is judged by it and the others by the common one") {
   const std::vector<config::SeriesThreshold> own{
       config::parse_series_threshold("cpu_peak a 0.5").value()};
-  Schedule schedule(plan_of({"a", "b"}, {Pass::memory}), {detect::Settings{}, own}, 1);
+  Schedule schedule(plan_of({"a", "b"}, {Pass::memory}), SeriesSettings(detect::Settings{}, own),
+                    1);
   while (const auto block = schedule.next().block) {
     for (int position = 0; position < Block::kRuns; ++position) {
       const bool candidate = block->side(position) == Side::candidate;

@@ -13,7 +13,7 @@ namespace torchwatch::comparison {
 class SeriesSettings {
  public:
   /// The last threshold that fits a series applies.
-  SeriesSettings(detect::Settings common, std::vector<config::SeriesThreshold> own = {})
+  explicit SeriesSettings(detect::Settings common, std::vector<config::SeriesThreshold> own = {})
       : common_(common), own_(std::move(own)) {}
 
   /// Returns the settings of a series. The gate keeps its ratio to the threshold.

@@ -33,7 +33,8 @@ Result<Format> parse_format(std::string_view);
 struct Field {
   Field(std::string_view field_name, std::string_view text) : name(field_name), value(text) {}
   Field(std::string_view field_name, const char* text) : name(field_name), value(text) {}
-  template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  template <typename Number>
+    requires std::is_arithmetic_v<Number>
   Field(std::string_view field_name, Number number)
       : name(field_name), value(std::to_string(number)), is_number(true) {}
 
