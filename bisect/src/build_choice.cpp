@@ -1,4 +1,4 @@
-#include "build_choice.hpp"
+#include "probe_choice.hpp"
 
 #include <algorithm>
 #include <cmath>

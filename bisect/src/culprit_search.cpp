@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "build_choice.hpp"
 #include "probe_choice.hpp"
 #include "search_plan.hpp"
 #include "search_record.hpp"

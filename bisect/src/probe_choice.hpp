@@ -22,4 +22,9 @@ int builds_needed(const Measure&, const SearchRecord&);
 /// Whether the budgets allow the measurement.
 bool is_affordable(const Measure&, const SearchRecord&);
 
+/// The classes to build at once so that the measurement, and those after it, have to wait least
+/// often. `posterior` is by class. Empty if the measurement needs no build.
+std::vector<std::size_t> choose_builds(const Measure&, const std::vector<double>& posterior,
+                                       const SearchRecord&, std::size_t builders);
+
 }  // namespace torchwatch::bisect
