@@ -107,6 +107,57 @@ def blocked_autorange_rows(result: list[dict[str, Any]]) -> Figures:
         )
 
 
+def load_rows(result: dict[str, Any]) -> Figures:
+    """Reads requests_under_load.py."""
+    for name, row in result.items():
+        times = (
+            f"{row['median_ms']:.1f} ms, {row['p99_ms']:.1f} in 99 %, {row['max_ms']:.1f} at most"
+        )
+        yield f"/healthz {name}", f"{times}, of {row['probes']:,}"
+        yield f"the daemon's share of a core, {name}", f"{100 * row['share_of_a_core']:.1f} %"
+
+
+def nights_rows(result: dict[str, Any]) -> Figures:
+    """Reads nights_under_load.py."""
+    nights = result["under load"]
+    slowest = max(night["max_ms"] for night in nights)
+    within = max(night["p99_ms"] for night in nights)
+    asked = sum(night["probes"] for night in nights)
+    yield (
+        "/healthz on nights under load",
+        f"99 % within {within:.1f} ms on the worst, {slowest:.1f} ms at most, of {asked:,}",
+    )
+    share = max(night["share_of_a_core"] for night in nights)
+    yield "the daemon's share of a core on nights under load", f"at most {100 * share:.1f} %"
+    for kind in ("quiet", "loaded"):
+        counts = sorted(result[f"verdicts, {kind}"].items())
+        yield f"a build against itself, {kind} nights", ", ".join(f"{n} {v}" for v, n in counts)
+    width = result["widths"]
+    yield (
+        "intervals of time under load, over those of quiet nights",
+        f"{width['ratio']:.3f} times ({width['low']:.3f}-{width['high']:.3f}, 95 %)",
+    )
+
+
+def sandbox_rows(result: dict[str, Any]) -> Figures:
+    start = result["start"]
+    added, low, high = (start[key] for key in ("added_ms", "low", "high"))
+    yield (
+        "a start takes longer by",
+        f"{added:.1f} ms ({low:.1f} to {high:.1f}), {start['pairs']} pairs",
+    )
+    for row in result["workloads"]:
+        if row["benchmark"] != "all":
+            continue
+        yield (
+            f"{row['metric']} with it, all workloads",
+            f"{change_text(row)}; {row['equal']:,} of {row['pairs']:,} pairs equal",
+        )
+        if row["spread"]:
+            ratio, low, high = (row["spread"][key] for key in ("ratio", "low", "high"))
+            yield f"spread of {row['metric']} with it", f"{ratio:.2f} times ({low:.2f}-{high:.2f})"
+
+
 PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "detection": ("detection", detection_rows),
     "peer_detectors": ("detection", detection_rows),
@@ -115,6 +166,9 @@ PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "blocked_autorange": ("harness", blocked_autorange_rows),
     "same_build": ("same-build", same_build_rows),
     "judging_cost": ("cost", judging_cost_rows),
+    "requests_under_load": ("load", load_rows),
+    "nights_under_load": ("load", nights_rows),
+    "sandbox_cost": ("sandbox", sandbox_rows),
 }
 
 

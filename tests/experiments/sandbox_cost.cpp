@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -70,6 +71,88 @@ auto pair_of(std::mt19937_64& random, const Measure& measure) {
   return std::array{measure(0), with};
 }
 
+/// Values of one metric without and with the sandbox, pair by pair, as logarithms.
+class Pairs {
+ public:
+  void add(std::int64_t without, std::int64_t with) {
+    equal_ += without == with ? 1 : 0;
+    ++count_;
+    if (without <= 0 || with <= 0) return;
+    without_.push_back(std::log(static_cast<double>(without)));
+    with_.push_back(std::log(static_cast<double>(with)));
+    log_ratios_.push_back(with_.back() - without_.back());
+  }
+
+  void append(const Pairs& others) {
+    equal_ += others.equal_;
+    count_ += others.count_;
+    append_to(without_, others.without_);
+    append_to(with_, others.with_);
+    append_to(log_ratios_, others.log_ratios_);
+  }
+
+  /// Takes its own median from each side, so that pairs of several workloads can be put together.
+  void centre() {
+    for (auto* side : {&without_, &with_}) {
+      const double middle = median(*side);
+      for (double& value : *side) value -= middle;
+    }
+  }
+
+  json figures() const {
+    json row{{"pairs", count_}, {"equal", equal_}};
+    if (log_ratios_.empty()) return row;
+    const auto found = detect::estimate(log_ratios_, kConfidence);
+    row.update({{"ratio", found.ratio}, {"low", found.low}, {"high", found.high}});
+    return row;
+  }
+
+  /// How much wider the middle half of the centred values is with the sandbox, and the interval
+  /// that drawing the pairs anew gives.
+  json spread_ratio(std::mt19937_64& random) const {
+    constexpr int kDrawn = 2'000;
+    const auto count = log_ratios_.size();
+    if (count < 8) return nullptr;
+    std::vector<double> ratios;
+    for (int i = 0; i < kDrawn; ++i) {
+      std::vector<double> without;
+      std::vector<double> with;
+      for (std::size_t j = 0; j < count; ++j) {
+        const auto drawn = random() % count;
+        without.push_back(without_[drawn]);
+        with.push_back(with_[drawn]);
+      }
+      ratios.push_back(middle_half(with) / middle_half(without));
+    }
+    std::ranges::sort(ratios);
+    const auto tail = static_cast<std::size_t>(kDrawn * (1 - kConfidence) / 2);
+    return {{"ratio", middle_half(with_) / middle_half(without_)},
+            {"low", ratios[tail]},
+            {"high", ratios[ratios.size() - 1 - tail]}};
+  }
+
+ private:
+  static void append_to(std::vector<double>& values, const std::vector<double>& others) {
+    values.insert(values.end(), others.begin(), others.end());
+  }
+  static double quantile(std::vector<double> values, double share) {
+    std::ranges::sort(values);
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  }
+  static double median(const std::vector<double>& values) {
+    return values.empty() ? 0 : quantile(values, 0.5);
+  }
+  static double middle_half(const std::vector<double>& values) {
+    return quantile(values, 0.75) - quantile(values, 0.25);
+  }
+
+  std::vector<double> without_;
+  std::vector<double> with_;
+  std::vector<double> log_ratios_;
+  int equal_ = 0;
+  int count_ = 0;
+};
+
 class Experiment {
  public:
   explicit Experiment(const Options& options) : options_(options), random_(options.seed) {
@@ -120,6 +203,17 @@ class Experiment {
     return rows;
   }
 
+  /// Over all of `workload_rows`, by metric.
+  json summary() {
+    json rows = json::array();
+    for (const auto& [metric, pairs] : all_) {
+      rows.push_back({{"benchmark", "all"}, {"threads", 0}, {"metric", to_string(metric)}});
+      rows.back().update(pairs.figures());
+      rows.back()["spread"] = pairs.spread_ratio(random_);
+    }
+    return rows;
+  }
+
  private:
   double start_ms(int side) {
     process::ProcessSpec spec{};
@@ -159,25 +253,18 @@ class Experiment {
   }
 
   std::vector<json> rows_of(const std::string& benchmark, int threads) {
-    std::map<Metric, std::vector<double>> log_ratios;
+    std::map<Metric, Pairs> metrics;
     for (int i = 0; i < options_.pairs; ++i) {
       const auto pair = pair_of(random_, [&](int side) { return run(side, benchmark, threads); });
-      for (const auto& [metric, value] : pair[0]) {
-        if (value <= 0 || pair[1].at(metric) <= 0) continue;
-        log_ratios[metric].push_back(
-            std::log(static_cast<double>(pair[1].at(metric)) / static_cast<double>(value)));
-      }
+      for (const auto& [metric, value] : pair[0]) metrics[metric].add(value, pair[1].at(metric));
     }
     std::vector<json> rows;
-    for (const auto& [metric, values] : log_ratios) {
-      const auto found = detect::estimate(values, kConfidence);
-      rows.push_back({{"benchmark", benchmark},
-                      {"threads", threads},
-                      {"metric", to_string(metric)},
-                      {"pairs", found.pairs},
-                      {"ratio", found.ratio},
-                      {"low", found.low},
-                      {"high", found.high}});
+    for (auto& [metric, pairs] : metrics) {
+      rows.push_back(
+          {{"benchmark", benchmark}, {"threads", threads}, {"metric", to_string(metric)}});
+      rows.back().update(pairs.figures());
+      pairs.centre();
+      all_[metric].append(pairs);
     }
     return rows;
   }
@@ -190,6 +277,7 @@ class Experiment {
       process::make_process_runner(scratch_.string());
   std::array<sandbox::Sandbox, 2> sandboxes_;
   std::array<std::unique_ptr<executor::LocalExecutor>, 2> executors_;
+  std::map<Metric, Pairs> all_;
 };
 
 void print(const json& start, const json& rows) {
@@ -197,13 +285,18 @@ void print(const json& start, const json& rows) {
               start["without_ms"].get<double>(), start["added_ms"].get<double>(),
               start["low"].get<double>(), start["high"].get<double>(), start["pairs"].get<int>());
   if (rows.empty()) return;
-  std::printf("\n|benchmark|threads|metric|change, %% (99 %%)|pairs|\n|-|-:|-|-:|-:|\n");
+  std::printf("\n|benchmark|threads|metric|change, %% (99 %%)|pairs|equal|\n|-|-:|-|-:|-:|-:|\n");
   for (const auto& row : rows) {
-    const auto percent = [&](const char* name) { return 100 * (row[name].get<double>() - 1); };
-    std::printf("|%s|%d|%s|%+.3f (%+.3f to %+.3f)|%d|\n",
+    const auto percent = [&](const char* name) { return 100 * (row.value(name, 1.0) - 1); };
+    std::printf("|%s|%d|%s|%+.3f (%+.3f to %+.3f)|%d|%d|\n",
                 row["benchmark"].get<std::string>().c_str(), row["threads"].get<int>(),
                 row["metric"].get<std::string>().c_str(), percent("ratio"), percent("low"),
-                percent("high"), row["pairs"].get<int>());
+                percent("high"), row["pairs"].get<int>(), row["equal"].get<int>());
+    const auto spread = row.value("spread", json());
+    if (spread.is_null()) continue;
+    std::printf("\nSpread of %s with the sandbox: %.2f times that without (%.2f to %.2f).\n\n",
+                row["metric"].get<std::string>().c_str(), spread["ratio"].get<double>(),
+                spread["low"].get<double>(), spread["high"].get<double>());
   }
 }
 
@@ -218,7 +311,8 @@ int main(int argc, char** argv) {
   try {
     Experiment experiment(options);
     const auto start = experiment.start_cost();
-    const auto rows = experiment.workload_rows();
+    auto rows = experiment.workload_rows();
+    for (auto& row : experiment.summary()) rows.push_back(std::move(row));
     if (options.json) {
       std::printf("%s\n", json{{"start", start}, {"workloads", rows}}.dump(2).c_str());
     } else {
