@@ -43,7 +43,7 @@ class GitLibrary {
 }  // namespace
 
 void start_libgit2() {
-  static const GitLibrary library;
+  static GitLibrary library;
 }
 
 Error git_failure(std::string_view what, int code) {

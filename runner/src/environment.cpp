@@ -1,7 +1,6 @@
 #include "torchwatch/runner/environment.hpp"
 
 #include <gnu/libc-version.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>

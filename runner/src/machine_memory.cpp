@@ -1,6 +1,7 @@
 #include "torchwatch/runner/machine_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -17,7 +18,8 @@ struct GroupFiles {
   const char* folder;
   const char* limit;
   const char* usage;
-  std::string_view cached[2];  ///< labels in memory.stat: files that the kernel gives up
+  std::array<std::string_view, 2>
+      cached;  ///< labels in memory.stat: files that the kernel gives up
 };
 constexpr GroupFiles kUnified{.folder = "sys/fs/cgroup",
                               .limit = "memory.max",

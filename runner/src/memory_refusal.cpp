@@ -22,7 +22,7 @@ std::string in_gib(std::int64_t bytes) {
   return text.data();
 }
 
-std::string advice(const models::Definition& definition, const models::Setup& setup, int batch) {
+const char* advice(const models::Definition& definition, const models::Setup& setup, int batch) {
   const bool smaller_batch = definition.batch_rule == models::BatchRule::any && batch > 1;
   const bool smaller_preset = setup.preset == models::Preset::paper;
   if (smaller_batch && smaller_preset) return "name a smaller batch or the small preset";

@@ -1,7 +1,5 @@
 #include <charconv>
-#include <iomanip>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
 
 #include "commands.hpp"

@@ -79,7 +79,7 @@ struct GitLibrary {
 }  // namespace
 
 struct TestRepository::Handles {
-  Handles() { static const GitLibrary library; }
+  Handles() { static GitLibrary library; }
   ~Handles() { git_repository_free(repository); }
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;

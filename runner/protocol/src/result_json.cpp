@@ -111,6 +111,20 @@ Status check_whole(ObjectReader& in, const RunResult& result) {
   return check_median(in, result, Metric::device_time, result.device_samples_ns);
 }
 
+Status read_samples(ObjectReader& in, RunResult& result) {
+  TW_TRY(result.samples_ns, in.integers("samples_ns", kDuration, kSamplesMax));
+  TW_TRY(result.device_samples_ns, in.integers("device_samples_ns", kDuration, kSamplesMax));
+  TW_TRY(result.iterations_per_sample,
+         in.integer("iterations_per_sample", {1, std::int64_t{1} << 32}, 1));
+  return {};
+}
+
+Status read_flops(ObjectReader& in, RunResult& result) {
+  TW_TRY(result.flops_per_iteration, in.integer_if_there("flops_per_iteration", kFlops));
+  TW_TRY(result.flops_per_second, in.integer_if_there("flops_per_second", kFlops));
+  return {};
+}
+
 }  // namespace
 
 std::string to_json(const RunResult& result) {
@@ -148,16 +162,12 @@ Result<RunResult> parse_result(std::string_view json_text, std::string_view expe
   }
   TW_TRY(result.status, in.word("status", parse_run_status));
   TW_TRY(result.reason, in.text("reason", kReasonBytesMax, ""));
-  TW_TRY(result.samples_ns, in.integers("samples_ns", kDuration, kSamplesMax));
-  TW_TRY(result.device_samples_ns, in.integers("device_samples_ns", kDuration, kSamplesMax));
-  TW_TRY(result.iterations_per_sample,
-         in.integer("iterations_per_sample", {1, std::int64_t{1} << 32}, 1));
+  TW_TRY_VOID(read_samples(in, result));
   TW_TRY_VOID(read_values(in, result));
   TW_TRY_VOID(read_leak(in, result));
   TW_TRY_VOID(read_breakdown(in, result));
   TW_TRY(result.operators, in.integer_map("operators", {1, kBytesMax}));
-  TW_TRY(result.flops_per_iteration, in.integer_if_there("flops_per_iteration", kFlops));
-  TW_TRY(result.flops_per_second, in.integer_if_there("flops_per_second", kFlops));
+  TW_TRY_VOID(read_flops(in, result));
   TW_TRY_VOID(read_environment(in, result.environment));
   TW_TRY_VOID(check_whole(in, result));
   return result;
