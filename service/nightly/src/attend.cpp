@@ -30,6 +30,8 @@ Result<Attended> end(comparison::Services& services, const WorkItem& item, Failu
     TW_TRY_VOID(item.end(failure, reason));
     return storage::SetbackStore(services.database).clear(item.key);
   }));
+  services.progress.log(std::string(to_string(item.key.kind)) + " " + item.key.item +
+                        (failure == Failure::failed ? " has failed: " : " is refused: ") + reason);
   return Attended::ended;
 }
 
