@@ -25,9 +25,12 @@ int run(std::span<const char* const> arguments, std::stop_token stop) {
   using namespace torchwatch;
   terminal::Output output(STDOUT_FILENO);
   std::ostream out(&output);
+  terminal::Output errors(STDERR_FILENO);
+  std::ostream err(&errors);
+  err << std::unitbuf;
   const cli::Screens screens{.out = terminal::screen_of(STDOUT_FILENO),
                              .err = [] { return terminal::screen_of(STDERR_FILENO); }};
-  const int status = cli::run(arguments, out, std::cerr, std::move(stop), screens);
+  const int status = cli::run(arguments, out, err, std::move(stop), screens);
   const auto written = output.finish();
   if (written) return status;
   std::cerr << "torchwatch: " << written.error().message << '\n';

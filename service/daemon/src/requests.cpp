@@ -23,7 +23,8 @@ json body_of(const RequestRow& request) {
 /// Returns the id that a request noted under this name before it was put off.
 std::optional<storage::Id> noted_id(const RequestRow& request, const char* name) {
   const auto noted = json::parse(request.result_json, nullptr, false);
-  if (!noted.is_object() || !noted.contains(name)) return std::nullopt;
+  const bool is_noted = noted.is_object() && noted.contains(name);
+  if (!is_noted || !noted[name].is_number_integer()) return std::nullopt;
   return noted[name].get<storage::Id>();
 }
 
@@ -35,7 +36,8 @@ bool is_trigger(const RequestRow& request) {
 
 Urgency urgency_of(const RequestRow& request) {
   const auto body = body_of(request);
-  return body.is_object() && body.value("now", false) ? Urgency::now : Urgency::in_turn;
+  const bool is_hurried = body.is_object() && body.contains("now") && body["now"] == true;
+  return is_hurried ? Urgency::now : Urgency::in_turn;
 }
 
 /// Finds the build that a request names. A folder may be named by a user of this machine only,

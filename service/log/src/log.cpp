@@ -9,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 namespace torchwatch::log {
@@ -51,15 +52,18 @@ std::string_view word_of(spdlog::level::level_enum level) {
   return found == kLevels.end() ? "error" : to_string(*found);
 }
 
-/// Escapes control characters: a record is one line, and kFieldStart is the log's own.
+/// Escapes control characters: a record is one line, and kFieldStart is the log's own. Of those
+/// that UTF-8 writes in two bytes, the second is escaped.
 std::string one_line(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string line;
+  unsigned char before = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
+    const bool ends_control = std::exchange(before, byte) == 0xc2 && byte >= 0x80 && byte < 0xa0;
     if (c == '\n') {
       line += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
+    } else if (byte < 0x20 || byte == 0x7f || ends_control) {
       line += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
     } else {
       line += c;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "torchwatch/records/printable.hpp"
+
 namespace torchwatch::nightly {
 namespace {
 
@@ -20,7 +22,7 @@ storage::SetbackRow next_setback(const std::optional<storage::SetbackRow>& befor
   if (consequence_of(error.code) == Consequence::counts) ++row.tries;
   ++row.setbacks;
   row.not_before = now + pause_after(row.setbacks);
-  row.error = error.message.empty() ? std::string(to_string(error.code)) : error.message;
+  row.error = error.message;
   return row;
 }
 
@@ -35,12 +37,16 @@ Result<Attended> end(comparison::Services& services, const WorkItem& item, Failu
   return Attended::ended;
 }
 
-/// An exception is a fault of ours, and ends one item, not the service.
+/// An exception is a fault of ours, and ends one item, not the service. An error's message may hold
+/// the output of compilers, recipes and pip: it is stored, and goes into JSON, pages and issues.
 Status guarded(const std::function<Status()>& work) {
   try {
-    return work();
+    const auto worked = work();
+    if (worked) return worked;
+    const auto& [code, message] = worked.error();
+    return fail(code, message.empty() ? std::string(to_string(code)) : printable(message));
   } catch (const std::exception& exception) {
-    return fail(ErrorCode::internal, std::string("internal error: ") + exception.what());
+    return fail(ErrorCode::internal, printable(std::string("internal error: ") + exception.what()));
   }
 }
 

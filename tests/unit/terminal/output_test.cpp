@@ -1,0 +1,48 @@
+#include "torchwatch/terminal/output.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <ostream>
+
+#include "torchwatch/terminal/screen.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+/// Returns what reaches the file when that text is printed.
+std::string printed(const std::string& text) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  {
+    terminal::Output output(ends[1]);
+    std::ostream(&output) << text;
+    CHECK(output.finish());
+  }
+  close(ends[1]);
+  std::array<char, 4096> shown{};
+  const auto size = read(ends[0], shown.data(), shown.size());
+  close(ends[0]);
+  return {shown.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+}  // namespace
+
+TEST_CASE("no text of others moves the cursor, sets a title or hides what stands beside it") {
+  CHECK(printed("fix \033[2J\033[8mhidden\033]0;title\a\n") == "fix ?[2J?[8mhidden?]0;title?\n");
+  CHECK(printed("good\rbad\b\b\u009b2K\n") == "good?bad???2K\n");
+}
+
+TEST_CASE("colours, the cursor of the progress and the line's end of CSV are printed") {
+  const terminal::Screen screen{.columns = 80, .is_terminal = true, .has_colour = true};
+  for (const auto tone : {terminal::Tone::bad, terminal::Tone::good, terminal::Tone::doubtful,
+                          terminal::Tone::strong, terminal::Tone::plain}) {
+    const auto text = terminal::painted("slower", tone, screen);
+    CHECK(printed(text) == text);
+  }
+  for (const std::string text : {"\r\033[K3 of 7", "a,b\r\n", "\tgr\u00f6\u00dfer \u2026\n"}) {
+    CHECK(printed(text) == text);
+  }
+}
