@@ -303,6 +303,17 @@ def dangling_loops(file: File) -> Iterator[Finding]:
             yield Finding(line, "dangling", "a loop over the value() of a temporary, name it first")
 
 
+THROWING = re.compile(r"\bfor \([^;{]*? : [^;{]*directory_iterator")
+
+
+def throwing_loops(file: File) -> Iterator[Finding]:
+    if not file.path.endswith((".cpp", ".hpp")) or file.path.startswith("tests/"):
+        return
+    for found in THROWING.finditer(file.text):
+        line = file.text.count("\n", 0, found.start()) + 1
+        yield Finding(line, "throws", "this loop throws on a bad disk, use platform::list_folder")
+
+
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
 
@@ -338,6 +349,7 @@ CHECKS = (
     length,
     functions,
     dangling_loops,
+    throwing_loops,
 )
 
 

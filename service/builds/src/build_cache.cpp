@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
@@ -116,19 +117,20 @@ void add_hops(fs::path link, const fs::path& cache, std::set<std::string>& names
 /// folders of both.
 Result<TreeContent> content_of(const fs::path& tree, const fs::path& cache) {
   TreeContent content;
-  std::error_code error;
-  const fs::path real_cache = fs::weakly_canonical(cache, error);
-  fs::recursive_directory_iterator entry(tree, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_symlink(ignored)) {
-      add_hops(entry->path(), real_cache, content.links);
-    } else if (entry->is_regular_file(ignored)) {
-      content.bytes += static_cast<std::int64_t>(entry->file_size(ignored));
+  std::error_code ignored;
+  const fs::path real_cache = fs::weakly_canonical(cache, ignored);
+  const auto listing = platform::list_tree(tree);
+  for (const auto& entry : listing.entries) {
+    if (entry.is_symlink(ignored)) {
+      add_hops(entry.path(), real_cache, content.links);
+    } else if (entry.is_regular_file(ignored)) {
+      const auto bytes = entry.file_size(ignored);
+      if (!ignored) content.bytes += static_cast<std::int64_t>(bytes);
     }
   }
-  if (error) {
-    return fail(ErrorCode::unavailable, "cannot list " + tree.string() + ": " + error.message());
+  if (listing.error) {
+    return fail(ErrorCode::unavailable,
+                "cannot list " + tree.string() + ": " + listing.error.message());
   }
   content.links.erase(tree.filename().string());
   return content;
@@ -146,14 +148,21 @@ bool is_tree(const fs::path& path) {
   return fs::is_regular_file(path / kLastUsed, ignored);
 }
 
+bool is_pinned(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path / kPinned, ignored);
+}
+
 Result<std::vector<Item>> list_items(const fs::path& cache) {
   std::vector<Item> items;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(cache, error)) {
+  const auto listing = platform::list_folder(cache);
+  for (const auto& entry : listing.entries) {
     std::error_code gone;
     Item item{.path = entry.path(), .content = {}, .last_used = {}};
     if (is_tree(item.path)) {
-      TW_TRY(item.content, content_of(item.path, cache));
+      auto content = content_of(item.path, cache);
+      if (!content) continue;  // one that cannot be read keeps no other in the cache
+      item.content = *std::move(content);
       item.last_used = fs::last_write_time(item.path / kLastUsed, gone);
     } else if (item.path.extension() == kLogSuffix) {
       item.content.bytes = static_cast<std::int64_t>(entry.file_size(gone));
@@ -163,7 +172,7 @@ Result<std::vector<Item>> list_items(const fs::path& cache) {
     }
     if (!gone) items.push_back(std::move(item));
   }
-  if (error) return cannot("list", cache, error.message());
+  if (listing.error) return cannot("list", cache, listing.error.message());
   std::ranges::sort(items, {}, &Item::last_used);
   return items;
 }
@@ -234,16 +243,17 @@ Status BuildCache::remove(const Key& key) const {
 }
 
 Status BuildCache::sweep() {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+  const auto listing = platform::list_folder(folder_);
+  Status swept;
+  for (const auto& entry : listing.entries) {
     const auto extension = entry.path().extension();
     if (extension != kPartialSuffix && extension != kRemovedSuffix) continue;
     std::error_code failed;
     fs::remove_all(entry.path(), failed);
-    if (failed) return cannot("remove what is left in", entry.path(), failed.message());
+    if (failed) swept = cannot("remove what is left in", entry.path(), failed.message());
   }
-  if (error) return cannot("list", folder_, error.message());
-  return {};
+  if (listing.error) return cannot("list", folder_, listing.error.message());
+  return swept;
 }
 
 bool BuildCache::is_leased(const std::string& name) const {
@@ -254,19 +264,22 @@ bool BuildCache::is_leased(const std::string& name) const {
 
 Status BuildCache::evict(std::int64_t bytes_max) {
   TW_TRY(auto items, list_items(folder_));
+  Status evicted;
   std::int64_t total = 0;
   for (const auto& item : items) total += item.content.bytes;
   while (total > bytes_max) {
     const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
       const std::string name = item.path.filename().string();
-      return !is_leased(name) && !is_linked_into(items, name) && !fs::exists(item.path / kPinned);
+      return !is_leased(name) && !is_linked_into(items, name) && !is_pinned(item.path);
     });
-    if (oldest == items.end()) return {};
-    TW_TRY_VOID(remove_tree(oldest->path));
-    total -= oldest->content.bytes;
+    if (oldest == items.end()) break;
+    // One that cannot be removed keeps no other in the cache.
+    const auto removed = remove_tree(oldest->path);
+    if (removed) total -= oldest->content.bytes;
+    if (!removed) evicted = removed;
     items.erase(oldest);
   }
-  return {};
+  return evicted;
 }
 
 }  // namespace torchwatch::builds

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "build_cache.hpp"
 #include "commit_build_job.hpp"
@@ -85,7 +86,8 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
   if (std::ranges::none_of(answers, is_missing)) return builds_of(std::move(answers));
 
   TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
-  TW_TRY_VOID(cache_->sweep());
+  // A folder that cannot be removed fails no build: evict() reports it.
+  std::ignore = cache_->sweep();
   TW_TRY_VOID(check_disk(settings_.folder));
   const auto builders = static_cast<std::size_t>(std::ranges::count_if(answers, is_missing));
   {
@@ -108,7 +110,7 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
   }
   // Only after all have ended: one that cannot be made does not stop the others.
   TW_TRY(auto builds, builds_of(std::move(answers)));
-  TW_TRY_VOID(cache_->evict(settings_.size_limit_bytes));
+  std::ignore = cache_->evict(settings_.size_limit_bytes);
   return builds;
 }
 
@@ -124,7 +126,9 @@ Answer CommitBuilder::make(const std::string& commit, const RecipePlace& place,
 Status CommitBuilder::evict(std::int64_t bytes_max) {
   const std::scoped_lock one_call_at_a_time(building_);
   TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
-  return cache_->evict(bytes_max);
+  const auto swept = cache_->sweep();
+  const auto evicted = cache_->evict(bytes_max);
+  return evicted ? swept : evicted;
 }
 
 Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit) const {

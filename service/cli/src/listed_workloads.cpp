@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "runner_call.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::cli {
@@ -38,10 +39,9 @@ Result<json> suite_of(const config::Config& config) {
 
 json counted_at_hand(const config::Config& config) {
   namespace fs = std::filesystem;
-  std::error_code error;
   fs::file_time_type newest_time;
   json newest;
-  for (const auto& kit : fs::directory_iterator(config.build.cache / "kits", error)) {
+  for (const auto& kit : platform::list_folder(config.build.cache / "kits").entries) {
     const auto file = kit.path() / kCounted;
     std::error_code missing;
     const auto time = fs::last_write_time(file, missing);

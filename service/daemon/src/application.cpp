@@ -128,7 +128,8 @@ struct Application::Parts {
 
   Status open_commit_builds() {
     if (!history || config.build.recipe.empty()) return {};
-    if (!std::filesystem::exists(config.build.recipe)) {
+    std::error_code error;
+    if (!std::filesystem::exists(config.build.recipe, error)) {
       return fail(ErrorCode::not_found,
                   "[build] recipe: no such file: " + config.build.recipe.string());
     }
@@ -206,7 +207,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                            .commits = parts->commits ? &*parts->commits : nullptr,
                            .clock = parts->clock,
                            .random = parts->random,
-                           .progress = parts->progress});
+                           .progress = parts->progress,
+                           .releases = parts->releases.get()});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 
@@ -236,7 +238,11 @@ Status Application::lock_machine() {
   if (parts_->machine_lock) return {};
   TW_TRY(parts_->machine_lock,
          executor::MachineLock::acquire(parts_->config.executor.machine_lock));
-  return parts_->executor->sweep();
+  // What an ended run left and cannot be removed keeps nothing from being measured.
+  if (const auto swept = parts_->executor->sweep(); !swept) {
+    parts_->log.logger("executor").warning(swept.error().message);
+  }
+  return {};
 }
 
 void Application::unlock_machine() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -15,17 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLastUsed = "last-used";
+constexpr const char* kRemovedSuffix = ".removed";
 constexpr int kNightliesKept = 2;
 constexpr int kIncidentsLookedAt = 1000;
 
 std::int64_t bytes_of(const fs::path& folder) {
   std::int64_t bytes = 0;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+  for (const auto& entry : platform::list_tree(folder).entries) {
     std::error_code gone;
-    const bool is_file = entry->is_regular_file(gone) && !entry->is_symlink(gone);
-    const auto size = is_file ? entry->file_size(gone) : 0;
+    const bool is_file = entry.is_regular_file(gone) && !entry.is_symlink(gone);
+    const auto size = is_file ? entry.file_size(gone) : 0;
     if (!gone) bytes += static_cast<std::int64_t>(size);
   }
   return bytes;
@@ -48,8 +48,7 @@ fs::file_time_type last_use_of(const fs::path& folder) {
 
 std::vector<Entry> entries_of(const fs::path& cache) {
   std::vector<Entry> entries;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(cache, error)) {
+  for (const auto& entry : platform::list_folder(cache).entries) {
     std::error_code gone;
     if (!entry.is_directory(gone) || entry.path().filename() == "known") continue;
     entries.push_back({entry.path(), bytes_of(entry.path()), last_use_of(entry.path())});
@@ -90,23 +89,17 @@ bool lies_in(const std::string& tree, const fs::path& folder) {
   return !below.empty() && *below.begin() != "..";
 }
 
-/// Removes the folder, and notes for the builds in it that they are gone.
-Status remove_entry(storage::Database& database, const fs::path& folder) {
-  storage::BuildStore builds(database);
-  TW_TRY(const auto rows, builds.list());
+/// Removes the folder, renamed first so that nobody sees it half removed under its name.
+Status remove_entry(const fs::path& folder) {
   std::error_code error;
-  const auto removed = fs::path(folder.string() + ".removed");
-  fs::rename(folder, removed, error);
+  auto removed = folder;
+  if (folder.extension() != kRemovedSuffix) {
+    removed += kRemovedSuffix;
+    fs::rename(folder, removed, error);
+  }
   if (!error) fs::remove_all(removed, error);
-  if (error) {
-    return fail(ErrorCode::unavailable,
-                "cannot remove " + folder.string() + ": " + error.message());
-  }
-  for (const auto& row : rows) {
-    if (!lies_in(row.folder, folder)) continue;
-    TW_TRY_VOID(builds.set_unusable(row.id, "its files were removed from the cache"));
-  }
-  return {};
+  if (!error) return {};
+  return fail(ErrorCode::unavailable, "cannot remove " + folder.string() + ": " + error.message());
 }
 
 /// Kits and releases that may go, the least recently used first.
@@ -125,17 +118,21 @@ Result<std::vector<Entry>> removable(Application& application, const fs::path& c
   return entries;
 }
 
-/// Takes one entry out of the cache of commits, if it has older ones than `than`. Returns the bytes
-/// that went.
-Result<std::int64_t> remove_older_commit(Application& application, const fs::path& cache,
-                                         std::optional<fs::file_time_type> than) {
+struct Removal {
+  std::int64_t bytes = 0;  ///< that went
+  Status done;             ///< what could not be removed
+};
+
+/// Takes one entry out of the cache of commits, if it has older ones than `than`.
+Removal remove_older_commit(Application& application, const fs::path& cache,
+                            std::optional<fs::file_time_type> than) {
   auto* const commits = application.services().commits;
   const auto entries = entries_of(cache / "commits");
-  if (commits == nullptr || entries.empty()) return 0;
-  if (than && entries.front().last_used > *than) return 0;
+  if (commits == nullptr || entries.empty()) return {};
+  if (than && entries.front().last_used > *than) return {};
   const auto before = bytes_of(cache / "commits");
-  TW_TRY_VOID(commits->evict(std::max<std::int64_t>(before - 1, 0)));
-  return before - bytes_of(cache / "commits");
+  auto done = commits->evict(std::max<std::int64_t>(before - 1, 0));
+  return {.bytes = before - bytes_of(cache / "commits"), .done = std::move(done)};
 }
 
 Status shrink(Application& application, const fs::path& cache, std::int64_t bytes_max) {
@@ -145,12 +142,13 @@ Status shrink(Application& application, const fs::path& cache, std::int64_t byte
   Status removed_all;
   while (total > bytes_max) {
     const auto than = next == others.end() ? std::nullopt : std::optional(next->last_used);
-    TW_TRY(const auto removed, remove_older_commit(application, cache, than));
-    total -= removed;
-    if (removed > 0) continue;
-    if (next == others.end()) break;
     // One that cannot be removed keeps no other in the cache.
-    const auto gone = remove_entry(application.services().database, next->folder);
+    const auto removed = remove_older_commit(application, cache, than);
+    if (!removed.done && removed_all) removed_all = removed.done;
+    total -= removed.bytes;
+    if (removed.bytes > 0) continue;
+    if (next == others.end()) break;
+    const auto gone = remove_entry(next->folder);
     if (gone) total -= next->bytes;
     if (!gone && removed_all) removed_all = gone;
     ++next;
@@ -161,18 +159,20 @@ Status shrink(Application& application, const fs::path& cache, std::int64_t byte
 /// Copies that were made before migrations, but the newest.
 std::vector<fs::path> remove_old_copies(const fs::path& database) {
   std::vector<std::pair<fs::file_time_type, fs::path>> copies;
-  std::error_code error;
   const auto begins = database.filename().string() + ".v";
-  for (const auto& entry : fs::directory_iterator(database.parent_path(), error)) {
+  for (const auto& entry : platform::list_folder(database.parent_path()).entries) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with(begins) || !name.ends_with(".backup")) continue;
-    copies.emplace_back(entry.last_write_time(error), entry.path());
+    std::error_code gone;
+    const auto written = entry.last_write_time(gone);
+    if (!gone) copies.emplace_back(written, entry.path());
   }
   std::ranges::sort(copies);
   if (!copies.empty()) copies.pop_back();
   std::vector<fs::path> removed;
   for (const auto& [time, path] : copies) {
-    if (fs::remove(path, error)) removed.push_back(path);
+    std::error_code failed;
+    if (fs::remove(path, failed)) removed.push_back(path);
   }
   return removed;
 }

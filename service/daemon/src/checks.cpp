@@ -11,6 +11,7 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/suggestion.hpp"
@@ -76,10 +77,10 @@ CheckResult check_database(const fs::path& path) {
 }
 
 std::ptrdiff_t folders_in(const fs::path& folder) {
-  std::error_code error;
-  const fs::directory_iterator entries(folder, error);
-  return std::count_if(begin(entries), end(entries),
-                       [](const auto& entry) { return entry.is_directory(); });
+  return std::ranges::count_if(platform::list_folder(folder).entries, [](const auto& entry) {
+    std::error_code ignored;
+    return entry.is_directory(ignored);
+  });
 }
 
 CheckResult check_channel(const config::Config& config) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/retention.hpp"
 
@@ -25,48 +26,66 @@ std::string text_on(const std::vector<storage::InvariantBreach>& breaches) {
 Status Housekeeping::look_after(std::stop_token stop) {
   const auto now = application_.services().clock.monotonic_now();
   if (next_time_ && now < *next_time_) return {};
-  TW_TRY_VOID(check_database(stop));
-  // What cannot be removed today keeps the caches from nothing, and is looked at again tomorrow.
-  const auto removed = remove_what_is_old(stop);
-  const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
-  note_("cache", tidied ? "" : tidied.error().message);
+  // What cannot be done today keeps no other step from being done, and is tried again tomorrow.
+  Status all;
+  for (const auto step : {&Housekeeping::check_database, &Housekeeping::thin_samples,
+                          &Housekeeping::remove_outputs, &Housekeeping::tidy}) {
+    const auto done = (this->*step)(stop);
+    if (!done && done.error().code == ErrorCode::damaged) return done;
+    if (!done && all) all = done;
+  }
   if (!stop.stop_requested()) next_time_ = now + kEvery;
-  return removed;
+  return all;
 }
 
-Status Housekeeping::remove_what_is_old(const std::stop_token& stop) {
+Result<storage::WallMillis> Housekeeping::before(std::chrono::seconds age) {
   auto& services = application_.services();
-  const auto& retention = application_.config().retention;
   TW_TRY(const auto times, storage::AlarmStore(services.database).times());
   // Counted from the newest nightly: a clock that is years ahead must not remove everything.
   const auto newest = std::min(services.clock.wall_now(), times.last_nightly.value_or(0));
-  const auto before = [&](std::chrono::seconds age) {
-    return newest - std::chrono::milliseconds(age).count();
-  };
+  return newest - std::chrono::milliseconds(age).count();
+}
+
+Status Housekeeping::thin_samples(const std::stop_token& stop) {
+  const auto age = application_.config().retention.samples;
+  if (age.count() == 0) return {};
+  TW_TRY(const auto oldest, before(age));
   // One comparison a transaction: the server's threads get in between.
-  bool is_more = retention.samples.count() > 0;
+  bool is_more = true;
   while (is_more && !stop.stop_requested()) {
-    TW_TRY(is_more, storage::thin_oldest_comparison(services.database, before(retention.samples)));
+    TW_TRY(is_more, storage::thin_oldest_comparison(application_.services().database, oldest));
   }
-  if (retention.logs.count() == 0) return {};
-  TW_TRY_VOID(storage::remove_outputs(services.database, before(retention.logs)));
-  remove_old_logs(before(retention.logs));
+  return {};
+}
+
+Status Housekeeping::remove_outputs(const std::stop_token&) {
+  const auto age = application_.config().retention.logs;
+  if (age.count() == 0) return {};
+  TW_TRY(const auto oldest, before(age));
+  remove_old_logs(oldest);
+  TW_TRY_VOID(storage::remove_outputs(application_.services().database, oldest));
+  return {};
+}
+
+Status Housekeeping::tidy(const std::stop_token&) {
+  const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
+  note_("cache", tidied ? "" : tidied.error().message);
   return {};
 }
 
 void Housekeeping::remove_old_logs(storage::WallMillis before) {
   const auto age = std::chrono::milliseconds(application_.services().clock.wall_now() - before);
   const auto oldest = std::filesystem::file_time_type::clock::now() - age;
-  std::error_code error;
   const auto folder = application_.config().build.cache / "commits";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : platform::list_folder(folder).entries) {
     if (entry.path().extension() != ".log") continue;
     std::error_code gone;
-    if (entry.last_write_time(gone) < oldest) std::filesystem::remove(entry.path(), gone);
+    const auto written = entry.last_write_time(gone);
+    if (!gone && written < oldest) std::filesystem::remove(entry.path(), gone);
   }
 }
 
-Status Housekeeping::check_database(std::stop_token stop) {
+Status Housekeeping::check_database(const std::stop_token& stop) {
   // A connection of its own: the server's threads do not wait for the many pages that are read.
   TW_TRY(const auto reader, open_reader(application_.config()));
   const auto breaches = reader->check_invariants(stop);

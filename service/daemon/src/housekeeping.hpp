@@ -26,8 +26,12 @@ class Housekeeping {
   Status look_after(std::stop_token stop);
 
  private:
-  Status check_database(std::stop_token stop);
-  Status remove_what_is_old(const std::stop_token& stop);
+  Status check_database(const std::stop_token& stop);
+  Status thin_samples(const std::stop_token& stop);
+  Status remove_outputs(const std::stop_token& stop);
+  Status tidy(const std::stop_token& stop);
+  /// The time before which something is as old as `age`.
+  Result<storage::WallMillis> before(std::chrono::seconds age);
   void remove_old_logs(storage::WallMillis before);
 
   Application& application_;

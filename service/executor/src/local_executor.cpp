@@ -13,6 +13,7 @@
 #include "run_judgement.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -200,10 +201,12 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
 Status LocalExecutor::sweep() {
   std::error_code error;
   if (!fs::exists(scratch_, error)) return {};
-  for (fs::directory_iterator entry(scratch_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (is_of_an_ended_run(entry->path())) fs::remove_all(entry->path(), error);
-    if (error) break;
+  const auto listing = platform::list_folder(scratch_);
+  error = listing.error;
+  for (const auto& entry : listing.entries) {
+    std::error_code failed;
+    if (is_of_an_ended_run(entry.path())) fs::remove_all(entry.path(), failed);
+    if (failed) error = failed;
   }
   if (error) return fail(ErrorCode::unavailable, scratch_.string() + ": " + error.message());
   return {};

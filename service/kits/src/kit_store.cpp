@@ -7,6 +7,7 @@
 #include "kit_build.hpp"
 #include "kit_quick_key.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "workload_list.hpp"
 
@@ -49,8 +50,7 @@ Names recorded_workloads(const fs::path& kit_folder) {
 std::set<Names> larger_sets(const fs::path& folder, Names wanted) {
   std::ranges::sort(wanted);
   std::set<Names> sets;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : platform::list_folder(folder).entries) {
     auto names = recorded_workloads(entry.path());
     if (names.size() > wanted.size() && std::ranges::includes(names, wanted)) {
       sets.insert(std::move(names));

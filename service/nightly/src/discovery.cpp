@@ -1,6 +1,7 @@
 #include "torchwatch/nightly/discovery.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "torchwatch/comparison/build_preparer.hpp"
@@ -105,6 +106,21 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
 std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree) {
   if (services.history == nullptr) return tree.embedded_commit;
   return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
+}
+
+Status restore_tree(comparison::Services& services, const BuildRow& build, std::stop_token stop) {
+  std::error_code error;
+  if (std::filesystem::exists(build.folder, error)) return {};
+  const bool is_release = build.origin == storage::BuildOrigin::release;
+  const bool is_published = is_release || build.origin == storage::BuildOrigin::nightly;
+  auto* const channel = is_release ? services.releases : &services.channel;
+  if (!is_published || channel == nullptr) return {};
+  TW_TRY(const auto tree, channel->fetch(build.name, stop));
+  TW_TRY(const auto row,
+         comparison::mark_ready(services, build, tree, trunk_commit_of(services, tree)));
+  if (row.id == build.id) return {};
+  return fail(ErrorCode::conflict,
+              "its files are gone, and what is published now is another build");
 }
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,

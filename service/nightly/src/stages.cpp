@@ -103,16 +103,18 @@ class Stages {
     Status tried;
     TW_TRY(const auto attended,
            attend(services_, {.key = {storage::ItemKind::build, build.name},
-                              .work = [&]() -> Status {
-                                return tried = comparison::try_build(services_, comparison,
-                                                                     build.id, stop_);
-                              },
+                              .work = [&] { return tried = make_measurable(comparison, build); },
                               .end =
                                   [&](Failure, const std::string& reason) {
                                     return builds_.set_unusable(build.id, reason);
                                   }}));
     if (attended != Attended::put_off) return {};
     return fail(ErrorCode::unavailable, "build " + build.name + ": " + tried.error().message);
+  }
+
+  Status make_measurable(const Comparison& comparison, const storage::BuildRow& build) {
+    TW_TRY_VOID(restore_tree(services_, build, stop_));
+    return comparison::try_build(services_, comparison, build.id, stop_);
   }
 
   /// Plans by the configuration as it is now, until the first run: what was mistyped in it may have

@@ -122,6 +122,26 @@ Result<bool> is_second_search(comparison::Services& services, const BisectionRow
   return is_end(comparison.state);
 }
 
+Status end_unsearched(comparison::Services& services, storage::Id id, const std::string& reason) {
+  storage::BisectionStore store(services.database);
+  TW_TRY(const auto row, store.get(id));
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::faulted;
+  result.reason = reason;
+  return store.end(row, to_json(result), services.clock.wall_now());
+}
+
+/// Ends or puts off a bisection of which cannot be said whether anything else carries it out.
+Result<Attended> attend_unclear(comparison::Services& services, const BisectionRow& row,
+                                const Error& error) {
+  return attend(services, {.key = key_of(row),
+                           .work = [&]() -> Status { return fail(error); },
+                           .end =
+                               [&](Failure, const std::string& reason) {
+                                 return end_unsearched(services, row.id, reason);
+                               }});
+}
+
 }  // namespace
 
 Status reopen_incident(comparison::Services& services, storage::Id id, const std::string& by) {
@@ -162,12 +182,7 @@ Result<ComparisonRow> retest_incident(comparison::Services& services, storage::I
 }
 
 Status cancel_bisection(comparison::Services& services, storage::Id id) {
-  storage::BisectionStore store(services.database);
-  TW_TRY(const auto row, store.get(id));
-  bisection::BisectionResult result;
-  result.outcome = bisection::BisectionOutcome::faulted;
-  result.reason = "cancelled by a person";
-  return store.end(row, to_json(result), services.clock.wall_now());
+  return end_unsearched(services, id, "cancelled by a person");
 }
 
 Result<bool> attend_second_searches(comparison::Services& services, Retry retry,
@@ -176,11 +191,12 @@ Result<bool> attend_second_searches(comparison::Services& services, Retry retry,
   TW_TRY(const auto open, storage::BisectionStore(services.database).unfinished());
   bool any = false;
   for (const auto& row : open) {
-    TW_TRY(const bool is_second, is_second_search(services, row));
-    if (!is_second) continue;
     TW_TRY(const bool due, is_due(services, key_of(row)));
     if (retry == Retry::when_due && !due) continue;
-    TW_TRY_VOID(attend_bisection(services, row, stop));
+    const auto is_second = is_second_search(services, row);
+    if (is_second && !*is_second) continue;
+    TW_TRY_VOID(is_second ? attend_bisection(services, row, stop)
+                          : attend_unclear(services, row, is_second.error()));
     any = true;
     if (retry == Retry::when_due) break;
   }

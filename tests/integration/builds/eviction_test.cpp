@@ -3,6 +3,7 @@
 #include "fake_process_runner.hpp"
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
+#include "unreadable_folder.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -79,6 +80,16 @@ TEST_CASE("the builds used longest ago go first") {
   Cache cache(3);
   cache.use({1, 2, 3, 1, 4});
   CHECK(cache.has(1));
+  CHECK_FALSE(cache.has(2));
+  CHECK(cache.has(3));
+  CHECK(cache.has(4));
+}
+
+TEST_CASE("a build that cannot be read or removed keeps no other in the cache") {
+  Cache cache(2);
+  const auto damaged = cache.hold(1).folder;
+  const test::UnreadableFolder unreadable(damaged);
+  cache.use({2, 3, 4});
   CHECK_FALSE(cache.has(2));
   CHECK(cache.has(3));
   CHECK(cache.has(4));

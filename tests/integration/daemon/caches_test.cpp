@@ -6,6 +6,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "unreadable_folder.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -81,7 +82,21 @@ TEST_CASE_METHOD(FullCache, "what was used longest ago goes first, whatever kind
   CHECK_FALSE(fs::exists(path("releases/2.11.0")));
   CHECK_FALSE(fs::exists(path("kits/a")));
   CHECK(fs::exists(path("kits/b")));
-  CHECK_THAT(unusable(other), Contains("removed from the cache"));
+  CHECK(unusable(other).empty());
+}
+
+TEST_CASE_METHOD(FullCache, "a folder that cannot be removed keeps no other in the cache") {
+  const test::UnreadableFolder damaged(path("releases/2.11.0"));
+  const auto tidied = daemon::tidy_caches(*application, 0);
+  REQUIRE_FALSE(tidied);
+  CHECK_THAT(tidied.error().message, Contains("cannot remove") && Contains("2.11.0"));
+  CHECK_FALSE(fs::exists(path("kits/a")));
+  CHECK_FALSE(fs::exists(path("kits/b")));
+}
+
+TEST_CASE_METHOD(FullCache, "a cache that cannot be listed counts as empty") {
+  const test::UnreadableFolder damaged(path("releases"));
+  CHECK(daemon::tidy_caches(*application, 5 * kMegabyte).value().before.releases == 0);
 }
 
 TEST_CASE_METHOD(FullCache, "a release that a comparison needs stays, although it is the oldest") {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "temporary_folder.hpp"
+#include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
@@ -21,93 +21,9 @@
 using namespace torchwatch;
 using Catch::Contains;
 using nlohmann::json;
-
-namespace {
-
-constexpr const char* kToken = "a-token-for-tests-1234";
-
-/// A daemon on a free port over a fresh database, with a channel without builds.
-struct Service {
-  Service() {
-    config.storage.path = folder.path() / "state" / "torchwatch.sqlite";
-    config.channel.path = folder.path() / "nightlies";
-    config.build.cache = folder.path() / "builds";
-    config.executor.scratch = folder.path() / "scratch";
-    config.executor.machine_lock = folder.path().filename().string();
-    config.web.port = 0;
-    config.web.token_file = folder.write("token", std::string(kToken) + "\n");
-    std::filesystem::permissions(config.web.token_file, std::filesystem::perms::owner_read |
-                                                            std::filesystem::perms::owner_write);
-    std::filesystem::create_directories(config.channel.path);
-  }
-
-  ~Service() { stop(); }
-
-  /// Starts the daemon; it serves, but carries nothing out before `work`.
-  void start() {
-    application = daemon::Application::open(config, progress, log).value();
-    auto started = daemon::Daemon::start(*application);
-    if (!started) FAIL(started.error().message);
-    daemon = std::move(*started);
-  }
-
-  void work() {
-    worker = std::jthread([this](std::stop_token stop) { status = daemon->run(std::move(stop)); });
-  }
-
-  void stop() {
-    worker = {};
-    daemon.reset();
-    application.reset();
-  }
-
-  platform::HttpResponse send(const std::string& method, const std::string& path,
-                              const std::string& body = "", const std::string& token = kToken) {
-    platform::HttpRequest request;
-    request.method = method;
-    request.url = "http://127.0.0.1:" + std::to_string(daemon->port()) + path;
-    request.headers = {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token}};
-    request.body = body;
-    return client->send(request).value();
-  }
-
-  json get(const std::string& path) { return json::parse(send("GET", path).body); }
-
-  std::string ask(const std::string& path, const json& body) {
-    const auto accepted = send("POST", path, body.dump());
-    REQUIRE(accepted.status == 202);
-    return "/api/v1/requests/" + std::to_string(json::parse(accepted.body).at("id").get<int>());
-  }
-
-  /// Asks `path` until `holds`, at most 20 s.
-  template <typename Holds>
-  json wait_until(const std::string& path, const Holds& holds) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::chrono::steady_clock::now() < limit) {
-      auto answer = get(path);
-      if (holds(answer)) return answer;
-    }
-    FAIL(path << " did not come to the expected state");
-    return {};
-  }
-
-  test::TemporaryFolder folder;
-  config::Config config;
-  comparison::Silence progress;
-  std::ostringstream out;
-  log::Log log{{log::Level::debug, log::Format::json}, out};
-  std::unique_ptr<platform::HttpClient> client = platform::make_http_client("torchwatch-test");
-  std::unique_ptr<daemon::Application> application;
-  std::unique_ptr<daemon::Daemon> daemon;
-  Status status;
-  std::jthread worker;
-};
-
-bool is_over(const json& request) {
-  return request.at("state") != "pending" && request.at("state") != "running";
-}
-
-}  // namespace
+using test::is_over;
+using test::kToken;
+using Service = test::RunningService;
 
 TEST_CASE("a daemon serves the API and the page for people on a free port") {
   Service service;

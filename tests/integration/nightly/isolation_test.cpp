@@ -9,6 +9,7 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -32,12 +33,13 @@ struct Fault {
   Step step = Step::fetch;
   ErrorCode code = ErrorCode::invalid;
   int times = 0;
+  std::string message = "planted";
 
   Status meet(Step at) {
     if (at != step || times == 0) return {};
     --times;
     if (step == Step::throws) throw std::runtime_error("a bug");
-    return fail(code, "planted");
+    return fail(code, message);
   }
 };
 
@@ -227,4 +229,29 @@ TEST_CASE("what waits is kept with its reason, its time and its count") {
   CHECK(waiting->setbacks > 3);
   CHECK(waiting->since >= begun);
   CHECK(waiting->not_before > waiting->since);
+}
+
+TEST_CASE("a nightly whose files were removed from the cache is fetched again when it is needed") {
+  FourNightlies nightlies;
+  auto& services = nightlies.service->services();
+  Fault none;
+  nightlies.work(none);
+  storage::BuildStore builds(services.database);
+  auto evicted = builds.get(1).value();
+  const auto folder = std::exchange(evicted.folder, (nightlies.folder.path() / "gone").string());
+  REQUIRE(builds.mark_ready(evicted));
+  const auto opened = nightly::open_requested_comparison(services, 2, 1, false).value();
+  const auto ended = nightly::carry_out_comparison(services, opened, {}).value();
+  CHECK(ended.state == ComparisonState::reported);
+  CHECK(builds.get(1).value().folder == folder);
+}
+
+TEST_CASE("what a compiler prints about a build is stored as text, whatever bytes it has") {
+  FourNightlies nightlies;
+  Fault fault{Step::kit, ErrorCode::failed, 100, "\033[1mkit.cpp\xff: error"};
+  nightlies.work(fault);
+  const auto rows = storage::BuildStore(nightlies.service->services().database).list().value();
+  const auto faulty = std::ranges::find(rows, kFaulty, &storage::BuildRow::name);
+  REQUIRE(faulty != rows.end());
+  CHECK(faulty->unusable == "given up after 3 tries: ?[1mkit.cpp?: error");
 }

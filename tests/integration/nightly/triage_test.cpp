@@ -1,6 +1,8 @@
 // What people decide about incidents, carried through on a scripted day.
 #include "torchwatch/nightly/triage.hpp"
 
+#include <SQLiteCpp/Database.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -33,6 +35,12 @@ struct ReportedDay {
   std::optional<std::string> culprit() const {
     const auto row = storage::BisectionStore(database()).get(*incident().bisection).value();
     return bisection::parse_bisection_result(row.result_json).value().culprit();
+  }
+
+  /// Changes the database as no store does: foreign keys are not looked at.
+  void execute(const std::string& sql) const {
+    SQLite::Database file(day.config().storage.path.string(), SQLite::OPEN_READWRITE);
+    file.exec("PRAGMA foreign_keys = OFF; " + sql);
   }
 
   test::TemporaryFolder folder;
@@ -73,6 +81,19 @@ TEST_CASE("a search that cannot be read keeps no disputed one from its report") 
   REQUIRE(nightly::dispute_incident(day.services(), 1, "ada", "only a test"));
   day.carry_out();
   CHECK_THAT(day.messages().back().body, Contains("The second search has ended"));
+}
+
+TEST_CASE("a bisection whose incident is lost ends alone, and the disputed ones are searched") {
+  const ReportedDay day;
+  storage::BisectionStore bisections(day.database());
+  const auto lost = nightly::dispute_incident(day.services(), 1, "ada", "only a test").value();
+  const auto again = nightly::dispute_incident(day.services(), 2, "ada", "only a test").value();
+  day.execute("UPDATE bisection SET incident_id = 99 WHERE id = " + std::to_string(lost.id));
+  day.carry_out();
+  const auto ended = bisections.get(lost.id).value();
+  CHECK(ended.state == storage::BisectionState::ended);
+  CHECK_THAT(ended.result_json, Contains("incident 99"));
+  CHECK(bisections.get(again.id).value().state == storage::BisectionState::ended);
 }
 
 TEST_CASE("a retest of a change that is still there leaves the incident open") {

@@ -177,6 +177,18 @@ class DanglingLoops(Case):
                 self.assert_clean("tests/a_test.cpp", loop)
 
 
+class ThrowingLoops(Case):
+    LOOP = "for (const auto& entry : fs::recursive_directory_iterator(folder, error)) f(entry);\n"
+
+    def test_a_loop_whose_increment_throws_is_found_in_the_program_alone(self) -> None:
+        self.assert_found("service/a/src/a.cpp", "int a;\n" + self.LOOP, 2, "list_folder")
+        self.assert_clean("tests/a_test.cpp", self.LOOP)
+
+    def test_a_loop_that_asks_for_the_error_passes(self) -> None:
+        loop = "for (; !error && entry != fs::directory_iterator(); entry.increment(error)) f();\n"
+        self.assert_clean("service/a/src/a.cpp", loop)
+
+
 class Program(unittest.TestCase):
     def setUp(self) -> None:
         holder = tempfile.TemporaryDirectory()

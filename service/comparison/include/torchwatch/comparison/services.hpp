@@ -35,6 +35,7 @@ struct Services {
   const platform::Clock& clock;
   platform::Random& random;
   Progress& progress;
+  channel::Channel* releases = nullptr;  ///< the package index; null in tests without one
 };
 
 }  // namespace torchwatch::comparison

@@ -25,9 +25,9 @@ struct Tidied {
 
 /// Brings [build] cache to at most `bytes_max`, whatever was used longest ago first: builds of
 /// commits, releases, kits. A release stays that a comparison, an open incident or the next nightly
-/// needs; one that goes is noted as unusable. Removes copies of the database that were made before
-/// migrations, but the newest. Call it while nothing is measured. Errors: those of storage;
-/// unavailable (the disk).
+/// needs; one that goes is fetched again when it is needed. Removes copies of the database that
+/// were made before migrations, but the newest. Call it while nothing is measured. Errors: those of
+/// storage; unavailable (the disk).
 Result<Tidied> tidy_caches(Application&, std::int64_t bytes_max);
 
 /// Notes that something in the cache is used now.

@@ -23,6 +23,11 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
                                                                  std::stop_token stop,
                                                                  Retry = Retry::now);
 
+/// Fetches a nightly or a release again whose files were removed from the cache; does nothing where
+/// they are there. Errors: of the channel; conflict, when it was published again with other
+/// content; of storage.
+Status restore_tree(comparison::Services&, const storage::BuildRow&, std::stop_token stop);
+
 /// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
 /// if [source] has that commit, else the commit embedded in the tree.
 std::string trunk_commit_of(const comparison::Services&, const builds::Tree&);

@@ -1,0 +1,123 @@
+// What goes wrong beside the items of work keeps no item, and nothing else, from being done.
+#include <SQLiteCpp/Database.h>
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "running_service.hpp"
+#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using nlohmann::json;
+using test::is_over;
+using test::RunningService;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Changes the database as no store does.
+void execute(const RunningService& service, const std::string& sql) {
+  SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
+  raw.setBusyTimeout(10'000);
+  raw.exec(sql);
+}
+
+void add_nightly(storage::Database& database, const std::string& name, storage::WallMillis at) {
+  const auto build =
+      storage::BuildStore(database).discover(storage::BuildOrigin::nightly, name).value();
+  storage::ComparisonStore comparisons(database);
+  const auto row =
+      comparisons.open({.purpose = storage::Purpose::nightly, .candidate = build.id}, at).value();
+  REQUIRE(comparisons.advance(row, storage::ComparisonState::accepted, at));
+}
+
+bool has_problem_of(const json& health, const std::string& source) {
+  const auto problems = health.value("problems", json::array());
+  return std::ranges::any_of(problems, [&](const json& each) { return each["source"] == source; });
+}
+
+void wait_for_problem_of(RunningService& service, const std::string& source) {
+  service.wait_until("/healthz",
+                     [&](const json& health) { return has_problem_of(health, source); });
+}
+
+/// Asks for a bisection that is refused, which is an end like any other.
+void require_that_requests_end(RunningService& service) {
+  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  CHECK(service.wait_until(path, is_over).at("state") == "refused");
+}
+
+/// Throws wherever somebody logs, as long as it is asked to.
+class ThrowingProgress final : public comparison::Progress {
+ public:
+  void phase_started(const std::string&) override {}
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string& line) override {
+    if (throws) throw std::runtime_error("a bug at " + line);
+  }
+  std::atomic<bool> throws = true;
+};
+
+}  // namespace
+
+TEST_CASE("an exception costs a round of the daemon, is shown, and ends nothing") {
+  RunningService service;
+  ThrowingProgress progress;
+  fs::remove(service.config.channel.path);  // that it cannot be listed is logged
+  service.start(progress);
+  service.work();
+  wait_for_problem_of(service, "service");
+  CHECK_THAT(service.out.str(), Contains("internal error: a bug at"));
+  progress.throws = false;
+  require_that_requests_end(service);
+  service.wait_until("/healthz",
+                     [](const json& health) { return !has_problem_of(health, "service"); });
+  service.worker = {};
+  CHECK(service.status);
+  service.stop();
+}
+
+TEST_CASE("alarms that cannot be looked for keep no request from its end") {
+  RunningService service;
+  service.config.channel.poll = std::chrono::seconds(1);
+  service.start();
+  execute(service, "ALTER TABLE alarm RENAME TO lost_alarm");
+  service.work();
+  wait_for_problem_of(service, "alarms");
+  require_that_requests_end(service);
+  execute(service, "ALTER TABLE lost_alarm RENAME TO alarm");
+  service.wait_until("/healthz",
+                     [](const json& health) { return !has_problem_of(health, "alarms"); });
+}
+
+TEST_CASE("rows that cannot be thinned keep logs and caches from nothing") {
+  RunningService service;
+  service.config.build.cache_limit_bytes = 0;
+  service.config.retention.logs = std::chrono::seconds(1);
+  const auto kit = service.config.build.cache / "kits" / "a";
+  const auto log = service.config.build.cache / "commits" / "a.log";
+  for (const auto& file : {kit / "file", log}) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "x";
+  }
+  fs::last_write_time(log, fs::file_time_type::clock::now() - std::chrono::hours(100));
+  service.start();
+  auto& services = service.application->services();
+  add_nightly(services.database, "n1", 1000);
+  add_nightly(services.database, "n2", services.clock.wall_now());
+  execute(service,
+          "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
+          "BEGIN SELECT RAISE(ABORT, 'planted'); END");
+  service.work();
+  wait_for_problem_of(service, "housekeeping");
+  CHECK_FALSE(fs::exists(kit));
+  CHECK_FALSE(fs::exists(log));
+  require_that_requests_end(service);
+}
