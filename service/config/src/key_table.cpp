@@ -241,7 +241,8 @@ void add_service(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key(
       "executor", "machine_lock", &C::executor, &C::Executor::machine_lock, filled<std::string>(),
-      "Name of the machine's lock. Services with the same name measure one at a time."));
+      "Name of the machine's lock, which any user may hold, or the absolute path of a file, which "
+      "those may hold who may write to it. Services with the same lock measure one at a time."));
   table.push_back(key("executor", "scratch", &C::executor, &C::Executor::scratch,
                       filled<std::filesystem::path>(), "Where runs have their working folders."));
   table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,

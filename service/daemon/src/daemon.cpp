@@ -55,7 +55,6 @@ std::vector<std::string> warnings_of(const Application& application) {
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
-  TW_TRY_VOID(application.lock_machine());
   TW_TRY_VOID(reopen_requests(application));
   TW_TRY(auto outbox, Outbox::open(application));
   std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox)));
@@ -199,13 +198,17 @@ Status Daemon::note_unless_it_stops(const std::string& source, const Status& don
   return {};
 }
 
+/// Whoever measures ends; what is due waits for that long. A stranger who does not is a problem.
+bool Daemon::holds_machine() {
+  const auto locked = application_.lock_machine();
+  const bool is_expected = locked || locked.error().code == ErrorCode::conflict;
+  note("machine_lock", is_expected ? "" : locked.error().message);
+  if (!locked && is_expected) logger_.info("waiting: " + locked.error().message);
+  return locked.has_value();
+}
+
 Result<bool> Daemon::attend_next(std::stop_token stop) {
-  if (const auto locked = application_.lock_machine(); !locked) {
-    // Whoever measures ends; what is due waits for that long.
-    if (locked.error().code != ErrorCode::conflict) return fail(locked.error());
-    logger_.info("waiting: " + locked.error().message);
-    return false;
-  }
+  if (!holds_machine()) return false;
   const auto reserved = reserve_disk(application_);
   note("disk", reserved ? "" : reserved.error().message);
   if (!reserved) return false;

@@ -11,7 +11,7 @@ namespace torchwatch::daemon {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kSentences{{
     {"storage", "the database cannot be written; the log says why"},
     {"web", "some clients cannot be answered; the log says why"},
     {"channel", "the channel cannot be listed; the log says why"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSentenc
     {"disk", "the disk is nearly full, so no work is begun; the log says where"},
     {"alarms", "missing data cannot be looked for; the log says why"},
     {"housekeeping", "old rows and logs cannot be removed; the log says why"},
+    {"machine_lock", "somebody else keeps the machine from measuring; the log says who"},
     {"service", "a fault of torchwatch itself; the log says which, please report it"},
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` and the log say why"},
 }};

@@ -1,10 +1,14 @@
 #include "torchwatch/executor/machine_lock.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/platform/user.hpp"
 
 using namespace torchwatch;
 using executor::MachineLock;
@@ -14,11 +18,12 @@ namespace {
 /// Another process that holds the lock; known to hold it when this is constructed.
 class Holder {
  public:
-  explicit Holder(const std::string& name) {
+  explicit Holder(const std::string& name, uid_t user = geteuid()) {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     pid_ = fork();
     if (pid_ == 0) {
+      if (setresuid(user, user, user) != 0) _exit(2);
       const auto lock = MachineLock::acquire(name);
       if (lock && write(ends[1], "x", 1) == 1) pause();
       _exit(1);
@@ -56,15 +61,47 @@ TEST_CASE("a lock held by another process is refused, naming its holder") {
   REQUIRE_FALSE(lock);
   CHECK(lock.error().code == ErrorCode::conflict);
   INFO(lock.error().message);
-  CHECK(lock.error().message.find("process " + std::to_string(holder.pid()) + " (") == 0);
+  CHECK_THAT(lock.error().message,
+             Catch::StartsWith("process " + std::to_string(holder.pid()) + " of " +
+                               platform::user_name(geteuid()) + " ("));
   CHECK(lock.error().message.find("integration_executor") != std::string::npos);
 }
 
 TEST_CASE("a lock whose holder was killed is free") {
-  Holder holder(unique_name());
-  REQUIRE_FALSE(MachineLock::acquire(unique_name()));
-  holder.end();
-  CHECK(MachineLock::acquire(unique_name()));
+  const test::TemporaryFolder folder;
+  for (const auto& name : {unique_name(), (folder.path() / "lock").string()}) {
+    Holder holder(name);
+    REQUIRE_FALSE(MachineLock::acquire(name));
+    holder.end();
+    CHECK(MachineLock::acquire(name));
+  }
+}
+
+TEST_CASE("a lock held by another user is waited for like an illness, and names that user") {
+  if (geteuid() != 0) return;  // only root can be somebody else
+  constexpr uid_t kNobody = 65534;
+  const Holder holder(unique_name(), kNobody);
+  const auto lock = MachineLock::acquire(unique_name());
+  REQUIRE_FALSE(lock);
+  CHECK(lock.error().code == ErrorCode::unavailable);
+  CHECK_THAT(lock.error().message, Catch::Contains(" of nobody (integration_executor") ||
+                                       Catch::Contains(" of nobody (/"));
+  CHECK_THAT(lock.error().message, Catch::Contains("machine_lock to a file of your own"));
+}
+
+TEST_CASE("a locked file names its holder, and only who may write to it can hold it") {
+  const test::TemporaryFolder folder;
+  const auto path = (folder.path() / "lock").string();
+  const Holder holder(path);
+  const auto lock = MachineLock::acquire(path);
+  REQUIRE_FALSE(lock);
+  CHECK(lock.error().code == ErrorCode::conflict);
+  CHECK_THAT(lock.error().message,
+             Catch::StartsWith("process " + std::to_string(holder.pid()) + " of "));
+  struct stat about{};
+  REQUIRE(stat(path.c_str(), &about) == 0);
+  CHECK((about.st_mode & S_IRWXO) == 0);
+  CHECK(MachineLock::acquire("/nowhere/lock").error().code == ErrorCode::unavailable);
 }
 
 TEST_CASE("asking again and again does not hide the holder") {

@@ -65,6 +65,7 @@ class Daemon {
   Result<bool> work_guarded(std::stop_token stop);
   /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
   /// before what somebody began on a command line. False as well while somebody else measures.
+  bool holds_machine();
   Result<bool> attend_next(std::stop_token stop);
   Status look_for_missing_data();
   Status keep_house(std::stop_token stop);

@@ -8,18 +8,20 @@
 
 namespace torchwatch::executor {
 
-/// Allows one measuring pipeline per machine. The lock is a listening socket of an abstract name:
-/// nothing is left on disk, the kernel frees it with the process, and a connection shows the
-/// holder's pid.
+/// Allows one measuring pipeline per machine. A name stands for a listening socket of an abstract
+/// name: every user of the machine may hold it, nothing is left on disk, and the kernel itself says
+/// who does. An absolute path stands for a locked file: who may write to it may hold it, nobody
+/// else. Both end with the process.
 class MachineLock {
  public:
-  /// Takes the lock or fails at once. Errors: conflict, naming the holder ("process 4711
-  /// (torchwatch serve ...) is measuring"), invalid (the name), unavailable.
+  /// Takes the lock or fails at once. Errors: conflict, when a process of this user or of root
+  /// holds it; unavailable, when one of another user does, or the file cannot be used (both name
+  /// the holder: "process 4711 of ada (torchwatch serve ...) is measuring"); invalid (the name).
   static Result<MachineLock> acquire(const std::string& name);
 
  private:
-  explicit MachineLock(UniqueFd socket) : socket_(std::move(socket)) {}
-  UniqueFd socket_;
+  explicit MachineLock(UniqueFd held) : held_(std::move(held)) {}
+  UniqueFd held_;
 };
 
 }  // namespace torchwatch::executor
