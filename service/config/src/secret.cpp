@@ -1,11 +1,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <system_error>
 
 #include "torchwatch/config/config.hpp"
@@ -24,6 +27,33 @@ std::string octal(mode_t mode) {
   return digits;
 }
 
+/// Whether an access list lets nobody read the file but its owner, root and this user: so systemd
+/// hands credentials to a service (LoadCredential=), and the bits of the group show the list's
+/// mask.
+bool is_for_this_user_only(int descriptor) {
+  constexpr std::size_t kBytesMax = 4096;
+  constexpr std::uint16_t kOwner = 0x01;
+  constexpr std::uint16_t kUser = 0x02;
+  constexpr std::uint16_t kMask = 0x10;
+  struct Entry {
+    std::uint16_t tag;
+    std::uint16_t rights;
+    std::uint32_t id;
+  };
+  std::array<char, kBytesMax> list{};
+  std::size_t at = sizeof(std::uint32_t);  // behind the list's version
+  const auto size = ::fgetxattr(descriptor, "system.posix_acl_access", list.data(), list.size());
+  if (size < 0) return false;
+  for (; at + sizeof(Entry) <= static_cast<std::size_t>(size); at += sizeof(Entry)) {
+    Entry entry{};
+    std::memcpy(&entry, list.data() + at, sizeof(entry));
+    const bool is_ours = entry.tag == kUser && (entry.id == ::geteuid() || entry.id == 0);
+    const bool is_harmless = entry.tag == kOwner || entry.tag == kMask || is_ours;
+    if (entry.rights != 0 && !is_harmless) return false;
+  }
+  return true;
+}
+
 /// Checks the open file, so that nobody can exchange it between the check and the reading.
 Status check_file(int descriptor, const std::string& name) {
   struct stat facts{};
@@ -31,7 +61,8 @@ Status check_file(int descriptor, const std::string& name) {
     return fail(ErrorCode::invalid, "secret " + name + " is not a regular file");
   }
   const mode_t mode = facts.st_mode & 07777U;
-  if (mode != 0600 && mode != 0400) {
+  const bool is_listed = (mode & ~0640U) == 0 && is_for_this_user_only(descriptor);
+  if (mode != 0600 && mode != 0400 && !is_listed) {
     return fail(ErrorCode::invalid, "secret " + name + " has mode " + octal(mode) +
                                         ", others may read it; run: chmod 600 " + name);
   }
