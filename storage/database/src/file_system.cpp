@@ -44,15 +44,25 @@ std::string network_file_system(std::int64_t statfs_type) {
   return "";
 }
 
-Status prepare_folder_of(const std::filesystem::path& file) {
-  const auto folder = folder_of(file);
+/// Makes the folder and those above it. What is new is synced from below: without its name in the
+/// folder above, a power cut would lose a folder with all that was synced in it.
+Status make_folder(const std::filesystem::path& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  if (folder.empty() || std::filesystem::exists(folder, error)) return {};
+  const auto above = folder_of(folder);
+  TW_TRY_VOID(make_folder(above));
+  const bool is_new = std::filesystem::create_directory(folder, error);
   if (error) {
     return fail(ErrorCode::unavailable, "folder " + folder.string() +
                                             " cannot be made: " + error.message() +
                                             "; make it, or choose another [storage] path");
   }
+  return is_new ? sync_to_disk(above) : Status{};
+}
+
+Status prepare_folder_of(const std::filesystem::path& file) {
+  const auto folder = folder_of(file);
+  TW_TRY_VOID(make_folder(folder));
   struct statfs facts{};
   if (::statfs(folder.c_str(), &facts) != 0) return {};  // opening the file reports the error
   const auto network = network_file_system(facts.f_type);
