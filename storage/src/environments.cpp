@@ -1,5 +1,7 @@
 #include "environments.hpp"
 
+#include <array>
+
 #include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
@@ -16,6 +18,30 @@ std::optional<Id> find(Connection& connection, const std::string& digest) {
   return query.take<Id>();
 }
 
+/// What describes the machine and its system; the migration that made the table names the same. The
+/// other facts are about a build, a pass or the settings of one process.
+constexpr std::array kMachineFacts{
+    "cpu_governor",      "cpu_model",  "cpus",      "glibc",      "gpu",
+    "gpu_clock_max_mhz", "gpu_driver", "gpu_model", "huge_pages", "kernel"};
+
+/// The facts about the machine as lines "name: value", in the order of their names.
+std::string machine_text(const std::map<std::string, std::string>& facts) {
+  std::string text;
+  for (const auto* name : kMachineFacts) {
+    const auto fact = facts.find(name);
+    if (fact == facts.end()) continue;
+    text += (text.empty() ? "" : "\n") + fact->first + ": " + fact->second;
+  }
+  return text;
+}
+
+std::optional<Id> machine_id(Connection& connection, const std::string& facts) {
+  if (facts.empty()) return std::nullopt;
+  execute(connection, "INSERT INTO machine (facts) VALUES (?) ON CONFLICT DO NOTHING", facts);
+  Query query(connection, "SELECT id FROM machine WHERE facts = ?", facts);
+  return query.next() ? std::optional(query.take<Id>()) : std::nullopt;
+}
+
 }  // namespace
 
 std::string digest_of_facts(const std::map<std::string, std::string>& facts) {
@@ -30,7 +56,8 @@ std::string digest_of_facts(const std::map<std::string, std::string>& facts) {
 Id environment_id(Connection& connection, const std::map<std::string, std::string>& facts) {
   const auto digest = digest_of_facts(facts);
   if (const auto known = find(connection, digest)) return *known;
-  execute(connection, "INSERT INTO environment (digest) VALUES (?)", digest);
+  execute(connection, "INSERT INTO environment (digest, machine_id) VALUES (?, ?)", digest,
+          machine_id(connection, machine_text(facts)));
   const Id id = last_id(connection);
   for (const auto& [name, value] : facts) {
     execute(connection,
@@ -53,6 +80,14 @@ Result<std::map<std::string, std::string>> facts_of(Connection& connection,
   if (digest_of_facts(facts) == digest) return facts;
   return fail(ErrorCode::corrupt,
               "environment " + digest + " does not match its digest; restore a backup");
+}
+
+void count_run(Connection& connection, Id environment, Id attempt) {
+  execute(connection,
+          "UPDATE machine SET runs = runs + 1, first_attempt_id = ifnull(first_attempt_id, ?1), "
+          "last_attempt_id = max(ifnull(last_attempt_id, 0), ?1) "
+          "WHERE id = (SELECT machine_id FROM environment WHERE id = ?2)",
+          attempt, environment);
 }
 
 }  // namespace torchwatch::storage

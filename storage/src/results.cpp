@@ -18,13 +18,14 @@ void insert_result(Connection& connection, Id attempt, const std::string& token,
     copy = result.breakdown->copy_ns;
     idle = result.breakdown->idle_ns;
   }
+  const Id environment = environment_id(connection, result.environment.facts);
   execute(connection,
           "INSERT INTO result (attempt_id, token, status, reason, environment_id, "
           "iterations_per_sample, leak_growth, leak_retained, active_ns, copy_ns, idle_ns, "
           "breakdown_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          attempt, token, result.status, result.reason,
-          environment_id(connection, result.environment.facts), result.iterations_per_sample,
+          attempt, token, result.status, result.reason, environment, result.iterations_per_sample,
           growth, retained, active, copy, idle, result.breakdown_reason);
+  count_run(connection, environment, attempt);
 }
 
 void insert_values(Connection& connection, Id attempt, Id benchmark, const RunResult& result) {

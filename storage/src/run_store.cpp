@@ -122,7 +122,8 @@ RunValue history_of(Query& row) {
   return RunValue{.attempt = row.take<Id>(),
                   .build = row.take<Id>(),
                   .measured_at = row.take<WallMillis>(),
-                  .value = row.take<std::int64_t>()};
+                  .value = row.take<std::int64_t>(),
+                  .is_thinned = row.take<int>() != 0};
 }
 
 struct BenchmarkOfRow {
@@ -241,7 +242,9 @@ Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit)
   return read(database_, [&](Connection& connection) -> Result<std::vector<RunValue>> {
     TW_TRY(auto newest_first,
            all_rows(Query(connection,
-                          "SELECT value.attempt_id, build_id, attempt.ended_at, value.value "
+                          "SELECT value.attempt_id, build_id, attempt.ended_at, value.value, "
+                          "EXISTS (SELECT 1 FROM thinned_sample "
+                          "WHERE thinned_sample.attempt_id = value.attempt_id) "
                           "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
                           "JOIN attempt ON attempt.id = value.attempt_id "
                           "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? "

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Database.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +29,8 @@ struct Database::Connection {
   std::int64_t fence = 0;            ///< the number of this writer; see the table writer
   std::optional<FileIdentity> file;  ///< a writer's, once open
   std::optional<FileIdentity> log;   ///< that of its write-ahead log
+
+  std::function<void()> on_commit;  ///< empty: nobody listens
 
   std::recursive_mutex mutex;
   int depth = 0;                ///< number of nested transactions; only the outermost commits

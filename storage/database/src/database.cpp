@@ -22,6 +22,11 @@ Status Database::check_files() {
   return storage::check_files(*connection_);
 }
 
+void Database::on_commit(std::function<void()> listener) {
+  const std::scoped_lock lock(connection_->mutex);
+  connection_->on_commit = std::move(listener);
+}
+
 int Database::schema_version() const {
   return connection_->version;
 }

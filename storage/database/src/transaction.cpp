@@ -85,6 +85,7 @@ Status WriteScope::settle_outermost(const Status& outcome) {
     return {};
   });
   if (!committed) roll_back(connection_);
+  if (committed && connection_.on_commit) connection_.on_commit();
   return committed;
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "backup.hpp"
+#include "environments.hpp"
 #include "query.hpp"
 #include "raw_sql.hpp"
 #include "samples.hpp"
@@ -16,7 +17,9 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/run_reader.hpp"
 #include "torchwatch/storage/run_store.hpp"
+#include "transaction.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -205,4 +208,22 @@ TEST_CASE_METHOD(OneConnection,
   CHECK(event.body_json == R"({"reason":"gone","series":1})");
   CHECK(IncidentStore(*opened).get(1).value().series.size() == 1);
   CHECK(opened->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneConnection, "runs of an older schema are counted for the machine they ran on") {
+  connect()->sqlite.exec(
+      text_of(fs::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/database-of-286d2e2.sql"));
+  const auto opened = Database::open({path, "", false}).value();
+  const auto machines = RunReader(*opened).machines().value();
+  REQUIRE(machines.size() == 1);
+  CHECK(machines[0].runs == connect()->sqlite.execAndGet("SELECT count(*) FROM result").getInt64());
+  CHECK(machines[0].first_run_at <= machines[0].last_run_at);
+  // A run of today with these facts is one on the same machine.
+  auto facts = machines[0].facts;
+  facts["build.version"] = "2.99";
+  const auto same = write(*opened, [&](Connection& connection) -> Result<Id> {
+    return environment_id(connection, facts);
+  });
+  REQUIRE(same);
+  CHECK(RunReader(*opened).machines().value().size() == 1);
 }

@@ -6,7 +6,10 @@
 #include "connection.hpp"
 #include "stores.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/counts.hpp"
+#include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/retention.hpp"
+#include "torchwatch/storage/run_reader.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
@@ -71,6 +74,8 @@ const std::set<std::string> kAllowedScans{
     "SCAN alarm",  // a few a year
     "SCAN setback",
     "SCAN token",
+    "SCAN machine",
+    "SCAN incident USING INDEX incident_open_once",
 };
 
 /// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.
@@ -149,6 +154,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(tokens.revoke(token, 3));
     REQUIRE(tokens.list());
     call_run_queries(runs, comparison);
+    call_queries_of_readers(*database, comparison);
     call_incident_queries(incidents, comparison);
     REQUIRE(comparison_store.advance(comparisons[1], ComparisonState::reported, 1));
     call_upkeep_queries(*database);
@@ -190,6 +196,21 @@ struct FullDatabase : FreshStores {
     auto series = kTime;
     series.benchmark.workload = "workload5";
     REQUIRE(runs.history(series, 100).value().size() == 100);
+  }
+
+  static void call_queries_of_readers(Database& database, const ComparisonRow& comparison) {
+    RunReader reader(database);
+    REQUIRE(reader.list({OwnerKind::comparison, comparison.id}, {}, 50, INT64_MAX).value().size() ==
+            50);
+    REQUIRE(reader.list({OwnerKind::bisection, 1}, {.workload = "a"}, 50, INT64_MAX));
+    REQUIRE(reader.get(77));
+    REQUIRE(reader.samples_of(77));
+    REQUIRE(reader.machines());
+    REQUIRE(reader.machine(1).error().code == ErrorCode::not_found);
+    REQUIRE(open_counts(database));
+    EventStore events(database);
+    REQUIRE(events.kept().value().newest > 0);
+    REQUIRE(events.after(5, 10).value().size() == 10);
   }
 
   static void call_incident_queries(IncidentStore& incidents, const ComparisonRow& comparison) {

@@ -15,6 +15,7 @@ struct RunValue {
   Id build = 0;
   WallMillis measured_at = 0;
   std::int64_t value = 0;
+  bool is_thinned = false;  ///< its samples were removed for their age
 };
 
 /// Why a process left no usable result.

@@ -51,6 +51,10 @@ class Database {
   /// transaction does. Errors: damaged.
   Status check_files();
 
+  /// Has `listener` called after each commit from now on; an empty one ends that. It is called with
+  /// the database locked, so it must neither block nor use it.
+  void on_commit(std::function<void()> listener);
+
   int schema_version() const;
 
   struct Connection;  ///< defined inside the component only
