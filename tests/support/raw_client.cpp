@@ -70,6 +70,16 @@ std::string RawClient::answer() {
   return whole;
 }
 
+std::string RawClient::until(const std::string& text) {
+  while (received_.find(text) == std::string::npos && receive()) {
+  }
+  const auto at = received_.find(text);
+  const auto size = at == std::string::npos ? received_.size() : at + text.size();
+  auto taken = received_.substr(0, size);
+  received_.erase(0, size);
+  return taken;
+}
+
 std::string RawClient::rest() {
   while (receive()) {
   }

@@ -17,6 +17,8 @@ class RawClient {
   bool send(const std::string& bytes);
   /// One answer, by its Content-Length; what came before the server closed otherwise.
   std::string answer();
+  /// What comes up to this text and with it; everything until the server closes if it never does.
+  std::string until(const std::string& text);
   /// Everything until the server closes.
   std::string rest();
   /// Whether something (also the end) can be read at once.

@@ -1,5 +1,5 @@
 #include "handlers.hpp"
-#include "torchwatch/http/request_body.hpp"
+#include "request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
@@ -9,14 +9,14 @@ namespace {
 using nlohmann::json;
 
 Status check_spec(const json& body) {
-  TW_TRY(const auto suspect, http::name_member(body, "suspect"));
-  TW_TRY(const auto good, http::name_member(body, "good"));
-  TW_TRY(const auto bad, http::name_member(body, "bad"));
+  TW_TRY(const auto suspect, name_member(body, "suspect"));
+  TW_TRY(const auto good, name_member(body, "good"));
+  TW_TRY(const auto bad, name_member(body, "bad"));
   TW_TRY_VOID(check_selection(body));
-  TW_TRY_VOID(http::word_member(body, "device", parse_device));
-  TW_TRY_VOID(http::word_member(body, "mode", parse_mode));
-  TW_TRY_VOID(http::word_member(body, "variant", parse_variant));
-  TW_TRY_VOID(http::word_member(body, "metric", parse_metric));
+  TW_TRY_VOID(word_member(body, "device", parse_device));
+  TW_TRY_VOID(word_member(body, "mode", parse_mode));
+  TW_TRY_VOID(word_member(body, "variant", parse_variant));
+  TW_TRY_VOID(word_member(body, "metric", parse_metric));
   if (good.empty() != bad.empty()) {
     return fail(ErrorCode::invalid, "good and bad must be given together");
   }
@@ -46,6 +46,7 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
   TW_TRY(const auto bisection, bisections.get(id));
   TW_TRY(const auto events, bisections.events_of(id));
   json out = with_url(report::json_of(bisection), "/api/v1/bisections");
+  out["runs_url"] = "/api/v1/bisections/" + std::to_string(id) + "/runs";
   out["events"] = json::array();
   for (const auto& event : events) {
     out["events"].push_back({{"ordinal", event.ordinal},
@@ -57,16 +58,16 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
 
 Result<Reply> ask_for_bisection(const Request& request, const Backend& backend) {
   TW_TRY(const json body,
-         http::parse_object(request.body,
-                            {"suspect", "good", "bad", "workloads", "configurations", "variants",
-                             "metrics", "device", "mode", "variant", "metric", "now"}));
+         parse_object(request.body,
+                      {"suspect", "good", "bad", "workloads", "configurations", "variants",
+                       "metrics", "device", "mode", "variant", "metric", "now"}));
   TW_TRY_VOID(check_spec(body));
   return submit(request, backend, storage::RequestKind::bisection, body);
 }
 
 Result<Reply> cancel_bisection(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY_VOID(backend.cancel_bisection(id));
   return http::object_reply({{"id", id}, {"state", to_string(storage::BisectionState::ended)}});

@@ -1,5 +1,5 @@
 #include "handlers.hpp"
-#include "torchwatch/http/request_body.hpp"
+#include "request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -71,6 +71,7 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   TW_TRY(const auto comparison, comparisons.get(id));
   TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
   TW_TRY(json out, comparison_json(builds, comparison, request));
+  out["runs_url"] = "/api/v1/comparisons/" + std::to_string(id) + "/runs";
   out["summary"] = summary_json(comparison);
   out["verdicts"] = json::array();
   for (const auto& verdict : verdicts) {
@@ -82,12 +83,11 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
-  TW_TRY(const json body,
-         http::parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
-                                           "variants", "metrics"}));
+  TW_TRY(const json body, parse_object(request.body, {"candidate", "baseline", "workloads",
+                                                      "configurations", "variants", "metrics"}));
   TW_TRY_VOID(check_selection(body));
-  TW_TRY(const auto candidate, http::name_member(body, "candidate"));
-  TW_TRY(const auto baseline, http::name_member(body, "baseline"));
+  TW_TRY(const auto candidate, name_member(body, "candidate"));
+  TW_TRY(const auto baseline, name_member(body, "baseline"));
   if (candidate.empty() != baseline.empty()) {
     return fail(ErrorCode::invalid,
                 "candidate and baseline must be given together; without both, every nightly that "
@@ -98,22 +98,22 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
 
 Result<Reply> ask_for_comparison(const Request& request, const Backend& backend) {
   TW_TRY(json body,
-         http::parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
-                                           "variants", "metrics", "preset", "now"}));
-  TW_TRY(const auto candidate, http::name_member(body, "candidate"));
-  TW_TRY(const auto baseline, http::name_member(body, "baseline"));
+         parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
+                                     "variants", "metrics", "preset", "now"}));
+  TW_TRY(const auto candidate, name_member(body, "candidate"));
+  TW_TRY(const auto baseline, name_member(body, "baseline"));
   if (candidate.empty() || baseline.empty()) {
     return fail(ErrorCode::invalid, "missing build: candidate and baseline must be given");
   }
   TW_TRY_VOID(check_selection(body));
-  TW_TRY_VOID(http::word_member(body, "preset", parse_preset));
+  TW_TRY_VOID(word_member(body, "preset", parse_preset));
   body["opens_incidents"] = false;
   return submit(request, backend, storage::RequestKind::nightly, body);
 }
 
 Result<Reply> cancel_comparison(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::ComparisonStore(backend.database)
                              .cancel(id, "cancelled by a person", backend.clock.wall_now()));
@@ -122,7 +122,7 @@ Result<Reply> cancel_comparison(const Request& request, const Backend& backend) 
 
 Result<Reply> retry_comparison(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::ComparisonStore(backend.database).retry(id));
   if (backend.request_arrived) backend.request_arrived();

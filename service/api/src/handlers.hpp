@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/api/api.hpp"
@@ -35,6 +36,18 @@ Result<Reply> list_bisections(const Request&, const Backend&);
 Result<Reply> get_bisection(const Request&, const Backend&);
 Result<Reply> ask_for_bisection(const Request&, const Backend&);
 Result<Reply> cancel_bisection(const Request&, const Backend&);
+
+Result<Reply> follow_events(const Request&, const Backend&);
+
+Result<Reply> list_runs_of_comparison(const Request&, const Backend&);
+Result<Reply> list_runs_of_bisection(const Request&, const Backend&);
+Result<Reply> get_run(const Request&, const Backend&);
+Result<Reply> get_samples(const Request&, const Backend&);
+
+Result<Reply> list_workloads(const Request&, const Backend&);
+Result<Reply> get_workload(const Request&, const Backend&);
+Result<Reply> list_machines(const Request&, const Backend&);
+Result<Reply> get_machine(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
 
@@ -78,6 +91,14 @@ inline nlohmann::json with_url(nlohmann::json entry, std::string_view collection
   entry["url"] = std::string(collection) + "/" + std::to_string(entry.at("id").get<storage::Id>());
   return entry;
 }
+
+/// The path of a series' values.
+std::string path_of(const Series&);
+
+/// Reads the filters of a list that is answered whole. Errors: invalid, also for `limit` and
+/// `before`; `what` names the list.
+Result<http::Page> filters_of_whole_list(const Request&, const std::string& what,
+                                         std::initializer_list<std::string_view> filters);
 
 /// Refuses a filter's text that is no word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>

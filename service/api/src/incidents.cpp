@@ -2,8 +2,8 @@
 #include <functional>
 
 #include "handlers.hpp"
+#include "request_body.hpp"
 #include "torchwatch/http/paging.hpp"
-#include "torchwatch/http/request_body.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -29,7 +29,7 @@ json message_json(const storage::OutboxRow& message) {
 /// The name of who asks: the one that the body says, or the user's on this machine. Errors:
 /// invalid.
 Result<std::string> who_asks(const Request& request, const json& body) {
-  TW_TRY(auto by, http::text_member(body, "by", kNameBytesMax));
+  TW_TRY(auto by, text_member(body, "by", kNameBytesMax));
   if (by.empty() && request.peer) by = platform::user_name(*request.peer);
   if (by.empty()) return fail(ErrorCode::invalid, "missing who decides: give by");
   return by;
@@ -101,7 +101,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> acknowledge_incident(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   return carry_out(
       request, backend,
       {.apply = [](auto& incidents, auto id) { return incidents.acknowledge(id); },
@@ -109,7 +109,7 @@ Result<Reply> acknowledge_incident(const Request& request, const Backend& backen
 }
 
 Result<Reply> close_incident(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   const auto now = backend.clock.wall_now();
   return carry_out(
       request, backend,
@@ -119,9 +119,9 @@ Result<Reply> close_incident(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> accept_incident(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, http::parse_object(request.body, {"by", "reason"}));
-  TW_TRY(auto by, http::text_member(body, "by", kNameBytesMax));
-  TW_TRY(const auto reason, http::text_member(body, "reason", kReasonBytesMax));
+  TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
+  TW_TRY(auto by, text_member(body, "by", kNameBytesMax));
+  TW_TRY(const auto reason, text_member(body, "reason", kReasonBytesMax));
   if (by.empty() && request.peer) by = platform::user_name(*request.peer);
   if (by.empty() || reason.empty()) {
     return fail(ErrorCode::invalid, "missing who accepts the incident, or why: give by and reason");
@@ -140,7 +140,7 @@ Result<Reply> accept_incident(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, http::parse_object(request.body, {"by"}));
+  TW_TRY(const json body, parse_object(request.body, {"by"}));
   TW_TRY(const auto by, who_asks(request, body));
   TW_TRY(auto reply,
          carry_out(request, backend,
@@ -152,9 +152,9 @@ Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const json body, http::parse_object(request.body, {"by", "reason"}));
+  TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
   TW_TRY(const auto by, who_asks(request, body));
-  TW_TRY(const auto reason, http::text_member(body, "reason", kReasonBytesMax));
+  TW_TRY(const auto reason, text_member(body, "reason", kReasonBytesMax));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto bisection, backend.dispute_incident(id, by, reason));
   if (backend.request_arrived) backend.request_arrived();
@@ -163,7 +163,7 @@ Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> retest_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto comparison, backend.retest_incident(id));
   if (backend.request_arrived) backend.request_arrived();

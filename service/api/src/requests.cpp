@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "handlers.hpp"
+#include "request_body.hpp"
 #include "torchwatch/http/paging.hpp"
-#include "torchwatch/http/request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -51,13 +51,13 @@ Status check_key(const Request& request) {
 
 Status check_selection(const nlohmann::json& body) {
   const auto words = [&](const char* member, auto parse) -> Status {
-    TW_TRY(const auto names, http::names_member(body, member));
+    TW_TRY(const auto names, names_member(body, member));
     for (const auto& name : names) {
       if (const auto known = parse(name); !known) return fail(known.error().within(member));
     }
     return {};
   };
-  TW_TRY_VOID(http::names_member(body, "workloads"));
+  TW_TRY_VOID(names_member(body, "workloads"));
   TW_TRY_VOID(words("configurations", parse_configuration));
   TW_TRY_VOID(words("variants", parse_variant));
   TW_TRY_VOID(words("metrics", parse_metric));
@@ -110,20 +110,21 @@ Result<Reply> list_outbox(const Request& request, const Backend& backend) {
   TW_TRY(const auto rows, storage::IncidentStore(backend.database).unsent());
   auto messages = nlohmann::json::array();
   for (const auto& row : rows) {
-    messages.push_back({{"key", row.key},
-                        {"incident", row.incident},
-                        {"kind", to_string(row.kind)},
-                        {"state", to_string(row.state)},
-                        {"tries", row.tries},
-                        {"not_before", time_of(row.not_before)},
-                        {"last_error", text_of(row.last_error, request)}});
+    messages.push_back(
+        {{"key", row.key},
+         {"incident", row.incident > 0 ? nlohmann::json(row.incident) : nlohmann::json(nullptr)},
+         {"kind", to_string(row.kind)},
+         {"state", to_string(row.state)},
+         {"tries", row.tries},
+         {"not_before", time_of(row.not_before)},
+         {"last_error", text_of(row.last_error, request)}});
   }
   return http::object_reply({{"messages", std::move(messages)}});
 }
 
 Result<Reply> cancel_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY_VOID(storage::RequestStore(backend.database)
                   .answer(id, storage::RequestState::cancelled,
@@ -133,8 +134,8 @@ Result<Reply> cancel_request(const Request& request, const Backend& backend) {
 
 Result<Reply> retry_message(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const auto body, http::parse_object(request.body, {"key"}));
-  TW_TRY(const auto key, http::text_member(body, "key", kKeyBytesMax));
+  TW_TRY(const auto body, parse_object(request.body, {"key"}));
+  TW_TRY(const auto key, text_member(body, "key", kKeyBytesMax));
   TW_TRY(const auto row, storage::IncidentStore(backend.database).retry(key));
   if (backend.request_arrived) backend.request_arrived();
   return http::object_reply({{"key", row.key}, {"state", to_string(row.state)}});

@@ -30,8 +30,12 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
   }
   return json{{"measured_at", report::time_of(value.measured_at)},
               {"build", {{"id", value.build}, {"name", names[value.build]}}},
-              {"value", value.value}};
+              {"run", with_url({{"id", value.attempt}}, "/api/v1/runs")},
+              {"value", value.value},
+              {"thinned", value.is_thinned}};
 }
+
+}  // namespace
 
 std::string path_of(const Series& series) {
   const auto& [workload, configuration, variant] = series.benchmark;
@@ -39,15 +43,19 @@ std::string path_of(const Series& series) {
          to_string(variant) + "/" + std::string(to_string(series.metric));
 }
 
-}  // namespace
-
-Result<Reply> list_series(const Request& request, const Backend& backend) {
+Result<http::Page> filters_of_whole_list(const Request& request, const std::string& what,
+                                         std::initializer_list<std::string_view> filters) {
   for (const auto* name : {"limit", "before"}) {
     if (!request.query.contains(name)) continue;
-    return fail(ErrorCode::invalid, "parameter \"" + std::string(name) +
-                                        "\" is not known: all series are listed at once");
+    return fail(ErrorCode::invalid, "parameter \"" + std::string(name) + "\" is not known: all " +
+                                        what + " are listed at once");
   }
-  TW_TRY(const auto page, http::page_of(request, {"workload", "configuration", "metric"}));
+  return http::page_of(request, filters);
+}
+
+Result<Reply> list_series(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page,
+         filters_of_whole_list(request, "series", {"workload", "configuration", "metric"}));
   TW_TRY_VOID(check_word<Metric>(page, "metric"));
   TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
   json listed = json::array();

@@ -1,5 +1,5 @@
 #include "handlers.hpp"
-#include "torchwatch/http/request_body.hpp"
+#include "request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
@@ -36,10 +36,10 @@ Result<Reply> list_tokens(const Request& request, const Backend& backend) {
 
 Result<Reply> add_token(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const json body, http::parse_object(request.body, {"name", "scopes", "sha256"}));
-  TW_TRY(const auto name, http::name_member(body, "name"));
-  TW_TRY(const auto words, http::name_member(body, "scopes"));
-  TW_TRY(const auto sha256, http::name_member(body, "sha256"));
+  TW_TRY(const json body, parse_object(request.body, {"name", "scopes", "sha256"}));
+  TW_TRY(const auto name, name_member(body, "name"));
+  TW_TRY(const auto words, name_member(body, "scopes"));
+  TW_TRY(const auto sha256, name_member(body, "sha256"));
   if (name.empty() || !is_sha256(sha256)) {
     return fail(ErrorCode::invalid,
                 "missing name, or no sha256: the token's SHA-256 in 64 lower-case hex digits");
@@ -55,7 +55,7 @@ Result<Reply> add_token(const Request& request, const Backend& backend) {
 
 Result<Reply> revoke_token(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(http::parse_object(request.body, {}));
+  TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row,
          storage::TokenStore(backend.database).revoke(id, backend.clock.wall_now()));

@@ -1,4 +1,3 @@
-#include <array>
 #include <map>
 #include <ostream>
 
@@ -8,47 +7,13 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/kits/suite.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array kCountedMembers{"params_trainable", "params_all", "param_tensors",
-                                     "buffers",          "modules",    "flops_forward_batch1",
-                                     "outputs"};
-constexpr std::array kConfigurations{"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"};
-
-/// Why the original refuses a configuration; empty if it does not.
-std::string refusal_of(const json& workload, const std::string& configuration) {
-  const auto& refusals = workload.at("refusals");
-  const bool trains = configuration.ends_with("train");
-  if (configuration == "cuda-infer" && refusals.contains("cuda_infer")) {
-    return refusals["cuda_infer"].get<std::string>();
-  }
-  return refusals.value(trains ? "train" : "infer", "");
-}
-
-/// Puts what a kit has counted beside what the sources say: null where it is not counted.
-void add_counted(json& suite, const json& counted) {
-  for (auto& workload : suite) {
-    for (const auto* name : kCountedMembers) workload[name] = nullptr;
-    auto configurations = json::array();
-    for (const auto* name : kConfigurations) {
-      const auto reason = refusal_of(workload, name);
-      configurations.push_back(
-          {{"configuration", name}, {"supported", reason.empty()}, {"reason", reason}});
-    }
-    workload.erase("refusals");
-    workload["configurations"] = std::move(configurations);
-    if (counted.is_null()) continue;
-    for (const auto& item : counted.at("workloads")) {
-      if (item.value("name", "") != workload.at("name")) continue;
-      for (const auto* name : kCountedMembers) workload[name] = item.value(name, json());
-    }
-  }
-}
 
 /// "204,475,711"; empty for what is not counted, and for the batch of a mode that is refused.
 std::string number(const json& value) {
@@ -125,8 +90,8 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
   TW_TRY(const auto counted, counted_workloads(*opened.application, build, invocation.stop));
-  TW_TRY(auto suite, suite_of(opened.services().config));
-  add_counted(suite, counted);
+  TW_TRY(auto suite, kits::read_suite(daemon::runner_sources(opened.services().config)));
+  kits::add_counted(suite, counted);
   print(invocation, items_of(std::move(suite)), "No workload.");
   return ExitStatus::done;
 }
@@ -136,9 +101,9 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
   if (options.coverage || options.count) {
     return count_or_cover(invocation, std::move(config), options);
   }
-  TW_TRY(auto suite, suite_of(config));
-  const auto counted = counted_at_hand(config);
-  add_counted(suite, counted);
+  TW_TRY(auto suite, kits::read_suite(daemon::runner_sources(config)));
+  const auto counted = kits::counted_by_kits(config.build.cache / "kits");
+  kits::add_counted(suite, counted);
   const auto reasons = suite;
   print(invocation, items_of(std::move(suite)), "No workload.");
   if (invocation.json) return ExitStatus::done;

@@ -10,6 +10,7 @@
 #include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -82,10 +83,11 @@ Status Daemon::start_server() {
       .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
       .used = [this](const http::Identity& identity) { tokens_->note_use(identity); }};
   auto& services = application_.services();
-  auto routes = api::routes(backend());
-  std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
   // Requests must not disturb what is measured.
   const platform::OffMeasuredCore server_threads;
+  TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));
+  auto routes = api::routes(backend());
+  std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   logger_.info("listening on http://" + application_.config().web.address + ":" +
@@ -111,7 +113,12 @@ api::Backend Daemon::backend() {
           [&services](auto id, const auto& by, const auto& reason) {
             return nightly::accept_incident(services, id, by, reason);
           },
-      .tokens_changed = [this] { return tokens_->reload(); },
+      .tokens_changed =
+          [this] {
+            auto reloaded = tokens_->reload();
+            feed_->close_all();  // who follows with a revoked token is refused when it comes again
+            return reloaded;
+          },
       .reopen_incident = [&services](
                              auto id,
                              const auto& by) { return nightly::reopen_incident(services, id, by); },
@@ -125,6 +132,13 @@ api::Backend Daemon::backend() {
         return row.id;
       },
       .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); },
+      .suite = [this]() -> Result<nlohmann::json> {
+        const auto& config = application_.config();
+        TW_TRY(auto suite, kits::read_suite(runner_sources(config)));
+        kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
+        return suite;
+      },
+      .feed = feed_.get(),
       .warnings = warnings_of(application_)};
 }
 
@@ -155,6 +169,7 @@ Status Daemon::run(std::stop_token stop) {
     wait(std::min(application_.config().channel.poll, kLookAgainAfter), stop);
   }
   server_->stop();
+  feed_->end();
   logger_.info("stopped");
   return {};
 }

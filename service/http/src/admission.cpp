@@ -22,6 +22,12 @@ Admission::Connection::~Connection() {
   if (admission_ != nullptr) admission_->leave(socket_, address_);
 }
 
+UniqueFd Admission::Connection::release() {
+  const std::scoped_lock lock(admission_->mutex_);
+  std::exchange(admission_, nullptr)->forget(socket_, address_);
+  return UniqueFd(std::exchange(socket_, -1));
+}
+
 Admission::Place Admission::place_for(const std::string& address, bool speaks_for_many) const {
   const std::scoped_lock lock(mutex_);
   const auto found = per_address_.find(address);
@@ -49,6 +55,10 @@ void Admission::leave(int socket, const std::string& address) {
   shutdown(socket, SHUT_RDWR);
   // Closed under the lock: the number must not come back before it is forgotten here.
   close(socket);
+  forget(socket, address);
+}
+
+void Admission::forget(int socket, const std::string& address) {
   sockets_.erase(socket);
   if (--per_address_[address] == 0) per_address_.erase(address);
 }

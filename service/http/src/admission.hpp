@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "torchwatch/records/unique_fd.hpp"
+
 namespace torchwatch::http {
 
 /// Limits the number of connections, in total and per address. Thread-safe.
@@ -22,6 +24,7 @@ class Admission {
     Connection(const Connection&) = delete;
     ~Connection();
     int socket() const { return socket_; }
+    UniqueFd release();  ///< frees its place and leaves it open
     const std::string& address() const { return address_; }
 
    private:
@@ -42,6 +45,7 @@ class Admission {
  private:
   void enter(int socket, const std::string& address);
   void leave(int socket, const std::string& address);
+  void forget(int socket, const std::string& address);
 
   const int total_max_;
   const int per_address_max_;

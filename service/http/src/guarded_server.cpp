@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <system_error>
+#include <utility>
 
 #include "representation.hpp"
 #include "torchwatch/http/problem.hpp"
@@ -56,9 +57,12 @@ struct GuardedServer::Exchange {
   bool has_unread_body = false;
   bool accepts_gzip = false;
   std::optional<Reply> refusal{};
+  std::function<void(UniqueFd, std::string)> takes_over{};  ///< of the answer
 
   /// The next request's start is known only after one that was understood and read completely.
-  bool must_close() const { return !has_head || has_unread_body || refusal.has_value(); }
+  bool must_close() const {
+    return !has_head || has_unread_body || refusal.has_value() || takes_over;
+  }
 };
 
 thread_local GuardedServer::Exchange* GuardedServer::current_ = nullptr;
@@ -183,6 +187,9 @@ bool GuardedServer::serve_request(Client& client) {
   bool is_closed = is_last;
   const bool is_answered = process_request(
       stream, is_last, is_closed, [&](httplib::Request& request) { set_up(request, exchange); });
+  if (is_answered && exchange.takes_over) {
+    exchange.takes_over(client.connection.release(), std::exchange(client.unsent, {}));
+  }
   return is_answered && !is_closed && !exchange.must_close();
 }
 
@@ -202,7 +209,9 @@ httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Reque
   seen.accepts_gzip = current_->accepts_gzip;
   auto reply = current_->refusal ? current_->refusal : answers_.to_head(seen);
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
-  put(reply ? *reply : answers_.to_request(seen), response);
+  if (!reply) reply = answers_.to_request(seen);
+  put(*reply, response);
+  if (request.method != "HEAD") current_->takes_over = std::move(reply->takes_over);
   return HandlerResponse::Handled;
 }
 
@@ -241,6 +250,7 @@ void GuardedServer::finish_headers(httplib::Response& response) {
     response.headers.erase("Content-Length");
     response.headers.erase("Content-Type");
   }
+  if (current_->takes_over) response.headers.erase("Content-Length");
   if (!current_->must_close()) return;
   response.headers.erase("Connection");
   response.set_header("Connection", "close");

@@ -53,6 +53,7 @@ void compress(const Request& request, Reply& reply) {
 
 Reply represent(const Request& request, Reply reply, const std::vector<std::string>& origins) {
   allow_origin(request, reply, origins);
+  if (reply.takes_over) return reply;
   tag(request, reply);
   compress(request, reply);
   return reply;
@@ -65,7 +66,8 @@ Reply answer_preflight(const Request& request, const std::vector<std::string>& o
   Reply reply{.status = 204, .content_type = {}, .body = {}, .headers = {}};
   allow_origin(request, reply, origins);
   reply.headers.emplace("Access-Control-Allow-Methods", "GET, HEAD");
-  reply.headers.emplace("Access-Control-Allow-Headers", "Authorization, If-None-Match");
+  reply.headers.emplace("Access-Control-Allow-Headers",
+                        "Authorization, If-None-Match, Last-Event-ID");
   reply.headers.emplace("Access-Control-Max-Age", "600");
   return reply;
 }

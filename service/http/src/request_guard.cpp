@@ -118,6 +118,7 @@ Request request_of(const httplib::Request& from, const Origin& origin) {
   request.authorization = only_value(from, "Authorization");
   request.idempotency_key = only_value(from, "Idempotency-Key");
   request.if_none_match = only_value(from, "If-None-Match");
+  request.last_event_id = only_value(from, "Last-Event-ID");
   request.origin = only_value(from, "Origin");
   const std::string type = only_value(from, "Content-Type");
   request.content_type = lower(type.substr(0, type.find_first_of("; \t")));

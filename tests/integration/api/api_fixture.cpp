@@ -11,6 +11,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -88,9 +89,10 @@ test::ApiDescription api_description() {
                                     "/service/api/openapi.json");
 }
 
-Api::Api()
+Api::Api(events::FeedLimits limits)
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
-      client(platform::make_http_client("torchwatch-test")) {
+      client(platform::make_http_client("torchwatch-test")),
+      feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(
       {*database,
        clock,
@@ -111,6 +113,18 @@ Api::Api()
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
        [](Id) { return Result<Id>(3); },
        [](Id) { return Status(); },
+       [] {
+         return Result<nlohmann::json>(nlohmann::json::array(
+             {{{"name", "resnet18"},
+               {"domain", "computer vision"},
+               {"task", "image classification"},
+               {"train_batch", 16},
+               {"eval_batch", 8},
+               {"params_all", nullptr},
+               {"configurations",
+                {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", ""}}}}}}));
+       },
+       feed.get(),
        {"not as it should be"}});
   std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
   http::ServerSettings settings;
@@ -212,6 +226,23 @@ void Api::fill() {
   message.title = "resnet18";
   message.body = "Slower.";
   REQUIRE(incidents.queue(message));
+  add_run(comparison, now);
+}
+
+void Api::add_run(const ComparisonRow& comparison, WallMillis now) {
+  RunStore runs(*database);
+  const auto token = "run " + std::to_string(now);
+  REQUIRE(runs.issue({.owner = {OwnerKind::comparison, comparison.id},
+                      .slot = token,
+                      .build = comparison.candidate,
+                      .benchmark = kSeries.benchmark},
+                     token, now));
+  RunResult result;
+  result.attempt = token;
+  result.samples_ns = {40, 10, 30, 20, 50};
+  result.values = {{Metric::time, 30}};
+  result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}, {"heap", "mapped"}};
+  REQUIRE(runs.record({{token, result}}, now));
 }
 
 void Api::add_self_test(Verdict verdict) {

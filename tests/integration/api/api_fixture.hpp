@@ -13,6 +13,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/events/feed.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -22,7 +23,7 @@ torchwatch::test::ApiDescription api_description();
 /// API and pages over a fresh database. At its end every answer is compared with openapi.json, and
 /// every request that was accepted as well.
 struct Api {
-  Api();
+  explicit Api(torchwatch::events::FeedLimits limits = {.clients_per_address_max = 256});
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
@@ -49,12 +50,14 @@ struct Api {
   std::string compressed(const std::string& series) const;
 
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
-  /// message, an ended bisection with an event, all with id 1 but the second build.
+  /// message, an ended bisection with an event, a run, all with id 1 but the second build.
   void fill();
   /// One more open incident of the first comparison (after `fill`); its id.
   torchwatch::storage::Id add_incident(const std::string& key);
   /// One series of the first build compared with itself (after `fill`).
   void add_self_test(torchwatch::Verdict verdict);
+  /// One run of a comparison, of the only series; its samples are 40, 10, 30, 20 and 50 ns.
+  void add_run(const torchwatch::storage::ComparisonRow&, torchwatch::storage::WallMillis now);
   /// `count` more builds.
   void add_builds(int count);
 
@@ -69,6 +72,7 @@ struct Api {
   std::atomic<int> woken = 0;
   std::atomic<int> tokens_changed = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;
+  std::unique_ptr<torchwatch::events::Feed> feed;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them
   std::unique_ptr<torchwatch::http::Server> server;
 };

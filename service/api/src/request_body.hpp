@@ -8,7 +8,7 @@
 
 #include "torchwatch/records/error.hpp"
 
-namespace torchwatch::http {
+namespace torchwatch::api {
 
 /// Reads a body as a JSON object of at most 64 levels whose members are all `known`. Errors:
 /// invalid, naming the member and what is allowed.
@@ -37,4 +37,4 @@ Result<std::string> word_member(const nlohmann::json& object, const char* member
   return word;
 }
 
-}  // namespace torchwatch::http
+}  // namespace torchwatch::api

@@ -1,9 +1,9 @@
-#include "torchwatch/http/request_body.hpp"
+#include "request_body.hpp"
 
 #include <algorithm>
 #include <exception>
 
-namespace torchwatch::http {
+namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
@@ -101,4 +101,4 @@ Result<std::vector<std::string>> names_member(const json& object, const char* me
   return names;
 }
 
-}  // namespace torchwatch::http
+}  // namespace torchwatch::api

@@ -1,11 +1,11 @@
-#include "torchwatch/http/request_body.hpp"
+#include "request_body.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "torchwatch/records/vocabulary.hpp"
 
 using namespace torchwatch;
-using namespace torchwatch::http;
+using namespace torchwatch::api;
 
 TEST_CASE("a body is an object with known members") {
   CHECK(parse_object(R"({"candidate": "b"})", {"candidate", "baseline"}));

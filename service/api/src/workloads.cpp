@@ -1,0 +1,92 @@
+#include <map>
+
+#include "handlers.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/run_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+using ByWorkload = std::map<std::string, std::vector<Series>>;
+
+/// What was measured of each workload, in the order of the suite's configurations.
+Result<ByWorkload> measured(const Backend& backend) {
+  TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
+  ByWorkload by_workload;
+  for (const auto& series : all) by_workload[series.benchmark.workload].push_back(series);
+  return by_workload;
+}
+
+/// The benchmarks of series that are sorted by them, each with its metrics.
+json benchmarks_of(const std::vector<Series>& all) {
+  auto benchmarks = json::array();
+  const Benchmark* last = nullptr;
+  for (const auto& series : all) {
+    if (last == nullptr || *last != series.benchmark) {
+      benchmarks.push_back({{"configuration", to_string(series.benchmark.configuration)},
+                            {"variant", to_string(series.benchmark.variant)},
+                            {"series", json::array()}});
+      last = &series.benchmark;
+    }
+    benchmarks.back()["series"].push_back({{"metric", to_string(series.metric)},
+                                           {"unit", unit_of(series.metric)},
+                                           {"url", path_of(series)}});
+  }
+  return benchmarks;
+}
+
+/// A workload that has values but is not in the suite (any more).
+json without_source(const std::string& name) {
+  return {{"name", name},           {"domain", nullptr},     {"task", nullptr},
+          {"train_batch", nullptr}, {"eval_batch", nullptr}, {"configurations", json::array()}};
+}
+
+/// The suite's workloads in its order, then what else has values. Where the sources cannot be read
+/// the stored names remain.
+Result<json> workloads(const Backend& backend) {
+  TW_TRY(auto stored, measured(backend));
+  const auto suite = backend.suite ? backend.suite() : Result<json>(json::array());
+  auto listed = suite ? *suite : json::array();
+  const auto finish = [](json& workload, const std::vector<Series>& series) {
+    workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
+    workload["measured"] = benchmarks_of(series);
+  };
+  for (auto& workload : listed) {
+    finish(workload, stored[workload.at("name").get<std::string>()]);
+    stored.erase(workload.at("name").get<std::string>());
+  }
+  for (const auto& [name, series] : stored) {
+    listed.push_back(without_source(name));
+    finish(listed.back(), series);
+  }
+  return listed;
+}
+
+}  // namespace
+
+Result<Reply> list_workloads(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, filters_of_whole_list(request, "workloads", {"domain", "task"}));
+  TW_TRY(auto all, workloads(backend));
+  auto listed = json::array();
+  for (auto& workload : all) {
+    const auto fits = [&](const char* member) {
+      const auto& value = workload.at(member);
+      return page.admits(member, value.is_string() ? value.get<std::string>() : "");
+    };
+    if (fits("domain") && fits("task")) listed.push_back(std::move(workload));
+  }
+  return http::object_reply({{"workloads", std::move(listed)}});
+}
+
+Result<Reply> get_workload(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  const auto& name = request.path_parameters.at("name");
+  TW_TRY(const auto all, workloads(backend));
+  for (const auto& workload : all) {
+    if (workload.at("name") == name) return http::object_reply(workload);
+  }
+  return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
+}
+
+}  // namespace torchwatch::api

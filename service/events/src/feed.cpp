@@ -1,0 +1,255 @@
+#include "torchwatch/events/feed.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "texts.hpp"
+
+namespace torchwatch::events {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kEventsAtOnce = 256;
+constexpr const char* kSignOfLife = ":\n\n";
+
+epoll_event watched(int socket, bool waits_for_room) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP | (waits_for_room ? EPOLLOUT : 0U);
+  event.data.fd = socket;
+  return event;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Feed>> Feed::start(storage::Database& database, log::Logger logger,
+                                          FeedLimits limits) {
+  std::unique_ptr<Feed> feed(new Feed(database, std::move(logger), limits));
+  TW_TRY_VOID(feed->open());
+  return feed;
+}
+
+Feed::Feed(storage::Database& database, log::Logger logger, FeedLimits limits)
+    : database_(database), logger_(std::move(logger)), limits_(limits) {}
+
+Feed::~Feed() {
+  end();
+}
+
+Status Feed::open() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  wake_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll_.is_open() || !wake_.is_open()) {
+    return fail(ErrorCode::unavailable, std::string("cannot send events: ") + std::strerror(errno));
+  }
+  auto event = watched(wake_.get(), false);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
+  next_sign_of_life_ = Clock::now() + limits_.heartbeat;
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::unavailable, std::string("no thread to send events: ") + error.what());
+  }
+  database_.on_commit([this] {
+    if (has_clients_) wake();
+  });
+  return {};
+}
+
+void Feed::end() {
+  if (!thread_.joinable()) return;
+  database_.on_commit({});
+  thread_.request_stop();
+  wake();
+  thread_.join();
+  const std::scoped_lock lock(mutex_);
+  is_ending_ = true;
+  arrived_.clear();
+}
+
+bool Feed::has_place_for(const std::string& address) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = per_address_.find(address);
+  return !is_ending_ && total_ < limits_.clients_max &&
+         (found == per_address_.end() || found->second < limits_.clients_per_address_max);
+}
+
+void Feed::add(Follower follower) {
+  if (!has_place_for(follower.address)) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    ++total_;
+    ++per_address_[follower.address];
+    arrived_.push_back(std::move(follower));
+  }
+  wake();
+}
+
+void Feed::close_all() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closes_all_ = true;
+  }
+  wake();
+}
+
+void Feed::wake() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_.get(), &one, sizeof one);
+}
+
+void Feed::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      work_a_round();
+    } catch (const std::exception& exception) {
+      // Out of memory: the clients come again, and say what they have.
+      logger_.error(std::string("all who follow events were closed: ") + exception.what());
+      close_all();
+    }
+  }
+  clients_.clear();
+}
+
+void Feed::work_a_round() {
+  const auto left = std::chrono::ceil<milliseconds>(next_sign_of_life_ - Clock::now());
+  std::array<epoll_event, 64> events{};
+  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                               static_cast<int>(std::max(left, milliseconds{0}).count()));
+  for (int i = 0; i < count; ++i) {
+    const auto& event = events[static_cast<std::size_t>(i)];
+    if (event.data.fd == wake_.get()) {
+      std::uint64_t wakes = 0;
+      [[maybe_unused]] const auto got = read(wake_.get(), &wakes, sizeof wakes);
+    } else if ((event.events & ~static_cast<unsigned>(EPOLLOUT)) != 0) {
+      let_go(event.data.fd);  // it has gone, or says something: nothing can be said here
+    } else if (!send_rest(clients_.at(event.data.fd))) {
+      let_go(event.data.fd);
+    }
+  }
+  take_in();
+  send_events();
+  if (const auto now = Clock::now(); now >= next_sign_of_life_) give_signs_of_life(now);
+}
+
+void Feed::take_in() {
+  std::vector<Follower> arrived;
+  bool closes_all = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    arrived.swap(arrived_);
+    closes_all = std::exchange(closes_all_, false);
+  }
+  while (closes_all && !clients_.empty()) let_go(clients_.begin()->first);
+  for (auto& follower : arrived) {
+    const int socket = follower.socket.get();
+    auto event = watched(socket, false);
+    epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event);
+    const auto added = clients_.emplace(
+        socket, Client{.follower = std::move(follower), .took_something = Clock::now()});
+    if (!send_rest(added.first->second)) let_go(socket);
+  }
+  has_clients_ = !clients_.empty();
+}
+
+void Feed::let_go(int socket) {
+  const auto found = clients_.find(socket);
+  if (found == clients_.end()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    --total_;
+    const auto counted = per_address_.find(found->second.follower.address);
+    if (--counted->second == 0) per_address_.erase(counted);
+  }
+  shutdown(socket, SHUT_RDWR);
+  clients_.erase(found);
+  has_clients_ = !clients_.empty();
+}
+
+void Feed::send_events() {
+  if (clients_.empty()) return;
+  const auto kept = storage::EventStore(database_).kept();
+  if (!kept)
+    return;  // the daemon says what is wrong with its database; the next commit wakes again
+  std::map<storage::Id, Batch> batches;
+  std::vector<int> gone;
+  for (auto& [socket, client] : clients_) {
+    if (!bring_up_to_date(client, *kept, batches)) gone.push_back(socket);
+  }
+  for (const int socket : gone) let_go(socket);
+}
+
+/// Sends what the client has not got, until it takes no more. Many are at the same place, so a
+/// batch is read once. Returns whether the client is still there.
+bool Feed::bring_up_to_date(Client& client, const storage::KeptEvents& kept,
+                            std::map<storage::Id, Batch>& batches) {
+  auto& follower = client.follower;
+  while (follower.unsent.empty() && follower.after != kept.newest) {
+    auto found = batches.find(follower.after);
+    if (found == batches.end()) {
+      auto batch = batch_after(follower.after, kept);
+      if (!batch) return true;
+      found = batches.emplace(follower.after, std::move(*batch)).first;
+    }
+    if (found->second.text.empty()) return true;
+    follower.unsent = found->second.text;
+    follower.after = found->second.last;
+    client.took_something = Clock::now();
+    if (!send_rest(client)) return false;
+  }
+  return true;
+}
+
+Result<Feed::Batch> Feed::batch_after(storage::Id event, const storage::KeptEvents& kept) {
+  // Numbers beyond the newest are of a database that was restored since.
+  const bool misses_some = event + 1 < kept.oldest || event > kept.newest;
+  if (misses_some) return Batch{.text = reset_text(kept.newest), .last = kept.newest};
+  TW_TRY(const auto rows, storage::EventStore(database_).after(event, kEventsAtOnce));
+  Batch batch{.text = {}, .last = event};
+  for (const auto& row : rows) {
+    batch.text += text_of(row);
+    batch.last = row.id;
+  }
+  return batch;
+}
+
+bool Feed::send_rest(Client& client) {
+  auto& [socket, unsent, address, after] = client.follower;
+  while (!unsent.empty()) {
+    const ssize_t sent =
+        send(socket.get(), unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno != EAGAIN) return false;
+    if (sent < 0) break;
+    unsent.erase(0, static_cast<std::size_t>(sent));
+    client.took_something = Clock::now();
+  }
+  if (client.waits_for_room == !unsent.empty()) return true;
+  client.waits_for_room = !unsent.empty();
+  auto event = watched(socket.get(), client.waits_for_room);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket.get(), &event);
+  return true;
+}
+
+void Feed::give_signs_of_life(Clock::time_point now) {
+  next_sign_of_life_ = now + limits_.heartbeat;
+  std::vector<int> gone;
+  for (auto& [socket, client] : clients_) {
+    auto& unsent = client.follower.unsent;
+    const bool is_stuck = !unsent.empty() && now - client.took_something >= limits_.stuck_max;
+    if (unsent.empty()) unsent = kSignOfLife;
+    if (is_stuck || !send_rest(client)) gone.push_back(socket);
+  }
+  for (const int socket : gone) let_go(socket);
+}
+
+}  // namespace torchwatch::events

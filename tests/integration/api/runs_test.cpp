@@ -1,0 +1,110 @@
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/retention.hpp"
+
+using namespace torchwatch;
+using nlohmann::json;
+
+TEST_CASE("the samples of a run are listed with their unit in the order of measuring") {
+  Api api;
+  api.fill();
+  const auto run = api.get("/api/v1/comparisons/1/runs").body.at("runs").at(0);
+  CHECK(run.at("workload") == "resnet18");
+  CHECK(run.at("status") == "ok");
+  CHECK(run.at("values") == json::array({{{"metric", "time"}, {"unit", "ns"}, {"value", 30}}}));
+  CHECK(run == api.get(run.at("url").get<std::string>()).body);
+  const auto samples = api.get(run.at("samples_url").get<std::string>()).body;
+  CHECK_FALSE(samples.at("thinned").get<bool>());
+  const auto& wall = samples.at("samples").at(0);
+  CHECK(wall.at("kind") == "wall_ns");
+  CHECK(wall.at("unit") == "ns");
+  CHECK(wall.at("values") == json::array({40, 10, 30, 20, 50}));
+  CHECK(wall.at("median") == 30);
+  CHECK(wall.at("spread") == 20);
+}
+
+TEST_CASE("what is left of thinned samples is shown as such, also in the values of a series") {
+  Api api;
+  api.fill();
+  storage::ComparisonStore comparisons(*api.database);
+  const auto first = comparisons.get(1).value();
+  const auto unchanged = comparisons
+                             .open({.purpose = storage::Purpose::requested,
+                                    .candidate = first.candidate,
+                                    .baseline = first.baseline},
+                                   1)
+                             .value();
+  api.add_run(unchanged, 2000);
+  storage::VerdictRow verdict;
+  verdict.comparison = unchanged.id;
+  verdict.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+  verdict.verdict = Verdict::unchanged;
+  REQUIRE(comparisons.add_verdict(verdict));
+  REQUIRE(comparisons.advance(unchanged, storage::ComparisonState::reported, 3000));
+  REQUIRE(storage::thin_oldest_comparison(*api.database, 4000).value());
+
+  const auto samples = api.get("/api/v1/runs/2/samples").body;
+  CHECK(samples.at("thinned").get<bool>());
+  const auto& wall = samples.at("samples").at(0);
+  CHECK(wall.at("values").is_null());
+  CHECK(wall.at("count") == 5);
+  CHECK(wall.at("median") == 30);
+  CHECK(wall.at("digest") ==
+        api.get("/api/v1/runs/1/samples").body.at("samples").at(0).at("digest"));
+  CHECK(api.get("/api/v1/runs/2").body.at("thinned").get<bool>());
+  const auto values = api.get("/api/v1/series/resnet18/cpu-train/default/time").body.at("values");
+  REQUIRE(values.size() == 2);
+  CHECK_FALSE(values.at(0).at("thinned").get<bool>());
+  CHECK(values.at(1).at("thinned").get<bool>());
+  CHECK(values.at(1).at("run").at("url") == "/api/v1/runs/2");
+}
+
+TEST_CASE("runs are listed page by page and by what the filters name") {
+  Api api;
+  api.fill();
+  const auto comparison = storage::ComparisonStore(*api.database).get(1).value();
+  for (int i = 1; i < 5; ++i) api.add_run(comparison, 1000 + i);
+  const std::string path = "/api/v1/comparisons/1/runs";
+  const auto page = api.get(path + "?limit=2").body;
+  CHECK(page.at("runs").at(0).at("id") == 5);
+  CHECK(page.at("next") == 4);
+  CHECK(api.get(path + "?limit=3&before=4").body.at("next").is_null());
+  CHECK(api.get(path + "?workload=vgg16").body.at("runs").empty());
+  CHECK(api.get(path + "?pass=timing&state=done").body.at("runs").size() == 5);
+  const auto refused = api.get(path + "?pass=timings");
+  CHECK(refused.status == 400);
+  CHECK_THAT(refused.body.at("detail").get<std::string>(), Catch::Contains("timing, memory"));
+  CHECK(api.get("/api/v1/comparisons/77/runs").status == 404);
+  CHECK(api.get("/api/v1/bisections/1/runs").body.at("runs").empty());
+}
+
+TEST_CASE("a machine is what its runs were measured on") {
+  Api api;
+  api.fill();
+  const auto machine = api.get("/api/v1/machines").body.at("machines").at(0);
+  CHECK(machine.at("processor") == "Model X");
+  CHECK(machine.at("cores") == 2);
+  CHECK(machine.at("gpu").is_null());
+  CHECK(machine.at("facts").size() == 2);
+  CHECK(machine.at("runs") == 1);
+  CHECK(api.get("/api/v1/runs/1").body.at("machine").at("url") == machine.at("url"));
+  CHECK(api.get("/api/v1/machines/2").status == 404);
+}
+
+TEST_CASE("a workload says what was measured of it, and is found by its name") {
+  Api api;
+  CHECK(api.get("/api/v1/workloads").body.at("workloads").at(0).at("measured").empty());
+  api.fill();
+  const auto workload =
+      api.get("/api/v1/workloads?domain=computer%20vision").body.at("workloads").at(0);
+  CHECK(workload.at("name") == "resnet18");
+  const auto& series = workload.at("measured").at(0).at("series").at(0);
+  CHECK(series.at("unit") == "ns");
+  CHECK(api.get(series.at("url").get<std::string>()).status == 200);
+  CHECK(api.get(workload.at("url").get<std::string>()).body == workload);
+  CHECK(api.get("/api/v1/workloads?domain=speech").body.at("workloads").empty());
+  CHECK(api.get("/api/v1/workloads/resnet19").status == 404);
+  CHECK(api.get("/api/v1/workloads?limit=1").status == 400);
+}
