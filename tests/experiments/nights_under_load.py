@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures a build against itself on nights with and without clients that keep the daemon busy.
+"""Measures a build against itself with and without clients that keep the daemon busy.
 
     nights_under_load.py TORCHWATCH LIBTORCH [--nights N] [--workload NAME]... [--json]
 
-TORCHWATCH is the program, LIBTORCH a LibTorch tree. A daemon of its own gets one nightly after the
-other: each is LIBTORCH, with a few zero bytes behind a library so that it is another build. In
-turns a nightly is measured with nobody at the API, and with the clients of requests_under_load.py.
-Those and the daemon's threads that answer requests stay off the highest core, on which a timed run
-of one thread is pinned. Prints what the verdicts were, how wide the intervals of time are beside
-each other, and how /healthz answered meanwhile.
+TORCHWATCH is the program, LIBTORCH a LibTorch tree. A daemon of its own compares one build after
+the other: each is LIBTORCH, with a few zero bytes behind a library so that it is another build. In
+turns nobody is at the API, and the clients of requests_under_load.py are. Those and the daemon's
+threads that answer requests stay off the highest core, on which a timed run of one thread is
+pinned. `torchwatch compare` is what is asked for, as it states an interval also of what is
+unchanged. Prints the verdicts, how wide the intervals of time are beside each other, and how
+/healthz answered meanwhile; each comparison goes to standard error as it ends.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -28,21 +29,15 @@ from typing import Any
 
 from requests_under_load import Clients, clients_of, daemon_of, measure, print_table
 
-ENDED = ("reported", "accepted", "refused", "failed", "cancelled")
 KEYS = """
-[channel]
-poll = "1s"
 [sandbox]
 readable = ["{libtorch}"]
-[suite]
-workloads = {workloads}
 """
+JUDGED = (0, 1, 4)  # exit statuses of `compare`: nothing changed, something did, undecided
 
 
-def make_nightly(libtorch: Path, folder: Path, number: int) -> str:
-    """Publishes LIBTORCH as the nightly of day `number`; returns its name."""
-    name = f"2026-01-{number + 1:02}"
-    tree = folder / f"unpublished-{number}"
+def make_build(libtorch: Path, tree: Path, number: int) -> None:
+    """Makes LIBTORCH number `number`: links, and one library with that many bytes more."""
     (tree / "lib").mkdir(parents=True)
     for entry in libtorch.iterdir():
         if entry.name != "lib":
@@ -54,39 +49,26 @@ def make_nightly(libtorch: Path, folder: Path, number: int) -> str:
     shutil.copy(libtorch / "lib" / "libtorch.so", library)
     with library.open("ab") as end:
         end.write(b"\0" * (number + 1))
-    tree.rename(folder / "nightlies" / name)
-    return name
 
 
 class Nights:
-    def __init__(self, program: Path, libtorch: Path, folder: Path) -> None:
-        self.program, self.libtorch, self.folder = program, libtorch, folder
-        self.published = 0
+    def __init__(self, program: Path, folder: Path, builds: Path, options: list[str]) -> None:
+        self.program, self.folder, self.builds, self.options = program, folder, builds, options
+        self.verdicts: list[dict[str, Any]] = []
 
-    def ask(self, *arguments: str) -> Any:
+    def compare(self, number: int) -> None:
+        """Compares a build with the one before; keeps the verdicts of time."""
+        pair = [self.builds / f"build-{n}" for n in (number - 1, number)]
+        config = self.folder / "torchwatch.toml"
         done = subprocess.run(
-            [self.program, *arguments, "--json", "--config", self.folder / "torchwatch.toml"],
-            check=True,
+            [self.program, "compare", *pair, *self.options, "--json", "--config", config],
+            check=False,
             capture_output=True,
             text=True,
         )
-        return json.loads(done.stdout)
-
-    def publish(self) -> str:
-        name = make_nightly(self.libtorch, self.folder, self.published)
-        self.published += 1
-        return name
-
-    def await_end(self, nightly: str) -> dict[str, Any]:
-        while True:
-            for row in self.ask("comparison", "list")["items"]:
-                if row["candidate"] == nightly and row["state"] in ENDED:
-                    return row
-            time.sleep(1)
-
-    def verdicts(self, nightly: str) -> list[dict[str, Any]]:
-        row = self.await_end(nightly)
-        return self.ask("comparison", "show", str(row["id"]))["verdicts"]
+        if done.returncode not in JUDGED:
+            sys.exit(f"nights_under_load.py: compare ended with {done.returncode}: {done.stderr}")
+        self.verdicts = json.loads(done.stdout)["verdicts"]
 
 
 def widths(verdicts: list[dict[str, Any]]) -> dict[str, float]:
@@ -125,27 +107,22 @@ def stay_off_measured_core() -> None:
 
 
 def carry_out(nights: Nights, process: int, port: int, count: int) -> dict[str, Any]:
-    nights.publish()  # the first has no baseline
-    found: dict[str, Any] = {"under load": []}
-    names: dict[bool, list[str]] = {False: [], True: []}
+    kinds: dict[str, list[dict[str, Any]]] = {"quiet": [], "under load": []}
     for turn in range(2 * count):
         # Quiet, loaded, loaded, quiet: a drift of the machine reaches both alike.
-        loaded = turn % 4 in (1, 2)
-        clients: Clients = clients_of(200, 3000) if loaded else []
-        name = nights.publish()
-        figures = measure(process, port, clients, partial(nights.await_end, name))
-        names[loaded].append(name)
-        if loaded:
-            found["under load"].append(figures)
-        print(f"{name}: {'under load' if loaded else 'quiet'}", file=sys.stderr)
-    verdicts = {loaded: [nights.verdicts(n) for n in names[loaded]] for loaded in names}
-    for loaded, rows in verdicts.items():
-        counts = Counter(row["verdict"] for night in rows for row in night)
-        found["verdicts, loaded" if loaded else "verdicts, quiet"] = counts
-    found["widths"] = width_ratio(
-        [widths(night) for night in verdicts[False]], [widths(night) for night in verdicts[True]]
-    )
-    return found
+        kind = "under load" if turn % 4 in (1, 2) else "quiet"
+        clients: Clients = clients_of(200, 3000) if kind == "under load" else []
+        figures = measure(process, port, clients, partial(nights.compare, turn + 1))
+        kinds[kind].append(figures | {"verdicts": nights.verdicts})
+        print(json.dumps({kind: kinds[kind][-1]}), file=sys.stderr)
+    return {
+        "nights": kinds,
+        "verdicts": {
+            kind: Counter(row["verdict"] for night in rows for row in night["verdicts"])
+            for kind, rows in kinds.items()
+        },
+        "widths": width_ratio(*([widths(n["verdicts"]) for n in rows] for rows in kinds.values())),
+    }
 
 
 def main() -> None:
@@ -155,23 +132,28 @@ def main() -> None:
     parser.add_argument("program", type=Path, metavar="TORCHWATCH")
     parser.add_argument("libtorch", type=Path, metavar="LIBTORCH")
     parser.add_argument("--nights", type=int, default=10, help="of each kind (10)")
-    parser.add_argument("--workload", action="append", help="to measure (lennard_jones, dlrm)")
+    parser.add_argument("--workload", action="append", help="to measure (lennard_jones)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
-    libtorch = options.libtorch.resolve()
-    workloads = json.dumps(options.workload or ["lennard_jones", "dlrm"])
-    keys = KEYS.format(libtorch=libtorch, workloads=workloads)
-    with daemon_of(options.program.resolve(), keys) as (folder, process, port):
-        stay_off_measured_core()
-        nights = Nights(options.program.resolve(), libtorch, folder)
-        result = carry_out(nights, process, port, options.nights)
+    program, libtorch = options.program.resolve(), options.libtorch.resolve()
+    selection = ["--metric", "time"]
+    for workload in options.workload or ["lennard_jones"]:
+        selection += ["--workload", workload]
+    with tempfile.TemporaryDirectory() as name:
+        builds = Path(name)
+        for number in range(2 * options.nights + 1):
+            make_build(libtorch, builds / f"build-{number}", number)
+        keys = KEYS.format(libtorch=libtorch)
+        with daemon_of(program, keys) as (folder, process, port):
+            stay_off_measured_core()
+            nights = Nights(program, folder, builds, selection)
+            result = carry_out(nights, process, port, options.nights)
     if options.json:
         print(json.dumps(result, indent=2))
         return
-    print_table({f"night {n + 1}": row for n, row in enumerate(result["under load"])})
-    for kind in ("quiet", "loaded"):
-        counts = result[f"verdicts, {kind}"]
-        print(f"{kind}: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())))
+    for kind, rows in result["nights"].items():
+        print_table({f"{kind}, night {n + 1}": row for n, row in enumerate(rows)})
+        print(f"{kind}: " + ", ".join(f"{n} {v}" for v, n in result["verdicts"][kind].items()))
     ratio = result["widths"]
     print(
         f"intervals of time under load: {ratio['ratio']:.3f} times as wide"

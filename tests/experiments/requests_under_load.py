@@ -236,7 +236,8 @@ def daemon_of(program: Path, keys: str = "") -> Iterator[tuple[Path, int, int]]:
             port = free.getsockname()[1]
         config = folder / "torchwatch.toml"
         config.write_text(
-            f'[web]\nport = {port}\ntoken_file = "token"\n[executor]\nmachine_lock = "{folder.name}"\n'
+            f'[web]\nport = {port}\ntoken_file = "token"\n'
+            f'[executor]\nmachine_lock = "{folder.name}"\n'
             '[log]\nlevel = "warning"\n' + keys
         )
         daemon = subprocess.Popen(

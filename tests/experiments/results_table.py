@@ -119,19 +119,21 @@ def load_rows(result: dict[str, Any]) -> Figures:
 
 def nights_rows(result: dict[str, Any]) -> Figures:
     """Reads nights_under_load.py."""
-    nights = result["under load"]
-    slowest = max(night["max_ms"] for night in nights)
-    within = max(night["p99_ms"] for night in nights)
-    asked = sum(night["probes"] for night in nights)
-    yield (
-        "/healthz on nights under load",
-        f"99 % within {within:.1f} ms on the worst, {slowest:.1f} ms at most, of {asked:,}",
-    )
-    share = max(night["share_of_a_core"] for night in nights)
-    yield "the daemon's share of a core on nights under load", f"at most {100 * share:.1f} %"
-    for kind in ("quiet", "loaded"):
-        counts = sorted(result[f"verdicts, {kind}"].items())
-        yield f"a build against itself, {kind} nights", ", ".join(f"{n} {v}" for v, n in counts)
+    for kind, nights in result["nights"].items():
+        slowest = max(night["max_ms"] for night in nights)
+        within = max(night["p99_ms"] for night in nights)
+        asked = sum(night["probes"] for night in nights)
+        share = max(night["share_of_a_core"] for night in nights)
+        yield (
+            f"/healthz while a build is measured, {kind}",
+            f"99 % within {within:.1f} ms on the worst night, {slowest:.1f} at most, of {asked:,}",
+        )
+        yield f"the daemon's share of a core meanwhile, {kind}", f"at most {100 * share:.1f} %"
+        verdicts = sorted(result["verdicts"][kind].items())
+        yield (
+            f"a build against itself on {len(nights)} nights, {kind}",
+            ", ".join(f"{count} {verdict}" for verdict, count in verdicts),
+        )
     width = result["widths"]
     yield (
         "intervals of time under load, over those of quiet nights",
