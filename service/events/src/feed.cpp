@@ -22,9 +22,9 @@ using std::chrono::milliseconds;
 constexpr int kEventsAtOnce = 256;
 constexpr const char* kSignOfLife = ":\n\n";
 
-epoll_event watched(int socket, bool waits_for_room) {
+epoll_event watched(int socket, bool waits_for_space) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP | (waits_for_room ? EPOLLOUT : 0U);
+  event.events = EPOLLIN | EPOLLRDHUP | (waits_for_space ? EPOLLOUT : 0U);
   event.data.fd = socket;
   return event;
 }
@@ -233,9 +233,9 @@ bool Feed::send_rest(Client& client) {
     unsent.erase(0, static_cast<std::size_t>(sent));
     client.took_something = Clock::now();
   }
-  if (client.waits_for_room == !unsent.empty()) return true;
-  client.waits_for_room = !unsent.empty();
-  auto event = watched(socket.get(), client.waits_for_room);
+  if (client.waits_for_space == !unsent.empty()) return true;
+  client.waits_for_space = !unsent.empty();
+  auto event = watched(socket.get(), client.waits_for_space);
   epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket.get(), &event);
   return true;
 }

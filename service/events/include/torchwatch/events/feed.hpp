@@ -55,7 +55,7 @@ class Feed {
   struct Client {
     Follower follower;
     Clock::time_point took_something;
-    bool waits_for_room = false;
+    bool waits_for_space = false;
   };
   struct Batch {
     std::string text;
