@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <thread>
+#include <utility>
 
 #include "representation.hpp"
 #include "torchwatch/http/problem.hpp"
@@ -25,6 +27,8 @@ constexpr std::uint64_t kWakeId = 15;
 constexpr int kAcceptedAtOnce = 64;
 constexpr std::size_t kReadAtOnce = 16U << 10U;
 constexpr std::chrono::seconds kTellRefusedEvery{10};
+/// Under a flood many events are then attended in one round, which costs as much as one.
+constexpr milliseconds kPauseAfterRefusal{2};
 
 std::string address_of(const sockaddr_storage& peer) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -110,6 +114,7 @@ void Reception::take_back(std::unique_ptr<Client> client) {
 }
 
 void Reception::work_a_round() {
+  if (std::exchange(has_refused_, false)) std::this_thread::sleep_for(kPauseAfterRefusal);
   std::array<epoll_event, 64> events{};
   const int count =
       epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
@@ -293,6 +298,7 @@ void Reception::pass_on(Id id, Client& client) {
 void Reception::refuse(Id id, Client& client, const Reply& reply, std::size_t head_bytes,
                        bool has_body) {
   ++refused_;
+  has_refused_ = true;
   const bool ends = has_body || --client.requests_left <= 0;
   const auto text = plain_reply(reply, {{"Connection", ends ? "close" : "keep-alive"}});
   const auto sent = send_now(client.connection.socket(), text);

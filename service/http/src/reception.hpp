@@ -84,7 +84,8 @@ class Reception {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Client>> returned_;
   std::string told_;
-  long refused_ = 0;
+  long refused_ = 0;          ///< since they were logged
+  bool has_refused_ = false;  ///< in the round before
   Clock::time_point tell_refused_at_;
 };
 
