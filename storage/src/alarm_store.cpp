@@ -42,6 +42,7 @@ Result<DataTimes> AlarmStore::times() {
     times.undelivered = time(
         "SELECT min(opened_at) FROM outbox JOIN incident ON incident.id = incident_id "
         "WHERE outbox.state <> 'sent' AND outbox.kind = 'open'");
+    times.last_delivery = time("SELECT max(sent_at) FROM outbox WHERE sent_at IS NOT NULL");
     return times;
   });
 }

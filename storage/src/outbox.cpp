@@ -116,12 +116,12 @@ Result<OutboxRow> IncidentStore::mark_sending(const std::string& key) {
   });
 }
 
-Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_number) {
+Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(connection,
-                                "UPDATE outbox SET state = 'sent', issue_number = ?, "
+                                "UPDATE outbox SET state = 'sent', issue_number = ?, sent_at = ?, "
                                 "last_error = '' WHERE key = ? AND state = 'sending'",
-                                issue_number, key);
+                                issue_number, now, key);
     TW_TRY(const auto row, moved(connection, key, changed, OutboxState::sending));
     if (row.kind == OutboxKind::open) {
       execute(connection, "UPDATE incident SET issue_number = ? WHERE id = ?", issue_number,

@@ -6,9 +6,11 @@
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -25,6 +27,7 @@ using terminal::StatusFacts;
 constexpr int kComparisonsShown = 10;
 /// The open ones among the newest incidents are shown: older ones that are still open are rare.
 constexpr int kIncidentsRead = 200;
+constexpr int kBisectionsRead = 1000;
 
 Status add_comparisons(storage::Database& database, const config::Config& config,
                        const bisect::CommitHistory* history, StatusFacts& facts) {
@@ -61,6 +64,8 @@ Status add_incidents(storage::Database& database, const bisect::CommitHistory* h
     facts.open.push_back(std::move(found));
   }
   TW_TRY(facts.unsent, store.unsent());
+  TW_TRY(const auto times, storage::AlarmStore(database).times());
+  facts.last_delivery = times.last_delivery;
   return {};
 }
 
@@ -73,12 +78,20 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY_VOID(add_incidents(database, commits, facts));
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
+  TW_TRY(const auto bisections, storage::BisectionStore(database).list(kBisectionsRead));
+  const auto culprits = report::culprit_tally(bisections);
+  facts.culprits_named = culprits.named;
+  facts.culprits_disputed = culprits.disputed;
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
   return facts;
 }
 
-json self_tests_json(const std::vector<storage::SelfTestTally>& tallies) {
-  json object{{"all", report::json_of(storage::sum_of(tallies))}, {"by_metric", json::array()}};
+json self_tests_json(const StatusFacts& facts) {
+  const auto& tallies = facts.self_tests;
+  json object{
+      {"all", report::json_of(storage::sum_of(tallies))},
+      {"by_metric", json::array()},
+      {"culprits", {{"named", facts.culprits_named}, {"disputed", facts.culprits_disputed}}}};
   for (const auto& tally : tallies) {
     auto item = report::json_of(tally);
     item["metric"] = to_string(tally.metric);
@@ -115,7 +128,8 @@ json comparisons_json(const std::vector<terminal::NamedComparison>& comparisons)
   return array;
 }
 
-json outbox_json(const std::vector<storage::OutboxRow>& unsent) {
+json outbox_json(const StatusFacts& facts) {
+  const auto& unsent = facts.unsent;
   const auto dead =
       std::ranges::count(unsent, storage::OutboxState::dead, &storage::OutboxRow::state);
   std::string last_error;
@@ -124,7 +138,9 @@ json outbox_json(const std::vector<storage::OutboxRow>& unsent) {
   }
   return {{"waiting", static_cast<std::ptrdiff_t>(unsent.size()) - dead},
           {"dead", dead},
-          {"last_error", report::text_or_null(last_error)}};
+          {"last_error", report::text_or_null(last_error)},
+          {"last_delivery_at",
+           facts.last_delivery ? report::time_of(*facts.last_delivery) : json(nullptr)}};
 }
 
 json to_json(const StatusFacts& facts) {
@@ -142,10 +158,10 @@ json to_json(const StatusFacts& facts) {
            facts.newest ? report::time_of(facts.newest->comparison.created_at) : json(nullptr)},
           {"open_incidents", open},
           {"bisections", searches},
-          {"outbox", outbox_json(facts.unsent)},
+          {"outbox", outbox_json(facts)},
           {"comparisons", comparisons_json(facts.recent)},
           {"waiting", waiting_json(facts.waiting)},
-          {"self_tests", self_tests_json(facts.self_tests)}};
+          {"self_tests", self_tests_json(facts)}};
 }
 
 Outcome run_status(const Invocation& invocation) {

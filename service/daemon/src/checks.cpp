@@ -11,10 +11,13 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -74,6 +77,25 @@ CheckResult check_database(const fs::path& path) {
              std::to_string(breaches->size()) + " broken rules, first " + first.invariant + ": " +
                  first.rows,
              "restore a backup of " + path.string());
+}
+
+/// What has reached the tracker, as far as the database says.
+CheckResult check_delivery(const config::Config& config) {
+  const std::string what = "delivery of issues";
+  if (config.github.repository.empty()) return good(what, "not asked for");
+  std::error_code error;
+  if (!fs::exists(config.storage.path, error)) return good(what, "no database yet");
+  const auto database = open_reader(config);
+  if (!database) return bad(Severity::unknown, what, "unknown: " + database.error().message, "");
+  const auto times = storage::AlarmStore(**database).times();
+  const auto unsent = storage::IncidentStore(**database).unsent();
+  if (!times || !unsent) return bad(Severity::unknown, what, "unknown: see database", "");
+  const auto last = times->last_delivery
+                        ? "the last one at " + platform::date_and_minute(*times->last_delivery)
+                        : std::string("none yet");
+  if (unsent->empty()) return good(what, last + ", nothing waits");
+  return bad(Severity::warning, what, last + ", " + std::to_string(unsent->size()) + " not sent",
+             "`torchwatch outbox list` says why");
 }
 
 std::ptrdiff_t folders_in(const fs::path& folder) {
@@ -200,7 +222,7 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_space(config.storage.path.parent_path()), check_database(config.storage.path),
         check_channel(config), check_names(config), check_source(config), check_recipe(config),
         check_sandbox(config), check_socket(config), check_web_token(config),
-        check_github(config, *client)}) {
+        check_github(config, *client), check_delivery(config)}) {
     results.push_back(result);
   }
   return results;

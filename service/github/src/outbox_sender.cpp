@@ -134,7 +134,7 @@ Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker,
   // Broken off, it stays in `sending` and is looked up the next time.
   if (!number && stop.stop_requested()) return {};
   if (!number) return postpone(message, number.error(), delivery);
-  TW_TRY_VOID(incidents_.mark_sent(message.key, *number));
+  TW_TRY_VOID(incidents_.mark_sent(message.key, *number, clock_.wall_now()));
   ++delivery.sent;
   logger_.info("message delivered", {{"message", message.key}, {"issue", *number}});
   return platform::failpoint("outbox.after_sent");

@@ -8,6 +8,7 @@
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -114,6 +115,9 @@ void print_outbox(std::ostream& out, const StatusFacts& facts, const Screen& scr
       facts.unsent, [](const auto& message) { return !message.last_error.empty(); });
   if (failed != facts.unsent.end()) text += "; last error: " + failed->last_error;
   if (facts.newest_issue) text += fmt::format("; newest issue #{}", *facts.newest_issue);
+  if (facts.last_delivery) {
+    text += "; the last delivery was " + age_text(*facts.last_delivery, facts.now);
+  }
   out << '\n' << wrapped(text + ".", screen.columns, 2);
 }
 
@@ -154,6 +158,12 @@ void print_self_tests(std::ostream& out, const StatusFacts& facts, const Screen&
   out << '\n' << wrapped(text, screen.columns);
 }
 
+void print_culprits(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.culprits_named == 0) return;
+  const report::CulpritTally tally{facts.culprits_named, facts.culprits_disputed};
+  out << '\n' << wrapped(report::culprit_tally_text(tally), screen.columns);
+}
+
 }  // namespace
 
 std::string age_text(storage::WallMillis at, storage::WallMillis now) {
@@ -171,6 +181,7 @@ void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   print_outbox(out, facts, screen);
   print_recent(out, facts, screen);
   print_self_tests(out, facts, screen);
+  print_culprits(out, facts, screen);
 }
 
 }  // namespace torchwatch::terminal

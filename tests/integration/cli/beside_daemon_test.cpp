@@ -302,3 +302,12 @@ TEST_CASE("a database in a folder with a long path is reached as well") {
   const DaemonProcess daemon(place.file, place.socket());
   CHECK(place.run({"incident", "close", "1"}).out == "incident 1 closed\n");
 }
+
+TEST_CASE("a daemon ends in good order by each signal that asks it to, also by a closed terminal") {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    CAPTURE(signal);
+    const Place place;
+    DaemonProcess daemon(place.file, place.state / "control");
+    CHECK(daemon.end(signal) == 0);
+  }
+}

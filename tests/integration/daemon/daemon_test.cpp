@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,8 +11,10 @@
 #include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/daemon/checks.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -308,4 +311,32 @@ TEST_CASE("the log has start, requests and end of a daemon, and never a token") 
   CHECK_THAT(text, !Contains(kToken) && !Contains("wrong-token"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(json::accept(line));
+}
+
+TEST_CASE("check says when an issue was last delivered, and what was not") {
+  Service service;
+  service.config.github.repository = "pytorch/pytorch";
+  service.config.github.api = "http://127.0.0.1:1";
+  service.application =
+      daemon::Application::open(service.config, service.progress, service.log).value();
+  auto& database = service.application->services().database;
+  const auto found = [&] {
+    const auto results = daemon::check_all(service.config);
+    const auto result = std::ranges::find_if(
+        results, [](const daemon::CheckResult& each) { return each.what == "delivery of issues"; });
+    return result == results.end() ? "" : result->found;
+  };
+  CHECK(found() == "none yet, nothing waits");
+  storage::AlarmStore alarms(database);
+  storage::AlarmRow alarm;
+  alarm.cause = storage::AlarmCause::no_nightly;
+  alarm.since = alarm.raised_at = 1;
+  storage::OutboxRow message;
+  message.key = message.title = message.body = "k";
+  REQUIRE(alarms.raise(alarm, message));
+  CHECK(found() == "none yet, 1 not sent");
+  storage::IncidentStore incidents(database);
+  REQUIRE(incidents.mark_sending("k"));
+  REQUIRE(incidents.mark_sent("k", 7, 1'786'935'845'000));
+  CHECK(found() == "the last one at 2026-08-17 03:04, nothing waits");
 }

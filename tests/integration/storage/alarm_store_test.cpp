@@ -26,7 +26,7 @@ struct Alarms : FreshStores {
 
   void send(const std::string& key, std::int64_t issue) {
     REQUIRE(stores.incidents.mark_sending(key));
-    REQUIRE(stores.incidents.mark_sent(key, issue));
+    REQUIRE(stores.incidents.mark_sent(key, issue, 1000 + issue));
   }
 };
 
@@ -48,6 +48,7 @@ TEST_CASE_METHOD(Alarms, "an alarm goes through the outbox as an issue that is o
   REQUIRE(messages.at(1).kind == OutboxKind::close);
   send(next_key(), 41);
   REQUIRE(next_key() == "none");
+  REQUIRE(alarms.times().value().last_delivery == 1041);
   REQUIRE(stores.database->check_invariants().value().empty());
 }
 

@@ -39,7 +39,7 @@ TEST_CASE_METHOD(FreshStores, "every change of state is an event, and nothing el
   REQUIRE(stores.incidents.mark_sending("m"));
   REQUIRE(stores.incidents.record_failure("m", {.error = "no network"}));
   REQUIRE(stores.incidents.mark_sending("m"));
-  REQUIRE(stores.incidents.mark_sent("m", 7));
+  REQUIRE(stores.incidents.mark_sent("m", 7, 1000));
   const auto request = stores.requests.receive("d", RequestKind::nightly, "{}", 1).value().first;
   REQUIRE(stores.requests.claim(request.id));
   REQUIRE(stores.requests.answer(request.id, RequestState::done, "{}"));

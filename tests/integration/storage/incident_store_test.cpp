@@ -110,12 +110,12 @@ TEST_CASE_METHOD(OneIncident, "an incident opens one issue, whatever the keys") 
 
 TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once") {
   queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sent("m1", 5).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.mark_sent("m1", 5, 1000).error().code == ErrorCode::conflict);
   const auto sending = incidents.mark_sending("m1").value();
   REQUIRE(sending.state == OutboxState::sending);
   REQUIRE(incidents.mark_sending("m1").error().code == ErrorCode::conflict);
-  REQUIRE(incidents.mark_sent("m1", 42));
-  REQUIRE(incidents.mark_sent("m1", 43).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.mark_sent("m1", 42, 1000));
+  REQUIRE(incidents.mark_sent("m1", 43, 1000).error().code == ErrorCode::conflict);
   REQUIRE(incidents.record_failure("m1", {.error = "e", .give_up = true}).error().code ==
           ErrorCode::conflict);
   REQUIRE(incidents.get(incident.id).value().issue_number == 42);
@@ -154,7 +154,7 @@ TEST_CASE_METHOD(OneIncident, "a message that was given up can be retried, one t
   REQUIRE(again.tries == 0);
   REQUIRE(next_key(0) == "m1");
   REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.mark_sent("m1", 42));
+  REQUIRE(incidents.mark_sent("m1", 42, 1000));
   REQUIRE(incidents.retry("m1").error().code == ErrorCode::conflict);
   REQUIRE(incidents.retry("m9").error().code == ErrorCode::not_found);
   REQUIRE(incidents.unsent().value().empty());
@@ -188,7 +188,7 @@ TEST_CASE_METHOD(OneIncident, "messages of one incident keep their order") {
   REQUIRE(next_key(10) == "n1");
   REQUIRE(next_key(500) == "m1");
   REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.mark_sent("m1", 42));
+  REQUIRE(incidents.mark_sent("m1", 42, 1000));
   REQUIRE(next_key(10) == "m2");
 }
 
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(OneIncident,
     REQUIRE(next_key() == "none");
   }
   SECTION("the comment is dead") {
-    REQUIRE(incidents.mark_sent("m1", 42));
+    REQUIRE(incidents.mark_sent("m1", 42, 1000));
     REQUIRE(incidents.mark_sending("m2"));
     REQUIRE(incidents.record_failure("m2", {.error = "422", .give_up = true}));
     REQUIRE(next_key() == "m3");

@@ -24,7 +24,7 @@ struct DamagedFile {
       const auto incident = stores.incidents.open(incident_of(comparison, key)).value();
       REQUIRE(stores.incidents.queue(message_of(incident, key, OutboxKind::open)));
       REQUIRE(stores.incidents.mark_sending(key));
-      REQUIRE(stores.incidents.mark_sent(key, 40 + incident.id));
+      REQUIRE(stores.incidents.mark_sent(key, 40 + incident.id, 1000));
     }
     comparison = stores.comparisons.advance(comparison, ComparisonState::reported, 3).value();
     REQUIRE(stores.requests.receive("d1", RequestKind::nightly, "{}", 1));

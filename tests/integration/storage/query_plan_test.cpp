@@ -223,7 +223,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.mark_sending("m0"));
     REQUIRE(incidents.record_failure("m0", {.error = "e", .not_before = 1}));
     REQUIRE(incidents.mark_sending("m0"));
-    REQUIRE(incidents.mark_sent("m0", 1));
+    REQUIRE(incidents.mark_sent("m0", 1, 1000));
     REQUIRE(incidents.unsent());
     REQUIRE(incidents.make_due());
     REQUIRE(incidents.set_title(3, "t"));

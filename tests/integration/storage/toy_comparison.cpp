@@ -264,7 +264,7 @@ Status ToyComparison::send(const OutboxRow& message) {
   if (!number) {
     TW_TRY(number, post(tracker_, message.key));
   }
-  return stores_.incidents.mark_sent(message.key, *number);
+  return stores_.incidents.mark_sent(message.key, *number, 1000);
 }
 
 Result<bool> ToyComparison::incident_is_closed() {

@@ -32,6 +32,7 @@ struct DataTimes {
   std::optional<WallMillis> without_verdict;
   std::optional<WallMillis> last_self_test;  ///< judged
   std::optional<WallMillis> undelivered;     ///< the oldest incident without its issue
+  std::optional<WallMillis> last_delivery;   ///< of a message to the tracker
 };
 
 /// Alarms and what they are about. Thread-safe as Database is.

@@ -49,7 +49,7 @@ class IncidentStore {
   /// was faster.
   Result<OutboxRow> mark_sending(const std::string& key);
   /// sending -> sent; an `open` also gives its incident the issue's number.
-  Status mark_sent(const std::string& key, std::int64_t issue_number);
+  Status mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now);
   /// sending -> pending with a later date, or dead. `tries` says how many count by now: what the
   /// network, the tracker or the token are to blame for counts for nothing.
   Status record_failure(const std::string& key, const OutboxFailure&);

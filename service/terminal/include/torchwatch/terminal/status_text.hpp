@@ -28,8 +28,11 @@ struct StatusFacts {
   std::vector<storage::SetbackRow> waiting = {};
   std::vector<storage::OutboxRow> unsent = {};
   std::optional<std::int64_t> newest_issue = {};
+  std::optional<storage::WallMillis> last_delivery = {};  ///< to the tracker
   std::vector<NamedComparison> recent = {};
   std::vector<storage::SelfTestTally> self_tests = {};
+  int culprits_named = 0;
+  int culprits_disputed = 0;  ///< of these
 };
 
 /// Says how long ago something was: "5 h 12 min ago", "3 days ago".
