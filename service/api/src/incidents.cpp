@@ -15,8 +15,8 @@ using nlohmann::json;
 using storage::IncidentRow;
 using storage::IncidentState;
 
-constexpr std::size_t kNameBytesMax = 200;
-constexpr std::size_t kReasonBytesMax = 4'000;
+constexpr std::size_t kNameMax = 200;
+constexpr std::size_t kReasonMax = 4'000;
 
 json message_json(const storage::OutboxRow& message) {
   return {{"kind", to_string(message.kind)},
@@ -29,7 +29,7 @@ json message_json(const storage::OutboxRow& message) {
 /// The name of who asks: the one that the body says, or the user's on this machine. Errors:
 /// invalid.
 Result<std::string> who_asks(const Request& request, const json& body) {
-  TW_TRY(auto by, text_member(body, "by", kNameBytesMax));
+  TW_TRY(auto by, text_member(body, "by", kNameMax));
   if (by.empty() && request.peer) by = platform::user_name(*request.peer);
   if (by.empty()) return fail(ErrorCode::invalid, "missing who decides: give by");
   return by;
@@ -120,8 +120,8 @@ Result<Reply> close_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> accept_incident(const Request& request, const Backend& backend) {
   TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
-  TW_TRY(auto by, text_member(body, "by", kNameBytesMax));
-  TW_TRY(const auto reason, text_member(body, "reason", kReasonBytesMax));
+  TW_TRY(auto by, text_member(body, "by", kNameMax));
+  TW_TRY(const auto reason, text_member(body, "reason", kReasonMax));
   if (by.empty() && request.peer) by = platform::user_name(*request.peer);
   if (by.empty() || reason.empty()) {
     return fail(ErrorCode::invalid, "missing who accepts the incident, or why: give by and reason");
@@ -154,7 +154,7 @@ Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
   TW_TRY(const auto by, who_asks(request, body));
-  TW_TRY(const auto reason, text_member(body, "reason", kReasonBytesMax));
+  TW_TRY(const auto reason, text_member(body, "reason", kReasonMax));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto bisection, backend.dispute_incident(id, by, reason));
   if (backend.request_arrived) backend.request_arrived();

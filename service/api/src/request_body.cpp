@@ -38,6 +38,12 @@ Result<std::string> read_name(const json& value, const std::string& member) {
                                       "with a dash");
 }
 
+/// Counts the characters of UTF-8, which the parser has checked.
+std::size_t characters_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
 std::string listed(std::initializer_list<std::string_view> words) {
   std::string text;
   for (const auto word : words) text += (text.empty() ? "" : ", ") + std::string(word);
@@ -69,7 +75,8 @@ Result<std::string> name_member(const json& object, const char* member) {
   return read_name(*found, member);
 }
 
-Result<std::string> text_member(const json& object, const char* member, std::size_t bytes_max) {
+Result<std::string> text_member(const json& object, const char* member,
+                                std::size_t characters_max) {
   const auto found = object.find(member);
   if (found == object.end()) return std::string();
   const auto is_harmless = [](char c) {
@@ -78,13 +85,13 @@ Result<std::string> text_member(const json& object, const char* member, std::siz
   };
   if (found->is_string()) {
     const auto& text = found->get_ref<const std::string&>();
-    if (!text.empty() && text.size() <= bytes_max && std::ranges::all_of(text, is_harmless)) {
-      return text;
-    }
+    const auto characters = characters_of(text);
+    const bool fits = characters > 0 && characters <= characters_max;
+    if (fits && std::ranges::all_of(text, is_harmless)) return text;
   }
   return fail(ErrorCode::invalid, "\"" + std::string(member) + "\" must be a string of 1 to " +
-                                      std::to_string(bytes_max) +
-                                      " bytes without control characters");
+                                      std::to_string(characters_max) +
+                                      " characters, none a control character");
 }
 
 Result<std::vector<std::string>> names_member(const json& object, const char* member) {

@@ -19,10 +19,10 @@ Result<nlohmann::json> parse_object(const std::string& body,
 /// may become a program's argument). Returns "" if the member is absent. Errors: invalid.
 Result<std::string> name_member(const nlohmann::json& object, const char* member);
 
-/// Reads a text for people: 1 to `bytes_max` bytes without control characters other than tabs and
+/// Reads a text for people: 1 to `characters_max` characters, none a control character but tabs and
 /// line breaks. Returns "" if the member is absent. Errors: invalid.
 Result<std::string> text_member(const nlohmann::json& object, const char* member,
-                                std::size_t bytes_max);
+                                std::size_t characters_max);
 
 /// Reads a list of at most 100 names; empty if the member is absent. Errors: invalid.
 Result<std::vector<std::string>> names_member(const nlohmann::json& object, const char* member);

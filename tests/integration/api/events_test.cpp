@@ -11,12 +11,15 @@ using Catch::Contains;
 
 namespace {
 
+// Who has a token may ask as often as it likes.
+const std::string kAuthorization = "Authorization: Bearer tw_a-token-for-tests\r\n";
+
 /// A client that follows the events, beyond the head of its answer.
 struct Following : RawClient {
   explicit Following(const Api& api, const std::string& query = "", const std::string& header = "")
       : RawClient(api.server->port()) {
-    REQUIRE(
-        send("GET /api/v1/events" + query + " HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n"));
+    REQUIRE(send("GET /api/v1/events" + query + " HTTP/1.1\r\nHost: localhost\r\n" +
+                 kAuthorization + header + "\r\n"));
     head = until("\r\n\r\n");
     greeting = until("\n\n");
   }

@@ -61,6 +61,7 @@ TEST_CASE("a text for people has blanks and line breaks, no escapes, and an end"
   };
   CHECK(check("the price\n\tof a fix"));
   CHECK(check("größer"));
+  CHECK(check("zwanzig große Größen"));  // characters count, not bytes
   CHECK_FALSE(check(""));
   CHECK_FALSE(check("\x1b[31m"));
   CHECK_FALSE(check("a\rb"));
