@@ -5,6 +5,7 @@
 #                                  in a checkout; the program finds it beside itself
 #   share/torchwatch/deploy/       recipes, the list of Debian packages
 #   share/doc/torchwatch/          README, documents, the configuration with every key
+#   share/man/man1/torchwatch.1    the manual page, made by the program itself
 #   lib/systemd/system/            the unit, which runs the installed program
 #
 # Removing these removes an installation; state and configuration are not part of it.
@@ -12,6 +13,12 @@ include(GNUInstallDirs)
 set(torchwatch_share ${CMAKE_INSTALL_DATADIR}/torchwatch)
 
 install(TARGETS torchwatch RUNTIME)
+
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1
+  COMMAND torchwatch manual > ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1
+  DEPENDS torchwatch VERBATIM)
+add_custom_target(manual_page ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
   cmake_path(GET folder PARENT_PATH parent)

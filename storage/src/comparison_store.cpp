@@ -283,6 +283,20 @@ Result<std::vector<SelfTestTally>> ComparisonStore::self_tests() {
   });
 }
 
+Result<std::map<Verdict, int>> ComparisonStore::verdict_counts(Id comparison) {
+  return read(database_, [&](Connection& connection) -> Result<std::map<Verdict, int>> {
+    Query query(connection,
+                "SELECT verdict, count(*) FROM verdict WHERE comparison_id = ? GROUP BY verdict",
+                comparison);
+    std::map<Verdict, int> counts;
+    while (query.next()) {
+      const auto verdict = query.take<Verdict>();
+      counts[verdict] = query.take<int>();
+    }
+    return counts;
+  });
+}
+
 SelfTestTally sum_of(const std::vector<SelfTestTally>& tallies) {
   SelfTestTally sum;
   for (const auto& tally : tallies) {

@@ -238,6 +238,29 @@ Result<std::vector<Series>> RunStore::all_series() {
   });
 }
 
+Result<double> RunStore::seconds_of(Owner owner, const Benchmark& benchmark) {
+  constexpr double kMillisPerSecond = 1000;
+  return read(database_, [&](Connection& connection) -> Result<double> {
+    Query query(connection,
+                "SELECT issued_at, ended_at FROM attempt "
+                "JOIN benchmark ON benchmark.id = attempt.benchmark_id WHERE " +
+                    owner_column(owner.kind) +
+                    " = ? AND workload = ? AND configuration = ? AND variant = ? "
+                    "AND ended_at IS NOT NULL ORDER BY issued_at",
+                owner.id, benchmark.workload, to_string(benchmark.configuration),
+                to_string(benchmark.variant));
+    WallMillis total = 0;
+    WallMillis counted_to = 0;
+    while (query.next()) {
+      const auto from = std::max(query.take<WallMillis>(), counted_to);
+      const auto to = query.take<WallMillis>();
+      total += std::max<WallMillis>(0, to - from);
+      counted_to = std::max(counted_to, to);
+    }
+    return static_cast<double>(total) / kMillisPerSecond;
+  });
+}
+
 Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit) {
   return read(database_, [&](Connection& connection) -> Result<std::vector<RunValue>> {
     TW_TRY(auto newest_first,

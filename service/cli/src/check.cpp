@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -8,6 +9,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -62,11 +64,30 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
   return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 
+/// "Fit to measure, 2 warnings, 3 not known."
+std::string conclusion_of(const nlohmann::json& found) {
+  const auto count = [&](daemon::Severity severity) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        found, [&](const auto& item) { return item.at("severity") == to_word(severity); }));
+  };
+  const auto errors = count(daemon::Severity::error);
+  const auto warnings = count(daemon::Severity::warning);
+  const auto unknown = count(daemon::Severity::unknown);
+  auto text = errors == 0 ? std::string("Fit to measure")
+                          : "Not fit to measure: " + figures::count(errors, "error");
+  if (warnings > 0) text += ", " + figures::count(warnings, "warning");
+  if (unknown > 0) text += ", " + std::to_string(unknown) + " not known";
+  return text + ".";
+}
+
 Outcome run_check(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   auto checked = check(config);
   nlohmann::json json{{"schema", 1}, {"items", checked.json}};
-  if (!invocation.json) checked.table.print(invocation.out, invocation.screen);
+  if (!invocation.json) {
+    checked.table.print(invocation.out, invocation.screen);
+    invocation.out << '\n' << conclusion_of(checked.json) << '\n';
+  }
   if (options.noise) {
     TW_TRY(const auto noise, noise_of(invocation, options, config));
     json["noise"] = noise_json(noise);

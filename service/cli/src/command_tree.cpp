@@ -77,12 +77,27 @@ CommandTree::CommandTree(Invocation& invocation)
   app_.set_version_flag("--version,-V", "torchwatch " TORCHWATCH_VERSION, "Print the version");
   app_.set_help_flag("--help,-h", "Print this help");
   add_global_options();
-  for (const auto add :
-       {add_nightly, add_compare, add_measure, add_bisect, add_serve, add_status,
-        commands::add_comparisons, commands::add_incidents, commands::add_bisections,
-        commands::add_series, commands::add_requests, commands::add_outbox, commands::add_tokens,
-        commands::add_database, commands::add_builds, add_workloads, add_check, add_init,
-        add_completion}) {
+  for (const auto add : {add_nightly,
+                         add_compare,
+                         add_measure,
+                         add_bisect,
+                         add_serve,
+                         add_status,
+                         commands::add_comparisons,
+                         commands::add_incidents,
+                         commands::add_bisections,
+                         commands::add_series,
+                         commands::add_requests,
+                         commands::add_outbox,
+                         commands::add_tokens,
+                         commands::add_database,
+                         commands::add_builds,
+                         add_workloads,
+                         add_check,
+                         add_config,
+                         add_init,
+                         add_completion,
+                         add_manual}) {
     add(commands_);
   }
 }

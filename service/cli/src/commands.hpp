@@ -21,5 +21,7 @@ void add_workloads(Commands&);
 void add_check(Commands&);
 void add_init(Commands&);
 void add_completion(Commands&);
+void add_config(Commands&);
+void add_manual(Commands&);
 
 }  // namespace torchwatch::cli

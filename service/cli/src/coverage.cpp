@@ -98,24 +98,30 @@ Result<std::vector<WorkloadCoverage>> cover(comparison::Services& services,
   return all;
 }
 
-void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all) {
+void print_coverage(std::ostream& out, const std::vector<WorkloadCoverage>& all,
+                    const terminal::Screen& screen) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"domain"}, {"workloads", Align::right}, {"operators", Align::right}});
   for (const auto& [domain, of] : by_domain(all)) {
     table.add({domain, std::to_string(of.size()), std::to_string(united(of).size())});
   }
   table.add({"all", std::to_string(all.size()), std::to_string(united(pointers(all)).size())});
-  table.print(out);
+  table.print(out, screen);
 
   const auto theirs = mlperf_networks(all);
   std::vector<std::string> names;
   for (const auto* each : theirs) names.push_back(each->workload);
-  out << fmt::format(
-      "\nMLPerf's networks, as far as they are here ({}), reach {} operators: the suite reaches "
-      "{:.2f} times as many.\n\nReached by one workload only:\n",
-      fmt::join(names, ", "), united(theirs).size(), ratio_to_mlperf(all));
+  const auto say = [&](const std::string& text, std::size_t indent) {
+    out << terminal::wrapped(text, screen.columns, indent);
+  };
+  out << '\n';
+  say(fmt::format("MLPerf's networks, as far as they are here ({}), reach {} operators: the suite "
+                  "reaches {:.2f} times as many.",
+                  fmt::join(names, ", "), united(theirs).size(), ratio_to_mlperf(all)),
+      0);
+  out << "\nReached by one workload only:\n";
   for (const auto& [workload, operators] : reached_once(all)) {
-    out << fmt::format("  {}: {}\n", workload, fmt::join(operators, ", "));
+    say(fmt::format("  {}: {}", workload, fmt::join(operators, ", ")), 4);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
 
@@ -28,7 +29,7 @@ Result<std::vector<WorkloadCoverage>> cover(comparison::Services&, const storage
 
 /// How many operators are reached in all, by domain, and by the networks of MLPerf that the paper
 /// compares with; and which only one workload reaches.
-void print_coverage(std::ostream&, const std::vector<WorkloadCoverage>&);
+void print_coverage(std::ostream&, const std::vector<WorkloadCoverage>&, const terminal::Screen&);
 nlohmann::json coverage_json(const std::vector<WorkloadCoverage>&);
 
 }  // namespace torchwatch::cli

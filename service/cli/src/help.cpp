@@ -17,10 +17,7 @@ constexpr const char* kExitStatuses =
     "0 nothing regressed, 1 regression or culprit found, 2 wrong use, 3 environment error, "
     "4 no conclusion, 130 interrupted";
 
-struct Entry {
-  std::string name;
-  std::string meaning;
-};
+using Entry = HelpEntry;
 
 /// The text in lines of at most kColumns, each but the first behind `indent` blanks.
 std::string wrapped(const std::string& text, std::size_t column, std::size_t indent) {
@@ -87,31 +84,6 @@ std::string meaning_of(const CLI::Option& option) {
   return text;
 }
 
-std::vector<Entry> entries_of(const CLI::App& app, bool positional) {
-  std::vector<Entry> entries;
-  for (const auto* option : app.get_options()) {
-    const bool is_repeated = app.get_parent() != nullptr && option == app.get_help_ptr();
-    if (option->get_positional() != positional || is_repeated) continue;
-    entries.push_back({name_of(*option), meaning_of(*option)});
-  }
-  return entries;
-}
-
-std::string usage_of(const CLI::App& app) {
-  auto usage = "Usage: " + full_name(app);
-  if (!subcommands_of(app).empty()) return usage + " COMMAND ...\n";
-  for (const auto* option : app.get_options()) {
-    if (option->get_required() && !option->get_positional()) usage += " " + name_of(*option);
-  }
-  if (!entries_of(app, false).empty()) usage += " [OPTION...]";
-  for (const auto* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    const auto name = option->get_name(true, false);
-    usage += option->get_required() ? " " + name : " [" + name + "]";
-  }
-  return usage + "\n";
-}
-
 std::string commands_of(const CLI::App& app) {
   std::vector<Entry> entries;
   for (const auto* command : subcommands_of(app)) {
@@ -135,10 +107,39 @@ const CLI::App& root_of(const CLI::App& app) {
 
 }  // namespace
 
+std::string_view exit_statuses() {
+  return kExitStatuses;
+}
+
+std::vector<HelpEntry> entries_of(const CLI::App& app, bool positional) {
+  std::vector<HelpEntry> entries;
+  for (const auto* option : app.get_options()) {
+    const bool is_repeated = app.get_parent() != nullptr && option == app.get_help_ptr();
+    if (option->get_positional() != positional || is_repeated) continue;
+    entries.push_back({name_of(*option), meaning_of(*option)});
+  }
+  return entries;
+}
+
+std::string usage_of(const CLI::App& app) {
+  auto usage = full_name(app);
+  if (!subcommands_of(app).empty()) return usage + " COMMAND ...";
+  for (const auto* option : app.get_options()) {
+    if (option->get_required() && !option->get_positional()) usage += " " + name_of(*option);
+  }
+  if (!entries_of(app, false).empty()) usage += " [OPTION...]";
+  for (const auto* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    const auto name = option->get_name(true, false);
+    usage += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return usage;
+}
+
 std::string help_of(const CLI::App& app) {
   const bool is_root = app.get_parent() == nullptr;
-  auto text = wrapped(app.get_description(), 0, 0) + "\n\n" + usage_of(app) + commands_of(app) +
-              section("Arguments", entries_of(app, true));
+  auto text = wrapped(app.get_description(), 0, 0) + "\n\nUsage: " + usage_of(app) + "\n" +
+              commands_of(app) + section("Arguments", entries_of(app, true));
   if (!is_root) text += section("Options", entries_of(app, false));
   text += section("Options of all commands", entries_of(root_of(app), false)) + example_of(app);
   if (is_root) {

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace torchwatch::cli {
 
@@ -9,5 +11,19 @@ namespace torchwatch::cli {
 /// and options with their defaults, the options of all commands, an example, and for the whole
 /// program the exit statuses.
 std::string help_of(const CLI::App&);
+
+/// An option or an argument as people type it, and what it means with its default.
+struct HelpEntry {
+  std::string name;
+  std::string meaning;
+};
+/// Returns the arguments of a command, or its options.
+std::vector<HelpEntry> entries_of(const CLI::App&, bool positional);
+
+/// Returns "torchwatch incident show [OPTION...] ID".
+std::string usage_of(const CLI::App&);
+
+/// Returns what each exit status means.
+std::string_view exit_statuses();
 
 }  // namespace torchwatch::cli

@@ -8,6 +8,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -44,6 +45,7 @@ Status add_comparisons(storage::Database& database, const config::Config& config
     }
     TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
     named.incidents = incidents.size();
+    TW_TRY(named.result, report::result_word(database, row));
     facts.recent.push_back(std::move(named));
   }
   TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, 1));
@@ -115,12 +117,13 @@ json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
 
 json comparisons_json(const std::vector<terminal::NamedComparison>& comparisons) {
   auto array = json::array();
-  for (const auto& [row, candidate, baseline, incidents] : comparisons) {
+  for (const auto& [row, candidate, baseline, result, incidents] : comparisons) {
     array.push_back({{"id", row.id},
                      {"purpose", to_string(row.purpose)},
                      {"candidate", candidate},
                      {"baseline", report::text_or_null(baseline)},
                      {"state", to_string(row.state)},
+                     {"result", result},
                      {"reason", report::text_or_null(report::remark_on(row))},
                      {"incidents", incidents},
                      {"created_at", report::time_of(row.created_at)}});

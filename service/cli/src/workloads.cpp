@@ -77,7 +77,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
   if (invocation.json) {
     invocation.out << coverage_json(covered).dump(2) << '\n';
   } else {
-    print_coverage(invocation.out, covered);
+    print_coverage(invocation.out, covered, invocation.screen);
   }
   return ExitStatus::done;
 }

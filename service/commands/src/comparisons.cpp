@@ -8,6 +8,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -36,7 +37,7 @@ Outcome run_list(const Invocation& invocation) {
                                {"purpose", Align::left, 2},
                                {"candidate"},
                                {"baseline", Align::left, 1},
-                               {"state"},
+                               {"result"},
                                {"remark", Align::left, 0, kRemarkMin}})};
   for (const auto& row : rows) {
     TW_TRY(const auto candidate, builds.get(row.candidate));
@@ -46,14 +47,16 @@ Outcome run_list(const Invocation& invocation) {
       baseline = build.name;
     }
     TW_TRY(const auto remark, remark_on(*database, row));
+    TW_TRY(const auto result, report::result_word(*database, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     std::string(to_string(row.purpose)), candidate.name, baseline,
-                     std::string(to_string(row.state)), remark});
+                     std::string(to_string(row.purpose)), candidate.name, baseline, result,
+                     remark});
     items.json.push_back({{"id", row.id},
                           {"purpose", to_string(row.purpose)},
                           {"candidate", candidate.name},
                           {"baseline", report::text_or_null(baseline)},
                           {"state", to_string(row.state)},
+                          {"result", result},
                           {"remark", report::text_or_null(remark)},
                           {"created_at", platform::iso_utc(row.created_at)}});
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/incident_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
@@ -30,12 +31,18 @@ Outcome run_list(const Invocation& invocation) {
                                {"kind"},
                                {"state"},
                                {"issue", terminal::Table::Align::left, 1},
+                               {"culprit"},
                                {"title"}})};
+  TW_TRY(const auto config, invocation.load_config());
+  const auto history = history_of(config);
   for (const auto& row : rows) {
+    TW_TRY(const auto found, gather(*database, history ? &*history : nullptr, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
                      std::string(to_string(row.kind)), std::string(report::state_word(row)),
-                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title});
+                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", found.culprit,
+                     row.title});
     items.json.push_back(report::json_of(row));
+    items.json.back()["culprit"] = report::text_or_null(found.culprit);
   }
   print(invocation, items, "No incident.");
   return ExitStatus::done;

@@ -31,6 +31,13 @@ Allowed<T> between(T least, T greatest) {
           [=](const T& value) { return least <= value && value <= greatest; }};
 }
 
+/// A share, which people tend to write in per cent.
+inline Allowed<double> share_between(double least, double greatest) {
+  auto allowed = between(least, greatest);
+  allowed.words += " (7 % is 0.07)";
+  return allowed;
+}
+
 template <typename T>
 Allowed<T> filled() {
   return {"not empty", [](const T& value) { return !value.empty(); }};

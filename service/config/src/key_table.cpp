@@ -179,9 +179,9 @@ void add_measuring(std::vector<Key>& table) {
 
 void add_judging(std::vector<Key>& table) {
   using C = Config;
-  table.push_back(key("detect", "threshold", &C::detect, &C::Detect::threshold, between(0.005, 2.0),
-                      "The size of change to find; 0.07 is 7 %."));
-  table.push_back(key("detect", "gate", &C::detect, &C::Detect::gate, between(0.004, 2.0),
+  table.push_back(key("detect", "threshold", &C::detect, &C::Detect::threshold,
+                      share_between(0.005, 2.0), "The size of change to find."));
+  table.push_back(key("detect", "gate", &C::detect, &C::Detect::gate, share_between(0.004, 2.0),
                       "The estimate that counts as a change, at most the threshold. If not set, it "
                       "follows the threshold in proportion."));
   table.push_back(key("detect", "confidence", &C::detect, &C::Detect::confidence,

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "key_table.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "value_format.hpp"
@@ -154,7 +155,8 @@ void apply_key(const Key& key, const toml::node& node, Config& config, Problems&
   const auto status = key.read(node, config);
   if (status) return;
   const std::string& what = status.error().message;
-  const bool names_allowed = key.allowed.empty() || what.find(key.allowed) != std::string::npos;
+  const bool names_allowed = key.allowed.empty() || what.find(key.allowed) != std::string::npos ||
+                             what.find("allowed: ") != std::string::npos;
   problems.add(node.source(), "[" + key.table + "] " + key.name + ": " + what +
                                   (names_allowed ? "" : " (" + key.allowed + ")"));
 }
@@ -203,23 +205,30 @@ void resolve(const fs::path& folder, Config& config) {
   for (const auto& key : key_table()) key.resolve(folder, config);
 }
 
+constexpr std::string_view kPublic = "https://github.com/";
+
+/// Returns the address of the server whose API [github] api is, with a slash at its end.
+std::string server_of(const Config& config) {
+  // A server of one's own has its API below its own address.
+  constexpr std::string_view kApi = "/api/v3";
+  const std::string_view api = config.github.api;
+  if (!api.ends_with(kApi)) return std::string(kPublic);
+  return std::string(api.substr(0, api.size() - kApi.size())) + "/";
+}
+
 }  // namespace
 
 std::string commits_address(const Config& config) {
-  constexpr std::string_view kPublic = "https://github.com/";
-  if (!config.github.commits.empty()) {
-    // A server of one's own has its API below its own address.
-    constexpr std::string_view kApi = "/api/v3";
-    auto server = config.github.api;
-    if (!server.ends_with(kApi)) return std::string(kPublic) + config.github.commits;
-    server.resize(server.size() - kApi.size());
-    return server + "/" + config.github.commits;
-  }
+  if (!config.github.commits.empty()) return server_of(config) + config.github.commits;
   auto address = config.source.repository;
   if (!address.starts_with(kPublic)) return "";
   while (address.ends_with("/")) address.pop_back();
   if (address.ends_with(".git")) address.resize(address.size() - 4);
   return address;
+}
+
+std::string issues_address(const Config& config) {
+  return config.github.repository.empty() ? "" : server_of(config) + config.github.repository;
 }
 
 fs::path control_socket(const Config& config) {

@@ -260,8 +260,12 @@ Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
 
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
   if (!std::filesystem::exists(config.storage.path)) {
-    return fail(ErrorCode::not_found, "no database at " + config.storage.path.string() +
-                                          ": `torchwatch nightly`, `compare` or `serve` makes it");
+    return fail(ErrorCode::not_found,
+                "no database at " + config.storage.path.string() +
+                    (config.file.empty() ? " (there is no torchwatch.toml here, so the "
+                                           "defaults are used; --config names another)"
+                                         : "") +
+                    ": `torchwatch nightly`, `compare` or `serve` makes it");
   }
   return storage::Database::open({.path = config.storage.path, .read_only = true});
 }

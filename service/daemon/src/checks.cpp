@@ -1,5 +1,7 @@
 #include "torchwatch/daemon/checks.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <iterator>
 
 #include "confinement.hpp"
+#include "torchwatch/bisect/candidate_commits.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/database/database.hpp"
@@ -166,6 +169,17 @@ CheckResult check_socket(const config::Config& config) {
               "process " + std::to_string(**listener) + " listens on " + path.string());
 }
 
+CheckResult check_folding(const config::Config& config) {
+  const auto& patterns = config.bisect.cannot_change;
+  const auto understood = bisect::PathPatterns::create(patterns);
+  if (understood) {
+    return good("[bisect] cannot_change",
+                patterns.empty() ? "the patterns for PyTorch" : "the patterns are understood");
+  }
+  return bad(Severity::error, "[bisect] cannot_change", understood.error().message,
+             "correct the pattern: no bisection can begin with it");
+}
+
 /// Without a token nothing can be written over the port, which is fine: the socket needs none.
 CheckResult check_web_token(const config::Config& config) {
   if (config.web.token_file.empty())
@@ -210,6 +224,22 @@ CheckResult check_suite(const std::vector<std::string>& named,
   return good(what, std::to_string(named.size()) + " of " + std::to_string(known.size()));
 }
 
+CheckResult check_address(const std::string& address) {
+  in6_addr parsed{};
+  const bool is_four = inet_pton(AF_INET, address.c_str(), &parsed) == 1;
+  const bool is_address = is_four || inet_pton(AF_INET6, address.c_str(), &parsed) == 1;
+  if (!is_address && address != "localhost") {
+    return bad(Severity::error, "[web] address",
+               "invalid address \"" + address + "\": must be that of a machine",
+               "set it to 127.0.0.1, or to the address of one of this machine's interfaces");
+  }
+  const bool is_here =
+      address == "localhost" || address == "::1" || (is_four && address.starts_with("127."));
+  if (is_here) return good("[web] address", address + ": this machine alone");
+  return bad(Severity::warning, "[web] address", address + ": other machines reach it, unencrypted",
+             "set it to 127.0.0.1 and put a proxy with TLS in front (docs/operating.md)");
+}
+
 std::vector<CheckResult> check_all(const config::Config& config) {
   const auto client = platform::make_http_client("torchwatch");
   auto results = check_machine("/");
@@ -221,8 +251,9 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_program("python3", "releases are fetched with its pip"),
         check_space(config.storage.path.parent_path()), check_database(config.storage.path),
         check_channel(config), check_names(config), check_source(config), check_recipe(config),
-        check_sandbox(config), check_socket(config), check_web_token(config),
-        check_github(config, *client), check_delivery(config)}) {
+        check_folding(config), check_sandbox(config), check_address(config.web.address),
+        check_socket(config), check_web_token(config), check_github(config, *client),
+        check_delivery(config)}) {
     results.push_back(result);
   }
   return results;

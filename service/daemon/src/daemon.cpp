@@ -9,13 +9,14 @@
 #include "requests.hpp"
 #include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
-#include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
@@ -87,7 +88,7 @@ Status Daemon::start_server() {
   const platform::OffMeasuredCore server_threads;
   TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));
   auto routes = api::routes(backend());
-  std::ranges::move(pages::routes(services.database, services.clock), std::back_inserter(routes));
+  std::ranges::move(pages::routes(page_sources()), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   logger_.info("listening on http://" + application_.config().web.address + ":" +
@@ -140,6 +141,33 @@ api::Backend Daemon::backend() {
       },
       .feed = feed_.get(),
       .warnings = warnings_of(application_)};
+}
+
+pages::Sources Daemon::page_sources() {
+  const auto& config = application_.config();
+  auto& services = application_.services();
+  return {
+      .database = services.database,
+      .clock = services.clock,
+      .problems =
+          [this] {
+            std::vector<std::string> sentences;
+            for (const auto& problem : health_->problems()) {
+              const auto item = problem.item.empty() ? "" : " " + problem.item;
+              sentences.push_back(problem.source + item + ": " + problem.sentence);
+            }
+            return sentences;
+          },
+      .subject_of = [repository = config.source.repository](const std::string& sha) -> std::string {
+        // A handle belongs to one thread; opening one costs microseconds.
+        const auto history = bisect::CommitHistory::open(repository);
+        if (!history) return "";
+        const auto commit = history->commit(sha);
+        return commit ? commit->subject : "";
+      },
+      .commits_address = config::commits_address(config),
+      .issues_address = config::issues_address(config),
+      .confidence = config.detect.confidence};
 }
 
 /// An exception is a fault of ours. It costs one round, not the service.

@@ -39,6 +39,12 @@ Result<Outbox> Outbox::open(Application& application) {
   const auto& github = application.config().github;
   Outbox outbox;
   if (github.repository.empty()) return outbox;
+  if (github.token_file.empty()) {
+    return fail(
+        ErrorCode::invalid,
+        "[github] repository is set but [github] token_file is not: it names a file with a "
+        "token that may write issues; without [github] repository issues stay in the outbox");
+  }
   TW_TRY(const auto token, config::read_secret(github.token_file));
   application.log().hide(token);
   github::GithubSettings settings;

@@ -122,6 +122,12 @@ std::string duration(double seconds) {
   return fmt::format("{} h {} min", grouped(whole / kHour), whole % kHour / kMinute);
 }
 
+std::string age(double seconds) {
+  constexpr double kDay = 24 * 3600;
+  if (seconds < 2 * kDay) return duration(seconds) + " ago";
+  return fmt::format("{} days ago", grouped(static_cast<std::int64_t>(seconds / kDay)));
+}
+
 std::string duration_range(double low_seconds, double high_seconds) {
   constexpr double kMinute = 60;
   constexpr double kHours = 7200;  // from two hours on minutes are of no interest

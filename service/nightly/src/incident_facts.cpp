@@ -6,6 +6,8 @@
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/report/login.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -28,6 +30,7 @@ report::CommitFacts commit_facts(const comparison::Services& services, const std
   if (!commit) return facts;
   facts.subject = commit->subject;
   facts.author = commit->author_name;
+  facts.login = report::login_of(commit->author_email);
   facts.author_date = platform::iso_utc(commit->author_time * 1000);
   facts.changed_paths = commit->changed_paths;
   return facts;
@@ -95,6 +98,64 @@ report::Unaffected unaffected_of(const report::IncidentFacts& facts,
     if (is_related) unaffected.related.push_back(benchmark);
   }
   return unaffected;
+}
+
+/// The value of a series in the nightlies up to `comparison`, oldest first.
+Result<std::vector<double>> nightly_values(comparison::Services& services, const Series& series,
+                                           const storage::ComparisonRow& comparison) {
+  constexpr int kNightlies = 30;
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(auto rows, comparisons.nightlies_before(comparison.id, kNightlies - 1));
+  std::ranges::reverse(rows);
+  rows.push_back(comparison);
+  std::vector<double> values;
+  for (const auto& row : rows) {
+    TW_TRY(const auto verdicts, comparisons.verdicts_of(row.id));
+    const auto verdict = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
+    const bool has_value = verdict != verdicts.end() && verdict->verdict != Verdict::failed &&
+                           verdict->verdict != Verdict::unsupported;
+    if (!has_value) continue;
+    values.push_back(verdict->candidate_value);
+  }
+  return values;
+}
+
+/// The samples of all runs of a benchmark that a comparison timed. Thinned ones are missing.
+Status add_samples(comparison::Services& services, const Benchmark& benchmark,
+                   const storage::ComparisonRow& comparison, report::SeriesRecord& record) {
+  storage::RunStore runs(services.database);
+  TW_TRY(const auto rows, runs.runs_of({storage::OwnerKind::comparison, comparison.id}));
+  for (const auto& row : rows) {
+    const bool is_timed =
+        row.benchmark == benchmark && row.pass == Pass::timing && row.status == RunStatus::ok;
+    if (!is_timed) continue;
+    auto& to =
+        row.build == comparison.candidate ? record.candidate_samples : record.baseline_samples;
+    TW_TRY(const auto samples, runs.samples_of(row.attempt));
+    to.insert(to.end(), samples.begin(), samples.end());
+  }
+  return {};
+}
+
+/// What is known of the series that changed most, and of commits that were named before.
+Status add_record(comparison::Services& services, const storage::ComparisonRow& comparison,
+                  report::IncidentFacts& facts) {
+  const auto* worst = worst_series(facts);
+  if (worst == nullptr) return {};
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
+  TW_TRY(facts.reproduce_seconds,
+         storage::RunStore(services.database).seconds_of(owner, worst->benchmark));
+  TW_TRY(facts.record.nightlies, nightly_values(services, *worst, comparison));
+  if (worst->metric != Metric::time) return {};
+  return add_samples(services, worst->benchmark, comparison, facts.record);
+}
+
+/// How commits that bisections named held; empty before the first.
+Result<std::string> tally_of_culprits(comparison::Services& services) {
+  constexpr int kBisectionsRead = 1000;
+  TW_TRY(const auto rows, storage::BisectionStore(services.database).list(kBisectionsRead));
+  const auto tally = report::culprit_tally(rows);
+  return tally.named == 0 ? std::string() : report::culprit_tally_text(tally);
 }
 
 report::CulpritFacts culprit_facts(const comparison::Services& services,
@@ -174,6 +235,8 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   TW_TRY(facts.machine, machine_facts(services, comparison.id,
                                       worst == nullptr ? Pass::timing : pass_of(worst->metric)));
   facts.unaffected = unaffected_of(facts, verdicts);
+  TW_TRY_VOID(add_record(services, comparison, facts));
+  TW_TRY(facts.tally, tally_of_culprits(services));
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));
   facts.remarks = in_sentences(summary);

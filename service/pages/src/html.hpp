@@ -11,6 +11,10 @@ namespace torchwatch::pages {
 /// Escapes what HTML would interpret.
 std::string html_text(std::string_view text);
 
+/// Makes a link. The address is one of ours or one that the configuration names; without one, the
+/// escaped text.
+std::string html_link(std::string_view address, std::string_view text);
+
 /// What a column holds; the style sheet depends on it. Texts may break anywhere, words do not
 /// break, numbers are aligned to the right, states are coloured words.
 enum class Cells { texts, words, numbers, states };
@@ -20,11 +24,30 @@ struct Column {
   Cells cells = Cells::texts;
 };
 
-/// Makes a table. Each row has one cell of plain text per column.
-std::string html_table(const std::vector<Column>& columns,
-                       const std::vector<std::vector<std::string>>& rows);
+/// A cell of plain text, which may be a link and may have more plain text behind it.
+struct Cell {
+  Cell(std::string words, std::string linked_to = {}, std::string behind = {})
+      : text(std::move(words)), link(std::move(linked_to)), more(std::move(behind)) {}
+  Cell(std::string_view words) : text(words) {}
+  Cell(const char* words) : text(words) {}
 
-/// Makes a page around a body of HTML. The page loads its style sheet and nothing else.
-std::string html_page(std::string_view title, std::string_view body);
+  std::string text;
+  std::string link;
+  std::string more;
+};
+using Rows = std::vector<std::vector<Cell>>;
+
+/// Makes a table. Each row has one cell per column.
+std::string html_table(const std::vector<Column>& columns, const Rows& rows);
+
+/// Makes a list of names and what belongs to them; entries without text are left out.
+std::string html_facts(const std::vector<std::pair<std::string_view, Cell>>& facts);
+
+/// Makes a section with a heading around content of HTML.
+std::string html_section(std::string_view heading, const std::string& content);
+
+/// Makes a page around a body of HTML. `root`: the way from its address to that of the overview,
+/// "" or "../". The page loads its style sheet and nothing else.
+std::string html_page(std::string_view title, std::string_view body, std::string_view root);
 
 }  // namespace torchwatch::pages

@@ -1,39 +1,151 @@
 #include "overview.hpp"
 
-#include "html.hpp"
-#include "torchwatch/http/paging.hpp"
-#include "torchwatch/platform/clock.hpp"
-#include "torchwatch/report/incident_state.hpp"
+#include <algorithm>
+
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
-#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using storage::ComparisonRow;
+using storage::IncidentRow;
 
-constexpr int kComparisonsShown = 30;
-constexpr int kIncidentsShown = 50;
+constexpr int kComparisonsShown = 20;
+/// Open incidents are looked for among the newest: older ones that are still open are in the list.
+constexpr int kIncidentsRead = 200;
+constexpr std::size_t kIncidentsShown = 20;
+constexpr std::size_t kEstimatedFrom = 5;  ///< comparisons that have ended
+constexpr double kSecond = 1000;
+
+double seconds_between(storage::WallMillis from, storage::WallMillis to) {
+  return static_cast<double>(to - from) / kSecond;
+}
+
+/// What the newest nightly's comparison says, in the page's first sentence, and how it is coloured.
+struct State {
+  std::string sentence;
+  bool is_bad = false;
+};
+
+Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
+  TW_TRY(const auto verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
+  TW_TRY(const auto incidents, storage::IncidentStore(view.sources.database).of_comparison(row.id));
+  TW_TRY(const auto name, name_of_comparison(row, view));
+  const auto sorted = report::sorted(verdicts, incidents);
+  const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
+  if (verdicts.empty())
+    return State{html_text(name + ": " + std::string(to_string(row.state))), false};
+  auto sentence =
+      html_link(view.to_comparison(row.id), name) + ": " + html_text(report::outcome_text(sorted));
+  std::vector<std::string> culprits;
+  for (const auto& incident : incidents) {
+    TW_TRY(const auto causes, causes_of(incident, view));
+    const auto cell = cause_cell(causes, view);
+    if (cell.text.empty()) continue;
+    const auto said = html_link(cell.link, cell.text) + " " + html_text(cell.more);
+    if (std::ranges::find(culprits, said) == culprits.end()) culprits.push_back(said);
+  }
+  for (const auto& culprit : culprits) {
+    sentence += (&culprit == &culprits.front() ? ". Culprit: " : " and ") + culprit;
+  }
+  if (culprits.empty() && !incidents.empty()) sentence += ", no culprit named";
+  return State{sentence + ".", is_bad};
+}
+
+/// The newest nightly comparison that has ended.
+Result<std::optional<ComparisonRow>> newest_result(const View& view) {
+  constexpr int kLookedAt = 20;
+  TW_TRY(const auto rows,
+         storage::ComparisonStore(view.sources.database).nightlies_before(INT64_MAX, kLookedAt));
+  const auto ended = std::ranges::find_if(rows, [](const auto& row) { return is_end(row.state); });
+  return ended == rows.end() ? std::nullopt : std::optional(*ended);
+}
+
+/// "; the 5 before took 11 min 4 s (median)", of comparisons for the same purpose.
+Result<std::string> estimate_for(const ComparisonRow& row, const View& view) {
+  TW_TRY(const auto rows,
+         storage::ComparisonStore(view.sources.database).list(kIncidentsRead, row.id));
+  std::vector<double> durations;
+  for (const auto& earlier : rows) {
+    const bool is_like =
+        earlier.purpose == row.purpose && earlier.state == storage::ComparisonState::reported;
+    if (is_like) durations.push_back(seconds_between(earlier.created_at, earlier.ended_at));
+    if (durations.size() == kEstimatedFrom) break;
+  }
+  if (durations.empty()) return std::string();
+  std::ranges::sort(durations);
+  return "; such comparisons took " + figures::duration(durations[durations.size() / 2]) +
+         " lately";
+}
+
+Result<std::string> under_way(const View& view) {
+  std::vector<std::string> items;
+  TW_TRY(const auto comparisons, storage::ComparisonStore(view.sources.database).unfinished());
+  for (const auto& row : comparisons) {
+    TW_TRY(const auto name, name_of_comparison(row, view));
+    TW_TRY(const auto state, report::result_word(view.sources.database, row));
+    TW_TRY(const auto estimate, estimate_for(row, view));
+    items.push_back(
+        html_link(view.to_comparison(row.id), name) +
+        html_text(": " + state + ", asked for " + age_text(row.created_at, view) + estimate));
+  }
+  TW_TRY(const auto searches, storage::BisectionStore(view.sources.database).unfinished());
+  for (const auto& row : searches) {
+    const auto what = row.incident ? "incident " + std::to_string(*row.incident) : "a request";
+    items.push_back("search for the culprit of " +
+                    html_link(row.incident ? view.to_incident(*row.incident) : "", what) +
+                    html_text(", begun " + age_text(row.created_at, view)));
+  }
+  std::string list;
+  for (const auto& item : items) list += "<li>" + item + "</li>\n";
+  return list.empty() ? "<p>Nothing is under way.</p>\n" : "<ul>\n" + list + "</ul>\n";
+}
+
+std::string health(const View& view) {
+  const auto problems =
+      view.sources.problems ? view.sources.problems() : std::vector<std::string>{};
+  if (problems.empty()) return "";
+  std::string list;
+  for (const auto& problem : problems) list += "<li>" + html_text(problem) + "</li>\n";
+  return "<div class=\"problems\">\n<p>Not everything works:</p>\n<ul>\n" + list +
+         "</ul>\n</div>\n";
+}
+
+Result<std::string> now_section(const View& view, std::size_t open_incidents) {
+  TW_TRY(const auto newest, newest_result(view));
+  std::string text;
+  if (newest) {
+    TW_TRY(const auto state, state_of_newest(*newest, view));
+    text = "<p class=\"summary " + std::string(state.is_bad ? "bad" : "good") + "\">" +
+           state.sentence + "</p>\n<p class=\"age\">The newest verdicts came " +
+           html_text(age_text(newest->ended_at, view)) + "; " +
+           figures::count(open_incidents, "open incident") + ".</p>\n";
+  } else {
+    text = "<p class=\"summary\">No nightly has been compared yet.</p>\n";
+  }
+  TW_TRY(const auto list, under_way(view));
+  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + "<h2>Under way</h2>\n" +
+         list + "</section>\n";
+}
 
 /// Shows how often the service is wrong: the tally of builds compared with themselves.
-Result<std::string> self_tests(storage::ComparisonStore& comparisons) {
-  TW_TRY(const auto tallies, comparisons.self_tests());
+Result<std::string> self_tests(const View& view) {
+  TW_TRY(const auto tallies, storage::ComparisonStore(view.sources.database).self_tests());
   const auto all = storage::sum_of(tallies);
   if (all.series == 0) return "<p>No build has been compared with itself yet.</p>\n";
-  const std::string sentence = "<p>" + std::to_string(all.series) +
-                               " series of builds compared with themselves, " +
-                               std::to_string(all.regressed + all.improved) +
-                               " called changed: the false-alarm rate is at most " +
-                               report::false_alarms_bound_text(all) + " (95 % upper bound).</p>\n";
   Rows rows;
   for (const auto& tally : tallies) {
-    rows.push_back({std::string(to_string(tally.metric)), std::to_string(tally.series),
+    rows.push_back({to_string(tally.metric), std::to_string(tally.series),
                     std::to_string(tally.regressed), std::to_string(tally.improved),
                     std::to_string(tally.inconclusive), report::false_alarms_bound_text(tally)});
   }
-  return sentence + "<details>\n<summary>By metric</summary>\n" +
+  return "<p>" + html_text(report::self_tests_text(all)) +
+         "</p>\n<details>\n<summary>By metric</summary>\n" +
          html_table({{"metric", Cells::words},
                      {"series", Cells::numbers},
                      {"called slower", Cells::numbers},
@@ -44,86 +156,28 @@ Result<std::string> self_tests(storage::ComparisonStore& comparisons) {
          "</details>\n";
 }
 
-Result<std::string> incidents(storage::IncidentStore& store) {
-  TW_TRY(const auto listed, store.list(kIncidentsShown));
-  Rows rows;
-  for (const auto& incident : listed) {
-    rows.push_back({std::to_string(incident.id), platform::date_and_minute(incident.opened_at),
-                    std::string(to_string(incident.kind)),
-                    std::string(report::state_word(incident)),
-                    incident.issue_number ? "#" + std::to_string(*incident.issue_number) : "",
-                    incident.title});
-  }
-  if (rows.empty()) return "<p>None.</p>\n";
-  return html_table({{"id", Cells::numbers},
-                     {"opened, UTC", Cells::words},
-                     {"kind", Cells::words},
-                     {"state", Cells::states},
-                     {"issue", Cells::words},
-                     {"title"}},
-                    rows);
-}
-
-Result<std::string> name_of_build(storage::BuildStore& builds, storage::Id id, bool is_trusted) {
-  TW_TRY(const auto build, builds.get(id));
-  const bool is_private = build.origin == storage::BuildOrigin::folder && !is_trusted;
-  return is_private ? "a folder" : build.name;
-}
-
-Result<std::string> comparisons(storage::ComparisonStore& store, storage::BuildStore& builds,
-                                bool is_trusted) {
-  TW_TRY(const auto listed, store.list(kComparisonsShown));
-  Rows rows;
-  for (const auto& comparison : listed) {
-    TW_TRY(const auto candidate, name_of_build(builds, comparison.candidate, is_trusted));
-    std::string baseline;
-    if (comparison.baseline) {
-      TW_TRY(baseline, name_of_build(builds, *comparison.baseline, is_trusted));
-    }
-    rows.push_back({platform::date_and_minute(comparison.created_at),
-                    std::string(to_string(comparison.purpose)), candidate, baseline,
-                    std::string(to_string(comparison.state)),
-                    is_trusted ? report::remark_on(comparison) : ""});
-  }
-  if (rows.empty()) return "<p>None yet.</p>\n";
-  return html_table({{"started, UTC", Cells::words},
-                     {"purpose", Cells::words},
-                     {"candidate"},
-                     {"baseline"},
-                     {"state", Cells::states},
-                     {"remark"}},
-                    rows);
-}
-
-std::string section(const std::string& heading, const std::string& content) {
-  return "<section>\n<h2>" + heading + "</h2>\n" + content + "</section>\n";
-}
-
-constexpr const char* kHeader =
-    "<header>\n<h1>torchwatch</h1>\n"
-    "<p>Each new build of PyTorch, compared with the one before.</p>\n</header>\n";
-
-constexpr const char* kFooter =
-    "<footer>\n<p>For programs: <a href=\"api/v1/comparisons\">comparisons</a>, "
-    "<a href=\"api/v1/incidents\">incidents</a>, <a href=\"api/v1/bisections\">bisections</a>, "
-    "<a href=\"api/v1/builds\">builds</a>, <a href=\"api/v1/self-tests\">self-tests</a>, "
-    "<a href=\"healthz\">health</a></p>\n</footer>\n";
-
 }  // namespace
 
-Result<http::Reply> get_overview(const http::Request& request, storage::Database& database) {
+Result<http::Reply> get_overview(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  storage::ComparisonStore comparison_store(database);
-  storage::IncidentStore incident_store(database);
-  storage::BuildStore build_store(database);
-  TW_TRY(const auto accuracy, self_tests(comparison_store));
-  TW_TRY(const auto found, incidents(incident_store));
-  TW_TRY(const auto measured, comparisons(comparison_store, build_store, request.is_trusted));
-  const std::string body = kHeader +
-                           ("<main>\n" + section("How often the service is wrong", accuracy) +
-                            section("Incidents", found) + section("Comparisons", measured)) +
-                           "</main>\n" + kFooter;
-  return http::Reply{200, "text/html; charset=utf-8", html_page("torchwatch", body), {}};
+  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = ""};
+  TW_TRY(auto open, storage::IncidentStore(sources.database).list(kIncidentsRead));
+  std::erase_if(open,
+                [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });
+  TW_TRY(const auto now, now_section(view, open.size()));
+  if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
+  TW_TRY(const auto incidents, incident_table(open, view));
+  TW_TRY(const auto newest, storage::ComparisonStore(sources.database).list(kComparisonsShown));
+  TW_TRY(const auto comparisons, comparison_table(newest, view));
+  TW_TRY(const auto accuracy, self_tests(view));
+  const auto more = [](const char* address, const char* text) {
+    return "<p class=\"more\">" + html_link(address, text) + "</p>\n";
+  };
+  return reply_with(
+      view, "torchwatch",
+      now + html_section("Open incidents", incidents + more("incidents", "All incidents")) +
+          html_section("Newest comparisons", comparisons + more("comparisons", "All comparisons")) +
+          html_section("How far to trust it", accuracy));
 }
 
 }  // namespace torchwatch::pages

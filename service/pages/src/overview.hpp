@@ -1,12 +1,12 @@
 #pragma once
 
-#include "torchwatch/database/database.hpp"
-#include "torchwatch/http/exchange.hpp"
+#include "parts.hpp"
 
 namespace torchwatch::pages {
 
-/// Renders `/`: how often the service is wrong, the incidents, the comparisons. Errors: those of
-/// storage; invalid (a parameter). Strangers do not see remarks and folders of builds.
-Result<http::Reply> get_overview(const http::Request&, storage::Database&);
+/// Renders `/`: what is wrong, how old the data is, what is under way, then the open incidents, the
+/// newest comparisons, and how often the service itself is wrong. Errors: those of storage; invalid
+/// (a parameter).
+Result<http::Reply> get_overview(const http::Request&, const Sources&);
 
 }  // namespace torchwatch::pages

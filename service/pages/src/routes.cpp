@@ -2,6 +2,7 @@
 #include <mutex>
 #include <optional>
 
+#include "items.hpp"
 #include "overview.hpp"
 #include "style_sheet.hpp"
 #include "torchwatch/http/paging.hpp"
@@ -25,16 +26,15 @@ Result<http::Reply> get_style_sheet(const http::Request& request) {
 /// so that many readers cost as much as one.
 class KeptOverview {
  public:
-  KeptOverview(storage::Database& database, const platform::Clock& clock)
-      : database_(database), clock_(clock) {}
+  explicit KeptOverview(const Sources& sources) : sources_(sources) {}
 
   Result<http::Reply> get(const http::Request& request) {
     TW_TRY_VOID(http::refuse_parameters(request));
     const std::scoped_lock lock(mutex_);
-    const auto now = clock_.monotonic_now();
+    const auto now = sources_.clock.monotonic_now();
     auto& kept = request.is_trusted ? for_trusted_ : for_strangers_;
     if (kept.reply && now - kept.rendered_at < kKeptFor) return *kept.reply;
-    TW_TRY(kept.reply, get_overview(request, database_));
+    TW_TRY(kept.reply, get_overview(request, sources_));
     kept.rendered_at = now;
     return *kept.reply;
   }
@@ -45,19 +45,42 @@ class KeptOverview {
     std::chrono::nanoseconds rendered_at{0};
   };
 
-  storage::Database& database_;
-  const platform::Clock& clock_;
+  const Sources& sources_;
   std::mutex mutex_;
   Kept for_trusted_;
   Kept for_strangers_;
 };
 
+using Handler = Result<http::Reply> (*)(const http::Request&, const Sources&);
+
+/// A page for people. What is not there is said on a page, too.
+http::Route page(std::string_view path, Handler handler,
+                 const std::shared_ptr<const Sources>& sources) {
+  const auto answer = [handler, sources](const http::Request& request) -> Result<http::Reply> {
+    auto reply = handler(request, *sources);
+    if (reply || reply.error().code != ErrorCode::not_found) return reply;
+    const View view{.sources = *sources, .is_trusted = request.is_trusted, .root = "../"};
+    return reply_with(view, "Not found - torchwatch",
+                      "<h1>Not found</h1>\n<p>" + html_text(reply.error().message) + ".</p>\n",
+                      404);
+  };
+  return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read};
+}
+
 }  // namespace
 
-std::vector<http::Route> routes(storage::Database& database, const platform::Clock& clock) {
-  const auto kept = std::make_shared<KeptOverview>(database, clock);
-  const auto overview = [kept](const http::Request& request) { return kept->get(request); };
+std::vector<http::Route> routes(Sources given) {
+  const auto sources = std::make_shared<const Sources>(std::move(given));
+  const auto kept = std::make_shared<KeptOverview>(*sources);
+  const auto overview = [sources, kept](const http::Request& request) {
+    return kept->get(request);
+  };
   return {{.method = "GET", .path = "/", .handler = overview, .scope = Scope::read},
+          page("/incidents", list_incidents, sources),
+          page("/incidents/{id}", get_incident, sources),
+          page("/comparisons", list_comparisons, sources),
+          page("/comparisons/{id}", get_comparison, sources),
+          page("/builds/{id}", get_build, sources),
           {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}}};
 }
 

@@ -56,12 +56,14 @@ std::string commit_part(const CulpritFacts& facts, const std::string& address) {
   const auto sha = address.empty() ? code(culprit.sha) : commit_link(address, culprit.sha);
   std::string text = "- commit: " + sha + " " + code(culprit.subject, kSubjectMax) + "\n";
   if (!culprit.author.empty()) {
-    text += "- author: " + code(culprit.author) + ", " + code(culprit.author_date, 40) + "\n";
+    const auto login = culprit.login.empty() ? "" : " (" + code(culprit.login, 40) + ")";
+    text +=
+        "- author: " + code(culprit.author) + login + ", " + code(culprit.author_date, 40) + "\n";
   }
   text += "- verified: " +
           (facts.verified.empty() ? "not beyond the bisection itself" : code(facts.verified, 200)) +
           "\n";
-  text += evidence(facts, "parent", "commit");
+  text += evidence(facts, "commit before it that builds", "commit");
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
   }

@@ -7,8 +7,10 @@
 
 #include "bisection_section.hpp"
 #include "sentences.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
+#include "torchwatch/report/strip.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -92,6 +94,9 @@ std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce.empty()) return "";
   std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes";
   if (facts.preset) text += " (preset " + code(std::string(to_string(*facts.preset))) + ")";
+  if (facts.reproduce_seconds > 0) {
+    text += "; the runs took " + figures::duration(facts.reproduce_seconds) + " here";
+  }
   text += ":\n\n" + code_block(facts.reproduce, "sh");
   if (facts.test_suspect.empty()) return text;
   return text + "\nBuild the commit and its parent, and compare them:\n\n" +
@@ -107,6 +112,51 @@ std::string unaffected_section(const IncidentFacts& facts) {
   }
   if (undecided > 0) text += fmt::format("; {} could not be decided", undecided);
   return text + ".\n";
+}
+
+/// The middle of all samples: single outliers would leave the rest in one column.
+std::pair<double, double> shown_range(const SeriesRecord& record) {
+  constexpr std::size_t kHundredth = 100;
+  auto all = record.baseline_samples;
+  all.insert(all.end(), record.candidate_samples.begin(), record.candidate_samples.end());
+  std::ranges::sort(all);
+  const auto cut = all.size() / kHundredth;
+  return {static_cast<double>(all[cut]), static_cast<double>(all[all.size() - 1 - cut])};
+}
+
+std::string samples_part(const SeriesRecord& record, Metric metric) {
+  constexpr std::size_t kColumns = 48;
+  if (record.baseline_samples.empty() || record.candidate_samples.empty()) return "";
+  const auto [low, high] = shown_range(record);
+  if (!(high > low)) return "";
+  const auto line = [&](const char* name, const std::vector<std::int64_t>& samples) {
+    return std::string(name) + "|" + distribution(samples, low, high, kColumns) + "|\n";
+  };
+  const auto total = record.baseline_samples.size() + record.candidate_samples.size();
+  return fmt::format("\nAll {} samples, from {} to {}:\n\n```\n",
+                     figures::grouped(static_cast<std::int64_t>(total)),
+                     figures::value(metric, low), figures::value(metric, high)) +
+         line("baseline  ", record.baseline_samples) +
+         line("candidate ", record.candidate_samples) + "```\n";
+}
+
+std::string nightlies_part(const SeriesRecord& record, Metric metric) {
+  constexpr std::size_t kFewest = 3;  // fewer say no more than the table
+  if (record.nightlies.size() < kFewest) return "";
+  const auto [least, greatest] = std::ranges::minmax(record.nightlies);
+  return fmt::format("\nThe newest {} nightlies, from {} to {}:\n\n```\n{}\n```\n",
+                     record.nightlies.size(), figures::value(metric, least),
+                     figures::value(metric, greatest), strip(record.nightlies));
+}
+
+/// The series that changed most, as it was before and as it was measured.
+std::string record_section(const IncidentFacts& facts) {
+  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
+  const auto series = by_size(facts.effects).front().series;
+  const auto text =
+      nightlies_part(facts.record, series.metric) + samples_part(facts.record, series.metric);
+  if (text.empty()) return "";
+  return "\n### How " + code(to_string(series)) + " was and is\n" + text;
 }
 
 bool names_a_culprit(const IncidentFacts& facts) {
@@ -125,6 +175,7 @@ std::string answer_section(const IncidentFacts& facts) {
     if (names_a_culprit(facts)) {
       text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
               " searches again.";
+      if (!facts.tally.empty()) text += " So far, " + facts.tally;
     }
     text += "\n";
   }
@@ -149,7 +200,7 @@ std::string issue_body(const IncidentFacts& facts) {
                            machine_section(facts) + "\n" + method_text(facts) + marker(facts.key) +
                            "\n";
   std::string head = opening(facts) + comparison_section(facts) + effects_section(facts) +
-                     unaffected_section(facts);
+                     unaffected_section(facts) + record_section(facts);
   if (facts.bisection) head += "\n" + bisection_section(*facts.bisection, facts.commits_address);
   head += builds_section(facts);
   return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;

@@ -147,10 +147,14 @@ std::string code_cell(std::string_view text, std::size_t characters_max) {
                                                            : code_element(cleaned);
 }
 
+std::string commit_address(const std::string& address, const std::string& sha) {
+  return is_address(address) && is_sha(sha) ? address + "/commit/" + sha : "";
+}
+
 std::string commit_link(const std::string& address, const std::string& sha) {
   const auto text = code(sha.substr(0, kShaShown), kShaShown);
-  if (!is_address(address) || !is_sha(sha)) return text;
-  return "[" + text + "](" + address + "/commit/" + sha + ")";
+  const auto linked = commit_address(address, sha);
+  return linked.empty() ? text : "[" + text + "](" + linked + ")";
 }
 
 std::string range_link(const std::string& address, const std::string& from, const std::string& to) {

@@ -13,6 +13,18 @@ std::string false_alarms_bound_text(const storage::SelfTestTally& tally) {
   return figures::share(false_alarms_bound(tally));
 }
 
+std::string self_tests_text(const storage::SelfTestTally& tally) {
+  // Without a false alarm among 300 series the bound is 1 %; among fewer it says how few they were.
+  constexpr int kEnough = 300;
+  const int wrong = tally.regressed + tally.improved;
+  auto text = std::to_string(wrong) + " of " + figures::grouped(tally.series) +
+              " series of builds compared with themselves " + (wrong == 1 ? "was" : "were") +
+              " called changed so far; the false-alarm rate is at most " +
+              false_alarms_bound_text(tally) + " (95 % upper bound)";
+  if (wrong == 0 && tally.series < kEnough) text += ", as only few were judged";
+  return text + ".";
+}
+
 nlohmann::json json_of(const storage::SelfTestTally& tally) {
   return {{"series", tally.series},
           {"inconclusive", tally.inconclusive},

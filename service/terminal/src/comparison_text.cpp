@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -21,57 +22,10 @@ constexpr std::size_t kReasonsShown = 20;
 constexpr std::size_t kNewShown = 10;
 constexpr std::size_t kShortWord = 9;  // "cpu-train"
 
-/// The plural of series is series.
-std::string series_text(std::size_t count) {
-  return figures::grouped(static_cast<std::int64_t>(count)) + " series";
-}
-
-/// The verdicts by what a reader does about them.
-struct Sorted {
-  Rows regressed;
-  Rows lost;
-  Rows improved;
-  Rows undecided;
-  Rows unchanged;
-  Rows unsupported;
-};
-
-bool is_of_lost(const ComparisonFacts& facts, const Series& series) {
-  return std::ranges::any_of(facts.incidents, [&](const FoundIncident& incident) {
-    return incident.row.kind == IncidentKind::lost &&
-           std::ranges::find(incident.row.series, series, &storage::IncidentSeriesRow::series) !=
-               incident.row.series.end();
-  });
-}
-
-Rows& part_for(Sorted& sorted, const ComparisonFacts& facts, const VerdictRow& row) {
-  switch (row.verdict) {
-    case Verdict::regressed:
-      return sorted.regressed;
-    case Verdict::improved:
-      return sorted.improved;
-    case Verdict::unchanged:
-      return sorted.unchanged;
-    case Verdict::inconclusive:
-      return sorted.undecided;
-    case Verdict::failed:
-    case Verdict::unsupported:
-      break;
-  }
-  if (is_of_lost(facts, row.series)) return sorted.lost;
-  return row.verdict == Verdict::failed ? sorted.undecided : sorted.unsupported;
-}
-
-Sorted sort(const ComparisonFacts& facts) {
-  Sorted sorted;
-  for (const auto& row : facts.verdicts) part_for(sorted, facts, row).push_back(row);
-  const auto is_larger = [](const VerdictRow& left, const VerdictRow& right) {
-    return report::is_larger(report::effect_of(left), report::effect_of(right));
-  };
-  std::ranges::stable_sort(sorted.regressed, is_larger);
-  std::ranges::stable_sort(
-      sorted.improved, [&](const auto& left, const auto& right) { return is_larger(right, left); });
-  return sorted;
+report::SortedVerdicts sort(const ComparisonFacts& facts) {
+  std::vector<storage::IncidentRow> incidents;
+  for (const auto& incident : facts.incidents) incidents.push_back(incident.row);
+  return report::sorted(facts.verdicts, incidents);
 }
 
 std::string against(const ComparisonFacts& facts) {
@@ -94,28 +48,6 @@ std::string culprits_text(const ComparisonFacts& facts) {
   if (culprits.empty()) return facts.incidents.empty() ? "" : ", no culprit named";
   return (culprits.size() == 1 ? ", culprit " : ", culprits ") +
          fmt::format("{}", fmt::join(culprits, " and "));
-}
-
-/// What the verdicts say, in a clause.
-std::string outcome_text(const ComparisonFacts& facts) {
-  const auto sorted = sort(facts);
-  std::vector<std::string> parts;
-  if (!sorted.regressed.empty()) {
-    parts.push_back(series_text(sorted.regressed.size()) + " regressed");
-  }
-  if (!sorted.lost.empty()) {
-    parts.push_back(series_text(sorted.lost.size()) + " lost");
-  }
-  const auto decided = sorted.unchanged.size() + sorted.improved.size();
-  if (parts.empty() && decided == 0) return "no conclusion, no series could be decided";
-  if (parts.empty()) parts.emplace_back("nothing regressed");
-  if (!sorted.improved.empty()) {
-    parts.push_back(series_text(sorted.improved.size()) + " improved");
-  }
-  if (!sorted.undecided.empty()) {
-    parts.push_back(std::to_string(sorted.undecided.size()) + " could not be decided");
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 Tone tone_of(const ComparisonFacts& facts) {
@@ -221,9 +153,11 @@ void print_incidents(std::ostream& out, const ComparisonFacts& facts, const Scre
 }
 
 /// "32 of 36 unchanged; `torchwatch comparison show 3 --all` lists them."
-std::string rest_text(const ComparisonFacts& facts, const Sorted& sorted, bool all) {
+std::string rest_text(const ComparisonFacts& facts, const report::SortedVerdicts& sorted,
+                      bool all) {
   const auto total = facts.verdicts.size();
-  auto text = fmt::format("{} of {} unchanged", sorted.unchanged.size(), series_text(total));
+  auto text =
+      fmt::format("{} of {} unchanged", sorted.unchanged.size(), report::series_text(total));
   if (!sorted.unsupported.empty()) {
     text += fmt::format(", {} not supported", sorted.unsupported.size());
   }
@@ -267,7 +201,7 @@ void print_footer(std::ostream& out, const ComparisonFacts& facts, const Screen&
 std::string sentence_on(const ComparisonFacts& facts) {
   const auto& row = facts.comparison;
   if (!facts.verdicts.empty()) {
-    return against(facts) + ": " + outcome_text(facts) + culprits_text(facts);
+    return against(facts) + ": " + report::outcome_text(sort(facts)) + culprits_text(facts);
   }
   if (row.state == ComparisonState::reported || row.state == ComparisonState::accepted) {
     return against(facts) + ": " + (row.reason.empty() ? "nothing was compared" : row.reason);

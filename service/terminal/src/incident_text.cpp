@@ -126,6 +126,12 @@ void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHi
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;
   out << "\nHow the culprit was searched:\n";
+  if (facts.result && facts.result->folded > 0) {
+    out << wrapped(
+        "  (a commit that cannot change the library, also at an end, is measured as the "
+        "one before it)",
+        screen.columns, 2);
+  }
   print(out, facts.trace, screen);
 }
 

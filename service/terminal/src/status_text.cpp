@@ -18,9 +18,12 @@ namespace torchwatch::terminal {
 namespace {
 
 constexpr storage::WallMillis kSecond = 1000;
-constexpr storage::WallMillis kDay = 24 * 3600 * kSecond;
 /// A nightly appears each day; after two days without one something upstream or here is broken.
-constexpr storage::WallMillis kOld = 2 * kDay;
+constexpr storage::WallMillis kOld = 2 * 24 * 3600 * kSecond;
+
+std::string age_text(storage::WallMillis at, storage::WallMillis now) {
+  return figures::age(static_cast<double>(now - at) / kSecond);
+}
 
 std::size_t dead_messages(const StatusFacts& facts) {
   return static_cast<std::size_t>(
@@ -128,13 +131,13 @@ void print_recent(std::ostream& out, const StatusFacts& facts, const Screen& scr
                {"purpose", Table::Align::left, 4},
                {"candidate"},
                {"baseline", Table::Align::left, 2},
-               {"state"},
+               {"result"},
                {"incidents", Table::Align::right},
                {"remark", Table::Align::left, 5}});
-  for (const auto& [row, candidate, baseline, incidents] : facts.recent) {
+  for (const auto& [row, candidate, baseline, result, incidents] : facts.recent) {
     table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-               to_string(row.purpose), candidate, baseline, to_string(row.state),
-               std::to_string(incidents), report::remark_on(row)});
+               to_string(row.purpose), candidate, baseline, result, std::to_string(incidents),
+               report::remark_on(row)});
   }
   out << '\n';
   table.print(out, screen);
@@ -165,12 +168,6 @@ void print_culprits(std::ostream& out, const StatusFacts& facts, const Screen& s
 }
 
 }  // namespace
-
-std::string age_text(storage::WallMillis at, storage::WallMillis now) {
-  const auto age = std::max<storage::WallMillis>(0, now - at);
-  if (age >= kOld) return fmt::format("{} days ago", age / kDay);
-  return figures::duration(static_cast<double>(age) / kSecond) + " ago";
-}
 
 void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   print_sentence(out, facts, screen);

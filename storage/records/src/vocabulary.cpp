@@ -1,5 +1,6 @@
 #include "torchwatch/records/vocabulary.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "torchwatch/records/words.hpp"
@@ -37,8 +38,8 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
   }
   return fail(ErrorCode::invalid,
               "variant part \"" + std::string(part) +
-                  "\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), a backend "
-                  "(eager, torchscript, aot_inductor), batch=N, threads=N");
+                  "\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
+                  "threads=N");
 }
 
 }  // namespace
@@ -111,15 +112,13 @@ std::string to_string(Configuration configuration) {
 }
 
 Result<Configuration> parse_configuration(std::string_view text) {
-  const auto dash = text.find('-');
-  if (dash == std::string_view::npos) {
-    return fail(ErrorCode::invalid,
-                "configuration \"" + std::string(text) +
-                    "\" is not known; allowed: cpu-train, cpu-infer, cuda-train, cuda-infer");
-  }
-  TW_TRY(const Device device, parse_device(text.substr(0, dash)));
-  TW_TRY(const Mode mode, parse_mode(text.substr(dash + 1)));
-  return Configuration{device, mode};
+  const auto dash = std::min(text.find('-'), text.size());
+  const auto device = parse_device(text.substr(0, dash));
+  const auto mode = parse_mode(text.substr(std::min(dash + 1, text.size())));
+  if (device && mode) return Configuration{*device, *mode};
+  return fail(ErrorCode::invalid,
+              "configuration \"" + std::string(text) +
+                  "\" is not known; allowed: cpu-train, cpu-infer, cuda-train, cuda-infer");
 }
 
 std::string to_string(const Variant& variant) {

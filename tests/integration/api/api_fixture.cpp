@@ -131,7 +131,22 @@ Api::Api(events::FeedLimits limits)
        },
        feed.get(),
        {"not as it should be"}});
-  std::ranges::move(pages::routes(*database, clock), std::back_inserter(routes));
+  std::ranges::move(
+      pages::routes({.database = *database,
+                     .clock = clock,
+                     .problems =
+                         [this] {
+                           const std::scoped_lock lock(mutex);
+                           std::vector<std::string> sentences;
+                           for (const auto& problem : problems) {
+                             sentences.push_back(problem.sentence);
+                           }
+                           return sentences;
+                         },
+                     .subject_of = [](const std::string&) { return "Warm up <twice>"; },
+                     .commits_address = "https://github.com/pytorch/pytorch",
+                     .issues_address = "https://github.com/owner/issues"}),
+      std::back_inserter(routes));
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);
   settings.socket = socket;

@@ -36,7 +36,7 @@ TEST_CASE("a daemon serves the API and the page for people on a free port") {
   CHECK(service.get("/api/v1/comparisons").at("comparisons").empty());
   const auto page = service.send("GET", "/");
   CHECK(page.status == 200);
-  CHECK_THAT(page.body, Contains("<h1>torchwatch</h1>"));
+  CHECK_THAT(page.body, Contains("<title>torchwatch</title>"));
 }
 
 TEST_CASE("a token is accepted as soon as it is stored, for its scopes, until it is revoked") {

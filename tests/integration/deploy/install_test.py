@@ -75,6 +75,7 @@ class Installed(unittest.TestCase):
         for path in (
             "bin/torchwatch",
             "lib/systemd/system/torchwatch.service",
+            "share/man/man1/torchwatch.1",
             "share/torchwatch/models/workloads.txt",
             "share/torchwatch/runner/kit/CMakeLists.txt",
             "share/torchwatch/deploy/recipes/pytorch-cpu",
@@ -95,6 +96,14 @@ class Installed(unittest.TestCase):
         self.assertIn(f"ExecStart={PREFIX}/bin/torchwatch serve", unit)
         self.assertNotIn("@", unit.replace("@system-service", "").replace("@privileged", "")
                          .replace("@resources", ""))  # fmt: skip
+
+    def test_the_manual_page_is_one_without_a_warning(self) -> None:
+        if not shutil.which("groff"):
+            self.skipTest("groff is not at hand")
+        page = self.at("share/man/man1/torchwatch.1")
+        done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=100n", page)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("torchwatch incident dispute", done.stdout)
 
     def test_systemd_takes_the_unit(self) -> None:
         if not shutil.which("systemd-analyze") or not has_namespaces():

@@ -15,6 +15,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -23,6 +24,8 @@ using Catch::Contains;
 namespace {
 
 constexpr WallMillis kNow = 1'786'934'645'000;  // 2026-08-17T03:04:05Z
+
+const Benchmark kResnet{"resnet18", {Device::cpu, Mode::train}, {}};
 
 VerdictRow slower(Id comparison, const Benchmark& benchmark, double ratio) {
   VerdictRow row;
@@ -49,10 +52,18 @@ class StoredDay {
                               {"Use the fast path for channels last", "# three"},
                               {"Four", "# four"}}),
         service_(test::ScriptedService::open(day_.config()).value()) {
+    for (const double value : {2.11e6, 2.098e6, 2.12e6, 2.101e6}) add_nightly(value);
     const auto baseline = ready("2026-08-16", day_.commits().front(), "9f86d081884c7d65");
     const auto candidate = ready("2026-08-17", day_.commits().back(), "60303ae22b998861");
     comparison_ =
         ComparisonStore(database()).open({Purpose::nightly, candidate, baseline}, kNow).value();
+  }
+
+  /// Stores a pair of timed runs side by side, each of which took 20 s.
+  void add_pair(const Benchmark& benchmark, std::int64_t baseline_ns, std::int64_t candidate_ns) {
+    const auto number = std::to_string(++pairs_);
+    add_run(*comparison_.baseline, benchmark, "baseline" + number, baseline_ns);
+    add_run(comparison_.candidate, benchmark, "candidate" + number, candidate_ns);
   }
 
   const std::string& sha(std::size_t commit) const { return day_.commits().at(commit); }
@@ -78,6 +89,35 @@ class StoredDay {
   Id comparison() const { return comparison_.id; }
 
  private:
+  /// A run of 40 samples around the value.
+  void add_run(Id build, const Benchmark& benchmark, const std::string& slot, std::int64_t value) {
+    RunStore runs(database());
+    const auto begun = kNow + pairs_ * 20'000;
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, comparison_.id},
+                        .slot = slot,
+                        .build = build,
+                        .benchmark = benchmark,
+                        .pass = Pass::timing},
+                       slot, begun));
+    RunResult result;
+    result.attempt = slot;
+    for (int i = -20; i < 20; ++i) result.samples_ns.push_back(value + i * std::abs(i) * 300);
+    result.values[Metric::time] = value;
+    REQUIRE(runs.record({{slot, result}}, begun + 20'000));
+  }
+
+  /// An earlier nightly whose comparison gave kResnet's time that value.
+  void add_nightly(double value) {
+    const auto number = std::to_string(++nightlies_);
+    const auto build = ready("2026-08-0" + number, day_.commits().front(), "hash" + number);
+    ComparisonStore store(database());
+    const auto row = store.open({Purpose::nightly, build, {}}, kNow).value();
+    auto verdict = slower(row.id, kResnet, 1);
+    verdict.verdict = Verdict::unchanged;
+    verdict.candidate_value = value;
+    REQUIRE(store.add_verdict(verdict));
+  }
+
   Database& database() { return service_->services().database; }
 
   Id ready(const std::string& name, const std::string& commit, const std::string& hash) {
@@ -107,9 +147,9 @@ class StoredDay {
   test::ScriptedDay day_;
   std::unique_ptr<test::ScriptedService> service_;
   ComparisonRow comparison_;
+  int pairs_ = 0;
+  int nightlies_ = 0;
 };
-
-const Benchmark kResnet{"resnet18", {Device::cpu, Mode::train}, {}};
 
 bisection::BisectionResult culprits_at(const std::vector<std::vector<std::string>>& causes) {
   bisection::BisectionResult result;
@@ -146,9 +186,21 @@ std::string error_of(const std::string& command) {
 
 }  // namespace
 
+TEST_CASE("runs side by side count once in what a comparison takes") {
+  StoredDay day;
+  for (int i = 0; i < 6; ++i) day.add_pair(kResnet, 2'000'000, 2'300'000);
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt);
+  CHECK(facts.reproduce_seconds == 120);
+  CHECK(facts.record.candidate_samples.size() == 6 * 40);
+  CHECK(facts.record.nightlies.size() == 5);
+  CHECK(facts.tally.empty());
+}
+
 TEST_CASE("an issue with a culprit reads as accepted") {
   StoredDay day;
   const Benchmark other{"dlrm", {Device::cpu, Mode::train}, {}};
+  for (int i = -3; i <= 3; ++i)
+    day.add_pair(kResnet, 2'104'000 + i * 9'000, 2'424'000 + i * 12'000);
   const auto facts =
       day.facts({slower(day.comparison(), other, 1.088), slower(day.comparison(), kResnet, 1.152)},
                 culprits_at({{day.sha(1)}}));

@@ -98,6 +98,9 @@ TEST_CASE_METHOD(OneComparison, "a verdict comes back as it was reached") {
   const auto verdict = verdict_of(comparison);
   REQUIRE(comparisons.add_verdict(verdict));
   const auto rows = comparisons.verdicts_of(comparison.id).value();
+  std::map<Verdict, int> counts;
+  for (const auto& row : rows) ++counts[row.verdict];
+  CHECK(comparisons.verdict_counts(comparison.id).value() == counts);
   REQUIRE(rows.size() == 1);
   REQUIRE(rows[0].series == verdict.series);
   REQUIRE(rows[0].verdict == Verdict::regressed);

@@ -131,6 +131,7 @@ struct FullDatabase : FreshStores {
     verdict.series = kTime;
     REQUIRE(comparison_store.add_verdict(verdict));
     REQUIRE(comparison_store.verdicts_of(comparison.id));
+    REQUIRE(comparison_store.verdict_counts(comparison.id));
     REQUIRE(comparison_store.set_summary(comparison.id, "{}"));
     REQUIRE(comparison_store.nightlies_before(comparison.id, 10));
     REQUIRE(comparison_store.nightlies_until(comparison.id));

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
+#include "temporary_folder.hpp"
 #include "torchwatch/cli/command_line.hpp"
 
 using namespace torchwatch;
@@ -143,4 +145,42 @@ TEST_CASE("each shell's completion knows every command and its options") {
     CHECK_THAT(printed.out, Contains("\" incident show\"") && Contains("acknowledge") &&
                                 Contains("--workload") && Contains("torchwatch"));
   }
+}
+
+TEST_CASE("the manual page has every command with its options") {
+  const auto printed = run({"manual"});
+  CHECK(printed.status == 0);
+  std::ostringstream unused;
+  cli::Invocation invocation{.out = unused, .err = unused, .stop = {}, .log_level = {}};
+  const cli::CommandTree tree(invocation);
+  for_each_command(tree.app(), [&](const CLI::App& app) {
+    if (!cli::subcommands_of(app).empty()) return;
+    INFO(cli::full_name(app));
+    CHECK_THAT(printed.out, Contains(".SS " + cli::full_name(app) + "\n"));
+  });
+  CHECK_THAT(printed.out, Contains("\\-\\-workload WORKLOAD") && Contains(".SH EXIT STATUS"));
+}
+
+TEST_CASE("no line of the manual page is a request that its text did not mean") {
+  std::istringstream page(run({"manual"}).out);
+  for (const auto& line : lines_of(page)) {
+    INFO(line);
+    const bool is_request = line.starts_with(".") || line.starts_with("'");
+    CHECK((!is_request ||
+           std::regex_search(line, std::regex("^\\.(TH|SH|SS|TP|PP|B|RS|RE|nf|fi)( |$)"))));
+  }
+}
+
+TEST_CASE("the configuration is shown with where each value comes from") {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("torchwatch.toml", "[web]\nport = 9000\n").string();
+  const auto text = run({"config", "--config", file.c_str()}).out;
+  CHECK_THAT(text, Contains("[web] port") && Contains("9000") && Contains(file + ":2"));
+  CHECK_THAT(text, Contains("[web] address") && Contains("default"));
+  const auto set = run({"config", "--set", "--json", "--config", file.c_str()}).out;
+  const auto items = nlohmann::json::parse(set).at("items");
+  REQUIRE(items.size() == 1);
+  CHECK(items[0].at("value") == "9000");
+  CHECK(items[0].at("origin") == "file");
+  CHECK(items[0].at("line") == 2);
 }

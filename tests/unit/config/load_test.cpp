@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/config/config.hpp"
 
 using namespace torchwatch;
@@ -171,7 +172,7 @@ TEST_CASE("values outside the limits are refused") {
       {"[build]\ncache_limit = -1", "64MiB to 1024TiB"},
       {"[storage]\npath = \"\"", "not empty"},
       {"[channel]\nkind = \"ftp\"", "directory, wheel-index"},
-      {"[suite]\nconfigurations = [\"tpu-train\"]", "cpu, cuda"},
+      {"[suite]\nconfigurations = [\"tpu-train\"]", "cpu-train, cpu-infer"},
       {"[suite]\nworkloads = [\"dlrm\", \"dlrm\"]", "each once"},
       {"[github]\nrepository = \"torch\"", "owner/name"},
       {"[github]\napi = \"ftp://x\"", "https://"},
@@ -330,7 +331,7 @@ TEST_CASE("a threshold that cannot be meant is refused with how one is written")
   CHECK_THAT(refused("time"), Catch::Contains("two to four words are wanted"));
   CHECK_THAT(refused("tiem 0.1"), Catch::Contains("metric \"tiem\" is not known"));
   CHECK_THAT(refused("time resnet18 cpu-trian 0.1"),
-             Catch::Contains("mode \"trian\" is not known"));
+             Catch::Contains("trian\" is not known; allowed: cpu-train"));
   CHECK_THAT(refused("time 7"), Catch::Contains("a number from 0.005 to 2.0"));
   CHECK_THAT(refused("time 7%"),
              Catch::Contains("written METRIC [WORKLOAD [CONFIGURATION]] SHARE"));
@@ -350,4 +351,13 @@ TEST_CASE("commits are linked where [source] is on GitHub, or where [github] say
   CHECK(commits_address(config) == "https://github.com/mirror/pytorch");
   config.github.api = "https://github.example.org/api/v3";
   CHECK(commits_address(config) == "https://github.example.org/mirror/pytorch");
+}
+
+TEST_CASE("issues are linked on the server that they are filed on") {
+  Config config;
+  CHECK(issues_address(config).empty());
+  config.github.repository = "pytorch/pytorch";
+  CHECK(issues_address(config) == "https://github.com/pytorch/pytorch");
+  config.github.api = "https://github.example.org/api/v3";
+  CHECK(issues_address(config) == "https://github.example.org/pytorch/pytorch");
 }

@@ -107,6 +107,18 @@ TEST_CASE("GPU and driver are named, and CUPTI that only root may use is reporte
   CHECK(results[2].severity == Severity::warning);
 }
 
+TEST_CASE("an address that other machines reach is a warning, one of no machine an error") {
+  const auto severity = [](const std::string& address) { return check_address(address).severity; };
+  for (const auto* here : {"127.0.0.1", "127.1.2.3", "::1", "localhost"}) {
+    CHECK(severity(here) == Severity::good);
+  }
+  for (const auto* open : {"0.0.0.0", "::", "192.0.2.7"})
+    CHECK(severity(open) == Severity::warning);
+  for (const auto* none : {"nohost.invalid", "127.0.0.1.evil.example", "1.2.3"}) {
+    CHECK(severity(none) == Severity::error);
+  }
+}
+
 TEST_CASE("a workload that the suite does not have is named, with the one that was meant") {
   const std::vector<std::string> known{"dlrm", "resnet18"};
   CHECK(check_suite({}, known).severity == Severity::good);

@@ -58,6 +58,9 @@ TEST_CASE("a duration has two units, an estimate one and no more digits than it 
   CHECK(figures::duration(41.6) == "42 s");
   CHECK(figures::duration(664) == "11 min 4 s");
   CHECK(figures::duration(3720) == "1 h 2 min");
+  CHECK(figures::age(5 * 3600 + 12 * 60) == "5 h 12 min ago");
+  CHECK(figures::age(80 * 3600) == "3 days ago");
+  CHECK(figures::age(-5) == "0 s ago");
   CHECK(figures::duration_range(0, 59) == "less than a minute");
   CHECK(figures::duration_range(181, 299) == "about 3 to 5 min");
   CHECK(figures::duration_range(120, 120) == "about 2 min");

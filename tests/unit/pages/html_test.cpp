@@ -13,7 +13,7 @@ TEST_CASE("text of others cannot end a cell, an attribute or a page") {
     const auto table = html_table({{hostile, cells}}, {{hostile}});
     CHECK_THAT(table, !Contains("<script>") && Contains(">" + safe + "<"));
   }
-  CHECK_THAT(html_page(hostile, ""), Contains("<title>" + safe + "</title>"));
+  CHECK_THAT(html_page(hostile, "", ""), Contains("<title>" + safe + "</title>"));
 }
 
 TEST_CASE("a cell names its column, a number stands to the right, a state is a word") {
@@ -32,7 +32,20 @@ TEST_CASE("a cell without a state stays empty") {
 }
 
 TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {
-  const auto page = html_page("torchwatch", "<p>body</p>\n");
+  const auto page = html_page("torchwatch", "<p>body</p>\n", "../");
   CHECK_THAT(page, Contains("width=device-width") && Contains("<p>body</p>"));
-  CHECK_THAT(page, Contains(R"(href="style.css")") && !Contains("//") && !Contains("<script"));
+  CHECK_THAT(page, Contains(R"(href="../style.css")") && !Contains("//") && !Contains("<script"));
+}
+
+TEST_CASE("a link quotes its address and its text, and needs an address") {
+  CHECK(html_link("a?b=1&before=\"3\"", "<x>") ==
+        "<a href=\"a?b=1&amp;before=&quot;3&quot;\">&lt;x&gt;</a>");
+  CHECK(html_link("", "<x>") == "&lt;x&gt;");
+}
+
+TEST_CASE("a cell may be a link with plain text behind it, and an empty fact is left out") {
+  const auto table = html_table({{"culprit"}}, {{Cell{"5d1c", "commit/5d1c", "<twice>"}}});
+  CHECK_THAT(table, Contains("<span><a href=\"commit/5d1c\">5d1c</a> &lt;twice&gt;</span>"));
+  CHECK_THAT(html_facts({{"a", "1"}, {"b", ""}}),
+             Contains("<dt>a</dt><dd>1</dd>") && !Contains("<dt>b"));
 }

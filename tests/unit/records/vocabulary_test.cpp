@@ -20,7 +20,12 @@ TEST_CASE("a configuration is written device-mode and read back") {
 TEST_CASE("an unknown word's error names it and what is allowed") {
   const auto error = parse_configuration("tpu-train").error();
   REQUIRE(error.code == ErrorCode::invalid);
-  REQUIRE(error.message == "device \"tpu\" is not known; allowed: cpu, cuda");
+  REQUIRE(error.message ==
+          "configuration \"tpu-train\" is not known; allowed: cpu-train, cpu-infer, cuda-train, "
+          "cuda-infer");
+  for (const auto* none : {"", "cpu", "cpu-", "-train", "cpu-train-x"}) {
+    CHECK_FALSE(parse_configuration(none));
+  }
 }
 
 TEST_CASE("a variant is written by what differs from the default and read back") {

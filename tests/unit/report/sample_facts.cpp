@@ -38,6 +38,7 @@ CommitFacts culprit() {
   return {"5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587",
           "Check every element in addmm before the call (#99231)",
           "Ada Lovelace",
+          "ada-l",
           "2026-08-16T14:21:07-07:00",
           {"aten/src/ATen/native/Linear.cpp", "aten/src/ATen/native/LinearAlgebra.cpp",
            "test/test_linalg.py"}};
@@ -47,6 +48,7 @@ CommitFacts other_commit() {
   return {"71e2b1b2c3d4e5f60718293a4b5c6d7e8f901234",
           "Use the fast path for channels last",
           "Grace Hopper",
+          "",
           "2026-08-16T15:02:44-07:00",
           {"aten/src/ATen/native/Convolution.cpp"}};
 }
@@ -99,6 +101,8 @@ IncidentFacts slower_comparison() {
                       .unchanged = 32,
                       .undecided = 2,
                       .related = {{"resnet18", {Device::cpu, Mode::infer}, {}}}};
+  facts.reproduce_seconds = 194;
+  facts.tally = "12 bisections named a commit; 1 was disputed.";
   return facts;
 }
 
@@ -128,6 +132,7 @@ IncidentFacts leaking_comparison() {
   leak.series = series("dlrm", Mode::infer, Metric::leak_growth);
   leak.candidate_value = 4096;
   leak.runs = 6;
+  facts.record.nightlies = {0, 0, 0, 4096};
   facts.effects = {leak};
   facts.bisection.reset();
   return facts;
@@ -159,6 +164,7 @@ IncidentFacts hostile_comparison() {
       "[x](javascript:1) **b** ` `` \x1b[31m \xe2\x80\xae drow \xff\xfe | cell | \r\n\r\n## "
       "head";
   commit.author = "`@root`|<img src=x>\\|";
+  commit.login = "@root`|";
   commit.author_date = "2026\n\n- item";
   commit.changed_paths = {"a`b/@team/#1\n<!-- x -->.cpp", std::string(5000, '`')};
   facts.comparison = facts.candidate.name = "n` @nightly\x07";

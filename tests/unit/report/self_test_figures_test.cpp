@@ -30,6 +30,17 @@ TEST_CASE("the bound is written in per cent, to three digits") {
   CHECK(false_alarms_bound_text(tally(400, 0, 0)) == "0.746 %");
 }
 
+TEST_CASE("a bound that is high because few series were judged says so") {
+  CHECK(self_tests_text(tally(9, 0, 0)) ==
+        "0 of 9 series of builds compared with themselves were called changed so far; the "
+        "false-alarm rate is at most 28.3 % (95 % upper bound), as only few were judged.");
+  const auto many = self_tests_text(tally(1000, 1, 0));
+  CHECK(
+      many.starts_with("1 of 1,000 series of builds compared with themselves was called changed"));
+  CHECK(many.ends_with("at most " + false_alarms_bound_text(tally(1000, 1, 0)) +
+                       " (95 % upper bound)."));
+}
+
 TEST_CASE("a tally's JSON has its counts and its bound, and no metric") {
   auto made = tally(21, 1, 2);
   made.inconclusive = 3;

@@ -40,6 +40,13 @@ TEST_CASE("a closed incident is said how to reopen it, and who accepted it") {
   CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04: wanted"));
 }
 
+TEST_CASE("a trace says why an end may be measured as another commit") {
+  auto facts = slow_incident();
+  CHECK_THAT(text_of(facts), !Contains("is measured as the one before it"));
+  facts.result->folded = 2;
+  CHECK_THAT(text_of(facts, {.columns = 120}), Contains("is measured as the one before it"));
+}
+
 TEST_CASE("what became of the issue is said with what can be done") {
   CHECK(issue_text({}) == "none yet");
   storage::OutboxRow message;

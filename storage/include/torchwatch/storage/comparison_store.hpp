@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -29,6 +31,8 @@ class ComparisonStore {
 
   Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
   Result<std::vector<VerdictRow>> verdicts_of(Id comparison);
+  /// Returns how many series of the comparison have each verdict.
+  Result<std::map<Verdict, int>> verdict_counts(Id comparison);
 
   Result<ComparisonRow> get(Id);
   Result<std::vector<ComparisonRow>> list(int limit, Id before = INT64_MAX);  ///< newest first

@@ -54,6 +54,10 @@ class RunStore {
   /// with status failed. Abandoned attempts are left out.
   Result<std::vector<RunRow>> runs_of(Owner);
 
+  /// Returns how long processes of a benchmark ran for an owner, in seconds; those that ran side by
+  /// side count once.
+  Result<double> seconds_of(Owner, const Benchmark&);
+
   /// Returns every sample of one run, checked against its digest, in ns; none where they were
   /// thinned (see retention.hpp). Errors: corrupt.
   Result<std::vector<std::int64_t>> samples_of(Id attempt);

@@ -39,6 +39,10 @@ std::vector<CheckResult> check_gpu(const std::filesystem::path& root,
 CheckResult check_suite(const std::vector<std::string>& named,
                         const std::vector<std::string>& known);
 
+/// Checks that the address is one of a machine. One that others reach is a warning: answers and
+/// tokens pass unencrypted.
+CheckResult check_address(const std::string& address);
+
 /// Asks the tracker what the token of [github] may do. Unknown where it cannot be asked.
 CheckResult check_github(const config::Config&, platform::HttpClient&);
 

@@ -13,6 +13,7 @@
 #include "torchwatch/events/feed.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
 #include "torchwatch/http/server.hpp"
+#include "torchwatch/pages/pages.hpp"
 
 namespace torchwatch::daemon {
 
@@ -60,6 +61,7 @@ class Daemon {
   Daemon(Application& application, Outbox outbox);
   Status start_server();
   api::Backend backend();
+  pages::Sources page_sources();
   /// Delivers what is due, then works on one item. True if there was one, and another look is worth
   /// it at once; else the machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);

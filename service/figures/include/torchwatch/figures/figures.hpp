@@ -50,6 +50,9 @@ std::string count(std::size_t number, std::string_view noun);
 /// Formats how long something took, to two units: "42 s", "11 min 4 s", "1 h 2 min".
 std::string duration(double seconds);
 
+/// Formats how long ago something was: "5 h 12 min ago", from two days on "3 days ago".
+std::string age(double seconds);
+
 /// Formats a range of durations that are only estimated: "about 3 to 5 min", "less than a minute".
 std::string duration_range(double low_seconds, double high_seconds);
 

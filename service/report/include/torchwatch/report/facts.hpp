@@ -23,6 +23,7 @@ struct CommitFacts {
   std::string sha;
   std::string subject;
   std::string author;
+  std::string login;        ///< on GitHub, where the author's address there says it; else empty
   std::string author_date;  ///< ISO 8601, as in the commit
   std::vector<std::string> changed_paths;
 };
@@ -82,6 +83,13 @@ struct Unaffected {
   std::vector<Benchmark> related;
 };
 
+/// What is known of the series that changed most, beside its change.
+struct SeriesRecord {
+  std::vector<double> nightlies;  ///< its value in each, oldest first, the candidate's last
+  std::vector<std::int64_t> baseline_samples;  ///< of all runs, in ns; empty but for times
+  std::vector<std::int64_t> candidate_samples;
+};
+
 struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
@@ -102,7 +110,10 @@ struct IncidentFacts {
   std::string commits_address;  ///< where commits are linked; empty: they are not
   std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
   Unaffected unaffected;
-  double confidence = 0.99;  ///< of the intervals
+  SeriesRecord record;
+  double reproduce_seconds = 0;  ///< what the runs of `reproduce` took here; 0: not known
+  std::string tally;             ///< a sentence on how commits that were named before held
+  double confidence = 0.99;      ///< of the intervals
 };
 
 }  // namespace torchwatch::report

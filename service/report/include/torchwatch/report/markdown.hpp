@@ -27,6 +27,9 @@ std::string code_cell(std::string_view text, std::size_t characters_max = 100);
 std::string commit_link(const std::string& address, const std::string& sha);
 std::string range_link(const std::string& address, const std::string& from, const std::string& to);
 
+/// Makes the address of a commit; empty where no link may be made.
+std::string commit_address(const std::string& address, const std::string& sha);
+
 /// Makes a fenced code block of one line.
 std::string code_block(std::string_view line, std::string_view language);
 

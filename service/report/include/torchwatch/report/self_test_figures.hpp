@@ -17,6 +17,11 @@ double false_alarms_bound(const storage::SelfTestTally&);
 /// Formats the bound for people: "13.9 %".
 std::string false_alarms_bound_text(const storage::SelfTestTally&);
 
+/// Says for people what the tally shows: "0 of 9 series were called changed so far; the rate is at
+/// most 39.3 % (95 % upper bound), which is that high because few were judged". The bound alone
+/// reads like an error rate.
+std::string self_tests_text(const storage::SelfTestTally&);
+
 /// Makes {"series", "inconclusive", "regressed", "improved", "false_alarms_bound"}.
 nlohmann::json json_of(const storage::SelfTestTally&);
 

@@ -16,6 +16,7 @@ struct NamedComparison {
   storage::ComparisonRow row = {};
   std::string candidate = {};
   std::string baseline = {};
+  std::string result = {};  ///< "regressed", "measuring"
   std::size_t incidents = 0;
 };
 
@@ -34,9 +35,6 @@ struct StatusFacts {
   int culprits_named = 0;
   int culprits_disputed = 0;  ///< of these
 };
-
-/// Says how long ago something was: "5 h 12 min ago", "3 days ago".
-std::string age_text(storage::WallMillis at, storage::WallMillis now);
 
 /// Prints whether anything is wrong, then the newest nightly, open incidents, searches, what waits,
 /// the outbox, recent comparisons, and how often the service itself was wrong.

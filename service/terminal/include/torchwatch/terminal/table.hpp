@@ -37,7 +37,7 @@ class Table {
   /// Adds a row of as many cells as there are columns.
   void add(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
-  void print(std::ostream&, const Screen& = {.columns = kColumnsMax}) const;
+  void print(std::ostream&, const Screen&) const;
 
  private:
   struct Shown {

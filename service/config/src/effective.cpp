@@ -1,0 +1,61 @@
+#include "torchwatch/config/effective.hpp"
+
+#include <toml++/toml.h>
+
+#include <map>
+
+#include "key_table.hpp"
+
+namespace torchwatch::config {
+namespace {
+
+/// Returns the line of each key that a file which was loaded before sets: "web.port".
+std::map<std::string, int> lines_of(const std::filesystem::path& file) {
+  std::map<std::string, int> lines;
+  try {
+    const auto root = toml::parse_file(file.string());
+    for (const auto& [table, node] : root) {
+      if (!node.is_table()) continue;
+      for (const auto& [name, value] : *node.as_table()) {
+        lines[std::string(table.str()) + "." + std::string(name.str())] =
+            static_cast<int>(name.source().begin.line);
+      }
+    }
+  } catch (const toml::parse_error&) {
+    // It changed since it was loaded: the values are those of before.
+    lines.clear();
+  }
+  return lines;
+}
+
+/// "https://name:password@host/" becomes "https://***@host/".
+std::string without_credentials(std::string text) {
+  constexpr std::string_view kScheme = "://";
+  for (auto at = text.find(kScheme); at != std::string::npos; at = text.find(kScheme, at)) {
+    at += kScheme.size();
+    const auto end = text.find_first_of("/?#\"' ,", at);
+    const auto sign = text.rfind('@', end);
+    if (sign != std::string::npos && sign > at) text.replace(at, sign - at, "***");
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<EffectiveValue>> effective_values(const std::filesystem::path& file,
+                                                     bool required) {
+  TW_TRY(const auto config, load(file, required));
+  const auto lines = config.file.empty() ? std::map<std::string, int>{} : lines_of(file);
+  const auto described = keys();
+  const auto& table = key_table();
+  std::vector<EffectiveValue> values;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto line = lines.find(table[i].table + "." + table[i].name);
+    values.push_back({.key = described[i],
+                      .value = without_credentials(table[i].write(config)),
+                      .line = line == lines.end() ? 0 : line->second});
+  }
+  return values;
+}
+
+}  // namespace torchwatch::config

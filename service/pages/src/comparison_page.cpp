@@ -1,0 +1,140 @@
+#include "items.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using storage::VerdictRow;
+
+constexpr std::size_t kShortSha = 12;
+
+std::string verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
+  std::vector<report::EffectFacts> effects;
+  for (const auto& row : rows) effects.push_back(report::effect_of(row));
+  return effect_table(effects, view.sources.confidence);
+}
+
+/// Series that have no figures, with the reason for it. Reasons name paths at times.
+std::string reason_table(const std::vector<VerdictRow>& rows, const View& view) {
+  Rows cells;
+  for (const auto& row : rows) {
+    cells.push_back({row.series.benchmark.workload,
+                     report::configuration_text(row.series.benchmark), to_string(row.series.metric),
+                     view.is_trusted ? row.reason : ""});
+  }
+  return html_table({{"workload", Cells::words},
+                     {"configuration", Cells::words},
+                     {"metric", Cells::words},
+                     {"reason"}},
+                    cells);
+}
+
+std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) {
+  return std::string(word) + " (" + std::to_string(rows.size()) + ")";
+}
+
+std::string verdict_sections(const report::SortedVerdicts& sorted, const View& view) {
+  std::string text;
+  const auto add = [&](std::string_view word, const std::vector<VerdictRow>& rows, auto* table) {
+    if (!rows.empty()) text += html_section(heading(word, rows), table(rows, view));
+  };
+  add("Regressed", sorted.regressed, verdict_table);
+  add("Lost", sorted.lost, reason_table);
+  add("Improved", sorted.improved, verdict_table);
+  add("Could not be decided", sorted.undecided, reason_table);
+  if (sorted.unchanged.empty()) return text;
+  return text + "<details>\n<summary>" + heading("Unchanged", sorted.unchanged) + "</summary>\n" +
+         verdict_table(sorted.unchanged, view) + "</details>\n";
+}
+
+Cell commit_cell(const std::string& sha, const View& view) {
+  return {sha.substr(0, kShortSha), view.to_commit(sha)};
+}
+
+Result<std::string> builds_table(const storage::ComparisonRow& row, const View& view) {
+  Rows cells;
+  storage::BuildStore builds(view.sources.database);
+  const auto add = [&](const char* role, storage::Id id) -> Status {
+    TW_TRY(const auto build, builds.get(id));
+    cells.push_back({role,
+                     {name_of(build, view), view.to_build(id)},
+                     build.version,
+                     commit_cell(build.trunk_commit, view)});
+    return {};
+  };
+  if (row.baseline) TW_TRY_VOID(add("baseline", *row.baseline));
+  TW_TRY_VOID(add("candidate", row.candidate));
+  return html_table({{"build", Cells::words}, {"name"}, {"version"}, {"commit", Cells::words}},
+                    cells);
+}
+
+Cell duration_of(const storage::ComparisonRow& row, const View& view) {
+  constexpr double kSecond = 1000;
+  if (row.ended_at == 0) return "not ended, asked for " + age_text(row.created_at, view);
+  return figures::duration(static_cast<double>(row.ended_at - row.created_at) / kSecond);
+}
+
+}  // namespace
+
+Result<http::Reply> get_comparison(const http::Request& request, const Sources& sources) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = "../"};
+  storage::ComparisonStore store(sources.database);
+  TW_TRY(const auto row, store.get(id));
+  TW_TRY(const auto name, name_of_comparison(row, view));
+  TW_TRY(const auto state, report::result_word(view.sources.database, row));
+  TW_TRY(const auto verdicts, store.verdicts_of(id));
+  TW_TRY(const auto incidents, storage::IncidentStore(sources.database).of_comparison(id));
+  TW_TRY(const auto found, incident_table(incidents, view));
+  TW_TRY(const auto builds, builds_table(row, view));
+  const auto sorted = report::sorted(verdicts, incidents);
+  const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
+  std::string content = "<h1>" + html_text(name) + "</h1>\n";
+  if (!verdicts.empty()) {
+    content += "<p class=\"summary " + std::string(is_bad ? "bad" : "good") + "\">" +
+               html_text("Of " + report::series_text(verdicts.size()) + ": " +
+                         report::outcome_text(sorted)) +
+               ".</p>\n";
+  }
+  content +=
+      html_facts({{"comparison", std::to_string(id) + ", " + std::string(to_string(row.purpose))},
+                  {"state", state},
+                  {"remark", view.is_trusted ? report::remark_on(row) : ""},
+                  {"started", platform::date_and_minute(row.created_at) + " UTC"},
+                  {"took", duration_of(row, view)}});
+  if (!incidents.empty()) content += html_section("Incidents", found);
+  content += verdict_sections(sorted, view) + html_section("Builds", builds);
+  return reply_with(view, name + " - torchwatch", content);
+}
+
+Result<http::Reply> get_build(const http::Request& request, const Sources& sources) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = "../"};
+  TW_TRY(const auto build, storage::BuildStore(sources.database).get(id));
+  const auto name = name_of(build, view);
+  const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };
+  auto content = "<h1>Build " + html_text(name) + "</h1>\n" +
+                 html_facts({{"origin", to_string(build.origin)},
+                             {"state", to_string(build.state)},
+                             {"version", build.version},
+                             {"commit", commit_cell(build.trunk_commit, view)},
+                             {"reason", for_trusted(build.reason)},
+                             {"not measured", for_trusted(build.unusable)},
+                             {"folder", for_trusted(build.folder)}});
+  TW_TRY(const auto comparison, storage::ComparisonStore(sources.database).nightly_of(id));
+  if (comparison) {
+    TW_TRY(const auto table, comparison_table({*comparison}, view));
+    content += html_section("Compared with the nightly before", table);
+  }
+  return reply_with(view, name + " - torchwatch", content);
+}
+
+}  // namespace torchwatch::pages

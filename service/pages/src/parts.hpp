@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "html.hpp"
+#include "torchwatch/http/exchange.hpp"
+#include "torchwatch/http/paging.hpp"
+#include "torchwatch/pages/pages.hpp"
+#include "torchwatch/report/facts.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::pages {
+
+// What several pages show alike.
+
+/// The page that is made: what it reads, and who sees it. Strangers do not see folders of builds
+/// and reasons with paths.
+struct View {
+  const Sources& sources;
+  bool is_trusted = false;
+  std::string root;  ///< the way to the overview: "" or "../"
+
+  std::string to_incident(storage::Id) const;
+  std::string to_comparison(storage::Id) const;
+  std::string to_build(storage::Id) const;
+  std::string to_commit(const std::string& sha) const;  ///< empty: commits are not linked
+  std::string to_issue(std::int64_t number) const;      ///< empty: issues are not linked
+};
+
+/// Wraps content in the frame of all pages and makes the reply.
+http::Reply reply_with(const View&, std::string_view title, const std::string& content,
+                       int status = 200);
+
+/// Returns a build's name for the reader.
+std::string name_of(const storage::BuildRow&, const View&);
+Result<std::string> name_of_build(storage::Id, const View&);
+
+/// "2026-08-17 against 2026-08-16".
+Result<std::string> name_of_comparison(const storage::ComparisonRow&, const View&);
+
+/// Returns the causes that an incident's bisection named; empty while there are none.
+Result<std::vector<report::CulpritFacts>> causes_of(const storage::IncidentRow&, const View&);
+
+/// The leading cause as a cell: its sha, linked, with subject, confidence and measured change.
+Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);
+
+/// Tables of incidents and comparisons, for lists and for other pages.
+Result<std::string> incident_table(const std::vector<storage::IncidentRow>&, const View&);
+Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
+
+/// A table of effects: baseline, candidate, change, interval.
+std::string effect_table(const std::vector<report::EffectFacts>&, double confidence);
+
+/// "5 h 12 min ago"; from two days on "3 days ago".
+std::string age_text(storage::WallMillis at, const View&);
+
+}  // namespace torchwatch::pages

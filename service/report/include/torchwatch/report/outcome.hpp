@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::report {
+
+/// The verdicts of a comparison by what a reader does about them, the largest changes first.
+struct SortedVerdicts {
+  std::vector<storage::VerdictRow> regressed;
+  std::vector<storage::VerdictRow> lost;
+  std::vector<storage::VerdictRow> improved;
+  std::vector<storage::VerdictRow> undecided;
+  std::vector<storage::VerdictRow> unchanged;
+  std::vector<storage::VerdictRow> unsupported;
+};
+
+/// Sorts the verdicts; `incidents` are those of the comparison, which say what is lost.
+SortedVerdicts sorted(const std::vector<storage::VerdictRow>& verdicts,
+                      const std::vector<storage::IncidentRow>& incidents);
+
+/// Says in a clause what the verdicts say: "3 series regressed, 1 could not be decided".
+std::string outcome_text(const SortedVerdicts&);
+
+/// Returns what a comparison came to or is at, in a word: "regressed", "lost", "improved",
+/// "unchanged" or "inconclusive" by its verdicts; "waiting", "measuring", "judging" or "searching"
+/// before it has ended; "first" for the oldest nightly, "measured" for a measurement; else its
+/// state. Errors: those of storage.
+Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&);
+
+/// Formats a number of series, whose plural is series.
+std::string series_text(std::size_t count);
+
+}  // namespace torchwatch::report

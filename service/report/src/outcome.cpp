@@ -1,0 +1,124 @@
+#include "torchwatch/report/outcome.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+using storage::VerdictRow;
+
+bool is_of_lost(const std::vector<storage::IncidentRow>& incidents, const Series& series) {
+  return std::ranges::any_of(incidents, [&](const storage::IncidentRow& incident) {
+    return incident.kind == IncidentKind::lost &&
+           std::ranges::find(incident.series, series, &storage::IncidentSeriesRow::series) !=
+               incident.series.end();
+  });
+}
+
+std::vector<VerdictRow>& part_for(SortedVerdicts& sorted, const VerdictRow& row,
+                                  const std::vector<storage::IncidentRow>& incidents) {
+  switch (row.verdict) {
+    case Verdict::regressed:
+      return sorted.regressed;
+    case Verdict::improved:
+      return sorted.improved;
+    case Verdict::unchanged:
+      return sorted.unchanged;
+    case Verdict::inconclusive:
+      return sorted.undecided;
+    case Verdict::failed:
+    case Verdict::unsupported:
+      break;
+  }
+  if (is_of_lost(incidents, row.series)) return sorted.lost;
+  return row.verdict == Verdict::failed ? sorted.undecided : sorted.unsupported;
+}
+
+/// What the verdicts come to; nothing where there are none.
+Result<std::string> word_of_verdicts(storage::Database& database, storage::Id comparison) {
+  TW_TRY(auto counts, storage::ComparisonStore(database).verdict_counts(comparison));
+  if (counts[Verdict::regressed] > 0) return "regressed";
+  TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison));
+  const bool is_lost = std::ranges::any_of(
+      incidents, [](const auto& incident) { return incident.kind == IncidentKind::lost; });
+  if (is_lost) return "lost";
+  if (counts[Verdict::improved] > 0) return "improved";
+  if (counts[Verdict::unchanged] > 0) return "unchanged";
+  const auto unclear = counts[Verdict::inconclusive] + counts[Verdict::failed];
+  return unclear > 0 ? "inconclusive" : "";
+}
+
+}  // namespace
+
+Result<std::string> result_word(storage::Database& database, const storage::ComparisonRow& row) {
+  using storage::ComparisonState;
+  switch (row.state) {
+    case ComparisonState::discovered:
+      return "waiting";
+    case ComparisonState::ready:
+      return "measuring";
+    case ComparisonState::measured:
+      return "judging";
+    case ComparisonState::judged:
+      return "searching";
+    case ComparisonState::accepted:
+      return row.purpose == storage::Purpose::measurement ? "measured" : "first";
+    case ComparisonState::bisected:
+    case ComparisonState::reported: {
+      TW_TRY(auto word, word_of_verdicts(database, row.id));
+      if (!word.empty()) return word;
+      break;
+    }
+    case ComparisonState::refused:
+    case ComparisonState::failed:
+    case ComparisonState::cancelled:
+      break;
+  }
+  return std::string(to_string(row.state));
+}
+
+std::string series_text(std::size_t count) {
+  return figures::grouped(static_cast<std::int64_t>(count)) + " series";
+}
+
+SortedVerdicts sorted(const std::vector<VerdictRow>& verdicts,
+                      const std::vector<storage::IncidentRow>& incidents) {
+  SortedVerdicts sorted;
+  for (const auto& row : verdicts) part_for(sorted, row, incidents).push_back(row);
+  const auto is_larger_change = [](const VerdictRow& left, const VerdictRow& right) {
+    return is_larger(effect_of(left), effect_of(right));
+  };
+  std::ranges::stable_sort(sorted.regressed, is_larger_change);
+  std::ranges::stable_sort(sorted.improved, [&](const auto& left, const auto& right) {
+    return is_larger_change(right, left);
+  });
+  return sorted;
+}
+
+std::string outcome_text(const SortedVerdicts& sorted) {
+  std::vector<std::string> parts;
+  if (!sorted.regressed.empty()) {
+    parts.push_back(series_text(sorted.regressed.size()) + " regressed");
+  }
+  if (!sorted.lost.empty()) parts.push_back(series_text(sorted.lost.size()) + " lost");
+  const auto decided = sorted.unchanged.size() + sorted.improved.size();
+  if (parts.empty() && decided == 0) return "no conclusion, no series could be decided";
+  if (parts.empty()) parts.emplace_back("nothing regressed");
+  if (!sorted.improved.empty()) {
+    parts.push_back(series_text(sorted.improved.size()) + " improved");
+  }
+  if (!sorted.undecided.empty()) {
+    parts.push_back(std::to_string(sorted.undecided.size()) + " could not be decided");
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace torchwatch::report

@@ -1,0 +1,212 @@
+// The pages for people.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+const std::string kCulprit = "5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587";
+const Series kTime{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+
+std::string result_with_culprit() {
+  bisection::BisectionResult result;
+  result.culprits.push_back({.commits = {kCulprit},
+                             .parent = "aaaa",
+                             .confidence = 0.9973,
+                             .effects = {{kTime, 0.1389, 0.1275, 0.1508, 12}},
+                             .verified = "against its parent, 12 fresh pairs"});
+  return to_json(result);
+}
+
+/// A nightly with a regression whose culprit was found and whose issue was filed, as incident 1 of
+/// comparison 1.
+struct Pages : Api {
+  Pages() {
+    fill();
+    name_culprit(1, 1);
+    end(1);
+  }
+
+  /// Gives the incident a bisection that named the culprit.
+  void name_culprit(Id incident, WallMillis now) {
+    BisectionStore bisections(*database);
+    BisectionRow row;
+    row.incident = incident;
+    row.good = "aaaa";
+    row.bad = "bbbb";
+    row.spec_json = "{}";
+    row.created_at = now;
+    row = bisections.open(row).value();
+    REQUIRE(bisections.end(row, result_with_culprit(), now));
+    REQUIRE(IncidentStore(*database).attach_bisection(incident, row.id));
+  }
+
+  void end(Id comparison) {
+    ComparisonStore comparisons(*database);
+    const auto row = comparisons.get(comparison).value();
+    REQUIRE(comparisons.advance(row, ComparisonState::reported, clock.wall_now()));
+  }
+
+  void file_issue() {
+    IncidentStore incidents(*database);
+    REQUIRE(incidents.mark_sending("open:abc"));
+    REQUIRE(incidents.mark_sent("open:abc", 17));
+  }
+
+  /// The address of every link of a page.
+  std::vector<std::string> links_of(const std::string& address) {
+    const auto text = page(address);
+    std::vector<std::string> links;
+    const std::string start = "<a href=\"";
+    for (auto at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+      const auto begin = at + start.size();
+      links.push_back(text.substr(begin, text.find('"', begin) - begin));
+    }
+    return links;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the page begins with what the newest nightly found, its culprit and its age") {
+  Pages api;
+  api.clock.advance(std::chrono::hours(5));
+  const auto page = api.page("/");
+  const auto sentence =
+      page.find("2.14.0.dev20260817 against 2.14.0.dev20260816</a>: 1 series regressed");
+  REQUIRE(sentence != std::string::npos);
+  CHECK(sentence < page.find("<table"));
+  CHECK_THAT(page, Contains("https://github.com/pytorch/pytorch/commit/" + kCulprit));
+  CHECK_THAT(page, Contains("Warm up &lt;twice&gt; (99.7 % sure, +14.9 % [+13.5, +16.3] %)"));
+  CHECK_THAT(page, Contains("The newest verdicts came 5 h 0 min ago; 1 open incident."));
+  CHECK_THAT(page, Contains("Nothing is under way."));
+}
+
+TEST_CASE("a comparison with a regression is not coloured like one without") {
+  Pages api;
+  const auto page = api.page("/");
+  CHECK_THAT(page, Contains(R"(<span class="state regressed">regressed</span>)"));
+  CHECK_THAT(page, !Contains(R"(class="state reported")"));
+  CHECK_THAT(page, Contains("class=\"summary bad\""));
+}
+
+TEST_CASE("the page says what does not work") {
+  Pages api;
+  CHECK_THAT(api.page("/"), !Contains("Not everything works"));
+  api.problems = {{"channel", "", 1, "the channel <cannot> be read"}};
+  CHECK_THAT(api.page("/"),
+             Contains("Not everything works") && Contains("the channel &lt;cannot&gt; be read"));
+}
+
+TEST_CASE("what is under way is shown with how long its like took") {
+  Pages api;
+  ComparisonStore comparisons(*api.database);
+  const auto now = api.clock.wall_now();
+  const auto next = BuildStore(*api.database).discover(BuildOrigin::nightly, "next").value();
+  const auto row = comparisons.open({Purpose::nightly, next.id, 2}, now).value();
+  CHECK_THAT(api.page("/"), Contains("next against 2.14.0.dev20260817</a>: waiting, asked for"));
+  REQUIRE(comparisons.advance(row, ComparisonState::ready, now));
+  CHECK_THAT(api.page("/"), Contains("measuring, asked for") && Contains("such comparisons took"));
+}
+
+TEST_CASE("the self-test comes last, and as a count before it is a rate") {
+  Pages api;
+  for (int i = 0; i < 9; ++i) api.add_self_test(Verdict::unchanged);
+  const auto page = api.page("/");
+  const auto text =
+      page.find("0 of 9 series of builds compared with themselves were called changed");
+  REQUIRE(text != std::string::npos);
+  CHECK(page.find("Newest comparisons") < text);
+  CHECK_THAT(page, Contains("at most 28.3 % (95 % upper bound), as only few were judged"));
+}
+
+TEST_CASE("every page leads to the pages of what it names") {
+  Pages api;
+  api.file_issue();
+  const auto has = [&](const std::string& page, const std::string& link) {
+    const auto links = api.links_of(page);
+    INFO(page << " should link " << link);
+    CHECK(std::ranges::find(links, link) != links.end());
+  };
+  has("/", "incidents/1");
+  has("/", "comparisons/1");
+  has("/", "incidents");
+  has("/", "comparisons");
+  has("/", "https://github.com/owner/issues/issues/17");
+  has("/incidents", "incidents/1");
+  has("/incidents/1", "../comparisons/1");
+  has("/incidents/1", "https://github.com/owner/issues/issues/17");
+  has("/incidents/1", "https://github.com/pytorch/pytorch/commit/" + kCulprit);
+  has("/comparisons/1", "../incidents/1");
+  has("/comparisons/1", "../builds/2");
+  has("/builds/2", "../comparisons/1");
+}
+
+TEST_CASE("a link of a page leads somewhere") {
+  Pages api;
+  for (const std::string from : {"/", "/incidents/1", "/comparisons/1", "/builds/2"}) {
+    for (auto link : api.links_of(from)) {
+      if (link.starts_with("https://") || link.ends_with("healthz")) continue;
+      if (link.starts_with("../")) link.erase(0, 3);
+      if (link == "./") link.clear();
+      INFO(from << " links " << link);
+      CHECK(api.get("/" + link).status == 200);
+    }
+  }
+}
+
+TEST_CASE("an incident's page has the change, the culprit with its evidence, and the answers") {
+  Pages api;
+  const auto page = api.page("/incidents/1");
+  CHECK_THAT(page, Contains("+15.0 %") && Contains("2.3 ms"));
+  CHECK_THAT(page, Contains("99.7 % sure") && Contains("+14.9 %") && Contains(kCulprit));
+  CHECK_THAT(page, Contains("Verified against its parent, 12 fresh pairs"));
+  CHECK_THAT(page, Contains("torchwatch incident dispute 1 --reason"));
+}
+
+TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded") {
+  Pages api;
+  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  row.series.metric = Metric::cpu_peak;
+  row.verdict = Verdict::unchanged;
+  REQUIRE(ComparisonStore(*api.database).add_verdict(row));
+  const auto page = api.page("/comparisons/1");
+  CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)"));
+  CHECK(page.find("<summary>Unchanged (1)") < page.find("cpu_peak"));
+}
+
+TEST_CASE("a list continues on the next page") {
+  Pages api;
+  for (int i = 0; i < 3; ++i) api.add_incident("another " + std::to_string(i));
+  CHECK_THAT(api.page("/incidents?limit=2"), Contains("href=\"incidents?limit=2&amp;before=3\""));
+  CHECK_THAT(api.page("/incidents?limit=2&before=3"), !Contains("Older ones"));
+}
+
+TEST_CASE("a page that is not there says so as a page") {
+  Api api;
+  const auto answer = api.get("/incidents/99");
+  CHECK(answer.status == 404);
+  CHECK_THAT(answer.text, Contains("<h1>Not found</h1>") && Contains("incident 99"));
+}
+
+TEST_CASE("a stranger sees neither the text of issues nor folders on a page") {
+  Pages api;
+  const Api::Headers forwarded{{"X-Forwarded-For", "192.0.2.1"}};
+  const auto seen = [&](const std::string& path) {
+    return api.send("GET", path, "", forwarded).text;
+  };
+  CHECK_THAT(api.page("/incidents/1"), Contains("Slower."));
+  CHECK_THAT(seen("/incidents/1"), !Contains("Slower."));
+  CHECK_THAT(api.page("/builds/1"), Contains("/builds/2.14.0.dev20260816"));
+  CHECK_THAT(seen("/builds/1"), !Contains("/builds/2.14.0.dev20260816"));
+}

@@ -1,0 +1,103 @@
+// Small texts of issues and pages.
+#include <catch2/catch.hpp>
+
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/report/culprits.hpp"
+#include "torchwatch/report/login.hpp"
+#include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/strip.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+namespace {
+
+const Series kTime{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+const Series kLeak{{"dlrm", {Device::cpu, Mode::infer}, {}}, Metric::leak_growth};
+
+storage::BisectionRow ended_with(const bisection::BisectionResult& result) {
+  storage::BisectionRow row;
+  row.result_json = to_json(result);
+  return row;
+}
+
+storage::VerdictRow row_of(Verdict verdict, double ratio) {
+  storage::VerdictRow row;
+  row.series = kTime;
+  row.verdict = verdict;
+  row.ratio = ratio;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("a strip has a block a value, from the least to the greatest") {
+  CHECK(strip({}).empty());
+  CHECK(strip({1, 1, 1}) == "▁▁▁");
+  CHECK(strip({1, 2, 8}) == "▁▂█");
+}
+
+TEST_CASE("a distribution has a block a column, and leaves out what lies outside") {
+  CHECK(distribution({10, 10, 19, 99}, 10, 20, 3) == "█ ▅");
+  CHECK(distribution({}, 10, 20, 3) == "   ");
+  CHECK(distribution({20}, 10, 20, 2) == " █");
+}
+
+TEST_CASE("a login is taken from an address of GitHub's own, and never guessed") {
+  CHECK(login_of("49699333+ada-l@users.noreply.github.com") == "ada-l");
+  CHECK(login_of("ada@users.noreply.github.com") == "ada");
+  CHECK(login_of("ada@example.org").empty());
+  CHECK(login_of("@all`@users.noreply.github.com").empty());
+  CHECK(login_of("").empty());
+}
+
+TEST_CASE("the causes of a stored bisection are read as they were stored") {
+  bisection::BisectionResult result;
+  result.culprits = {
+      {.commits = {"aaaa", "bbbb"},
+       .parent = "0000",
+       .confidence = 0.97,
+       .effects = {},
+       .verified = ""},
+      {.commits = {"cccc"},
+       .parent = "bbbb",
+       .confidence = 0.9973,
+       .effects = {{kTime, 0.1389, 0.1275, 0.1508, 12}, {kLeak, 4096, 4096, 4096, 3}},
+       .verified = "against its parent"}};
+  result.suspects = {"dddd", "eeee"};
+  result.suspects_confidence = 0.9;
+  const auto causes = causes_of(ended_with(result));
+  REQUIRE(causes.size() == 3);
+  const auto* first = leading(causes);
+  REQUIRE(first == &causes[1]);
+  CHECK(first->commits.front().sha == "cccc");
+  CHECK(first->confidence == 0.9973);
+  CHECK(first->verified == "against its parent");
+  REQUIRE(first->effects.size() == 2);
+  CHECK(first->effects[0].series == kTime);
+  CHECK(first->effects[0].runs == 24);
+  CHECK(first->effects[0].ratio == Approx(1.149).epsilon(1e-3));
+  CHECK(first->effects[1].difference == 4096);
+  CHECK(causes[2].commits.size() == 2);
+  CHECK(causes[2].confidence == 0.9);
+}
+
+TEST_CASE("a bisection without a result, or with a damaged one, has no causes") {
+  CHECK(causes_of({}).empty());
+  storage::BisectionRow row;
+  for (const auto* damaged : {"{", "[]", R"({"culprit": "cccc"})", R"({"culprits": 3})"}) {
+    row.result_json = damaged;
+    CHECK(causes_of(row).empty());
+  }
+  CHECK(leading({}) == nullptr);
+}
+
+TEST_CASE("an outcome says what regressed, and never that nothing did where nothing was decided") {
+  const auto said = [](const std::vector<storage::VerdictRow>& rows) {
+    return outcome_text(sorted(rows, {}));
+  };
+  CHECK(said({row_of(Verdict::regressed, 1.1), row_of(Verdict::inconclusive, 1)}) ==
+        "1 series regressed, 1 could not be decided");
+  CHECK(said({row_of(Verdict::unchanged, 1)}) == "nothing regressed");
+  CHECK(said({row_of(Verdict::inconclusive, 1)}) == "no conclusion, no series could be decided");
+}
