@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 namespace {
 

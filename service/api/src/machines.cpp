@@ -2,7 +2,7 @@
 
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/run_reader.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 
 namespace torchwatch::api {
 namespace {

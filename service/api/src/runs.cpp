@@ -1,9 +1,9 @@
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/run_reader.hpp"
 
 namespace torchwatch::api {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::api {
 namespace {

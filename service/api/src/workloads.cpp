@@ -2,7 +2,7 @@
 
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/run_store.hpp"
+#include "torchwatch/runs/run_store.hpp"
 
 namespace torchwatch::api {
 namespace {

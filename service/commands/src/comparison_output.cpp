@@ -6,11 +6,11 @@
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 

@@ -11,8 +11,8 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::commands {
 namespace {

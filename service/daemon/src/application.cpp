@@ -10,7 +10,7 @@
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
-#include "torchwatch/storage/run_store.hpp"
+#include "torchwatch/runs/run_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {

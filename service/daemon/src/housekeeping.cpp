@@ -5,8 +5,8 @@
 
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/platform/folder.hpp"
+#include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/retention.hpp"
 
 namespace torchwatch::daemon {
 namespace {

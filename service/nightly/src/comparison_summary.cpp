@@ -10,8 +10,8 @@
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/detect/machine_shift.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {

@@ -5,10 +5,10 @@
 #include <ostream>
 
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 namespace torchwatch::report {
 namespace {

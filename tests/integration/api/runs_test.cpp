@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/retention.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;

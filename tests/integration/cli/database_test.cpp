@@ -10,9 +10,9 @@
 #include "printed.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

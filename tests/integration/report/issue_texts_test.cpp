@@ -11,11 +11,11 @@
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/run_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

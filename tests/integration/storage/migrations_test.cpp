@@ -14,11 +14,11 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/runs/run_reader.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/run_reader.hpp"
-#include "torchwatch/storage/run_store.hpp"
 #include "transaction.hpp"
 
 using namespace torchwatch;

@@ -5,11 +5,11 @@
 
 #include "connection.hpp"
 #include "stores.hpp"
+#include "torchwatch/runs/retention.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 #include "torchwatch/storage/event_store.hpp"
-#include "torchwatch/storage/retention.hpp"
-#include "torchwatch/storage/run_reader.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
 

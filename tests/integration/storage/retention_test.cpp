@@ -1,4 +1,4 @@
-#include "torchwatch/storage/retention.hpp"
+#include "torchwatch/runs/retention.hpp"
 
 #include <catch2/catch.hpp>
 

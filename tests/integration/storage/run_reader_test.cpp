@@ -1,10 +1,10 @@
-#include "torchwatch/storage/run_reader.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/counts.hpp"
-#include "torchwatch/storage/retention.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -9,7 +9,7 @@
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/executor/library_placement.hpp"
-#include "torchwatch/storage/run_store.hpp"
+#include "torchwatch/runs/run_store.hpp"
 
 namespace torchwatch::comparison {
 

@@ -1,11 +1,11 @@
-#include "torchwatch/storage/run_reader.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 #include "benchmarks.hpp"
 #include "samples.hpp"
-#include "torchwatch/storage/retention.hpp"
+#include "torchwatch/runs/retention.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 

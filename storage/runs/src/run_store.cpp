@@ -1,4 +1,4 @@
-#include "torchwatch/storage/run_store.hpp"
+#include "torchwatch/runs/run_store.hpp"
 
 #include <algorithm>
 #include <unordered_map>
