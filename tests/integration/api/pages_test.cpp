@@ -60,7 +60,7 @@ struct Pages : Api {
   void file_issue() {
     IncidentStore incidents(*database);
     REQUIRE(incidents.mark_sending("open:abc"));
-    REQUIRE(incidents.mark_sent("open:abc", 17));
+    REQUIRE(incidents.mark_sent("open:abc", 17, clock.wall_now()));
   }
 
   /// The address of every link of a page.
