@@ -1,7 +1,6 @@
 #include <map>
 
 #include "handlers.hpp"
-#include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 
 namespace torchwatch::api {

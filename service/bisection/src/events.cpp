@@ -1,6 +1,5 @@
 #include "events.hpp"
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "torchwatch/comparison/schedule.hpp"
-#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::bisection {
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "torchwatch/builds/file_hashes.hpp"

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "commands.hpp"
 #include "torchwatch/commands/items.hpp"

@@ -1,6 +1,5 @@
 #include "torchwatch/comparison/noise.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 #include "build_measurer.hpp"

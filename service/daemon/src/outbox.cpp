@@ -1,4 +1,3 @@
-#include <optional>
 
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/storage/incident_store.hpp"

@@ -6,7 +6,6 @@
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
-#include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::daemon {

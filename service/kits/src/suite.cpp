@@ -86,7 +86,7 @@ void add_counted(json& suite, const json& counted) {
   if (counted.is_null()) return;
   for (auto& workload : suite) {
     for (const auto& item : counted.at("workloads")) {
-      if (item.value("name", "") != workload.at("name")) continue;
+      if (item.at("name") != workload.at("name")) continue;
       for (const auto* name : kCountedMembers) workload[name] = item.value(name, json());
     }
   }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "torchwatch/comparison/benchmark_json.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"

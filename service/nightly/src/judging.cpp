@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 
 #include "torchwatch/bisection/opening.hpp"
@@ -11,7 +10,6 @@
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/detect/grouping.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
-#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/comparison_store.hpp"

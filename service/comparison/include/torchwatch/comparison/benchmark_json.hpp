@@ -1,3 +1,5 @@
+// nlohmann-json finds these functions by their types, which no tool sees.
+// IWYU pragma: always_keep
 #pragma once
 
 #include <nlohmann/json.hpp>
