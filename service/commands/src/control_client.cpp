@@ -71,15 +71,15 @@ Outcome ControlClient::hand_over(const Invocation& invocation, const std::string
                                  const json& body) const {
   TW_TRY(const auto receipt, post(path, body));
   const auto id = receipt.value("id", std::int64_t{0});
-  const auto url = "/api/v1/requests/" + std::to_string(id);
   if (invocation.json) {
-    invocation.out
-        << json{{"request", id}, {"state", receipt.value("state", "")}, {"url", url}}.dump(2)
-        << '\n';
+    const json taken{{"schema", 1},
+                     {"request", id},
+                     {"state", receipt.value("state", "")},
+                     {"url", "/api/v1/requests/" + std::to_string(id)}};
+    invocation.out << taken.dump(2) << '\n';
   } else {
     invocation.out << "The daemon, process " << process_ << ", has taken it on as request " << id
-                   << ".\nIts state: " << url << " of the API. `torchwatch status` lists what is"
-                   << " measured.\n";
+                   << ".\n`torchwatch request list` shows what becomes of it.\n";
   }
   return ExitStatus::done;
 }

@@ -91,6 +91,9 @@ Status Daemon::start_server() {
   std::ranges::move(pages::routes(page_sources()), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
+  if (application_.config().file.empty()) {
+    logger_.warning("there is no torchwatch.toml here, so the defaults are used");
+  }
   logger_.info("listening on http://" + application_.config().web.address + ":" +
                std::to_string(server_->port()) + " and on " +
                config::control_socket(application_.config()).string());

@@ -206,12 +206,14 @@ TEST_CASE("a nightly and a bisection are handed over to the daemon that runs") {
   const auto nightly = place.run({"nightly"});
   CHECK(nightly.err.empty());
   CHECK(nightly.status == 0);
-  CHECK_THAT(nightly.out, Contains("request 1") && Contains("/api/v1/requests/1"));
+  CHECK_THAT(nightly.out, Contains("request 1") && Contains("torchwatch request list"));
   const auto bisection = place.run({"bisect", "v1", "v2", "--workload", "resnet18", "--json"});
   CHECK(bisection.err.empty());
   CHECK(bisection.status == 0);
-  CHECK(json::parse(bisection.out).at("request") == 2);
-  CHECK(json::parse(bisection.out).at("url") == "/api/v1/requests/2");
+  const auto taken = json::parse(bisection.out);
+  CHECK(taken.at("schema") == 1);
+  CHECK(taken.at("request") == 2);
+  CHECK(taken.at("url") == "/api/v1/requests/2");
   const auto stored = RequestStore(*place.open(true)).get(2).value();
   CHECK(json::parse(stored.body_json) ==
         json{{"good", "v1"}, {"bad", "v2"}, {"workloads", json::array({"resnet18"})}});
