@@ -94,7 +94,7 @@ Status RequestStore::answer(Id id, RequestState state, const std::string& result
     TW_TRY(const auto row, request_of(connection, id));
     return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
                                          std::string(to_string(row.state)) +
-                                         " already; only one that has not ended can be answered");
+                                         " already: it has ended, and stays as it is");
   });
 }
 
