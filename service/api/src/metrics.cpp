@@ -53,6 +53,8 @@ void add_problems(prometheus::Registry& registry, const Backend& backend) {
   Counts counts;
   const auto problems = backend.problems ? backend.problems() : std::vector<Problem>{};
   for (const auto& problem : problems) ++counts[problem.source];
+  add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
+      problems.empty() ? 1 : 0);
   add(registry, "torchwatch_problems", "What does not work at present, by source", "source",
       counts);
 }
