@@ -4,6 +4,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -42,8 +43,12 @@ std::string causes_sections(const IncidentRow& incident,
   std::string text;
   for (const auto& cause : causes) text += cause_section(cause, view);
   if (!causes.empty()) return text;
-  const char* why = "No commit is blamed, or the search has not ended.";
-  if (!incident.bisection) why = "No culprit was searched for.";
+  const char* why = "No culprit was searched for.";
+  if (incident.bisection) {
+    const auto row = storage::BisectionStore(view.sources.database).get(*incident.bisection);
+    const bool is_searched = row && row->state == storage::BisectionState::open;
+    why = is_searched ? "The culprit is being searched." : "No commit is blamed.";
+  }
   return html_section("Culprit", std::string("<p>") + why + "</p>\n");
 }
 

@@ -43,9 +43,16 @@ std::vector<std::string> culprits_of(const ComparisonFacts& facts) {
   return culprits;
 }
 
+/// What stands where no culprit is known: after judging, the culprits are searched.
+const char* without_culprit(const ComparisonFacts& facts) {
+  const bool is_searched = facts.comparison.state == ComparisonState::judged;
+  return is_searched ? "the culprit is being searched" : "no culprit named";
+}
+
 std::string culprits_text(const ComparisonFacts& facts) {
   const auto culprits = culprits_of(facts);
-  if (culprits.empty()) return facts.incidents.empty() ? "" : ", no culprit named";
+  if (culprits.empty() && facts.incidents.empty()) return "";
+  if (culprits.empty()) return std::string(", ") + without_culprit(facts);
   return (culprits.size() == 1 ? ", culprit " : ", culprits ") +
          fmt::format("{}", fmt::join(culprits, " and "));
 }
@@ -142,7 +149,7 @@ void print_incidents(std::ostream& out, const ComparisonFacts& facts, const Scre
   for (const auto& [row, culprit, confidence, issue] : facts.incidents) {
     out << wrapped(fmt::format("  {} {}: {}", row.id, to_string(row.kind), row.title),
                    screen.columns, 4);
-    std::string cause = culprit.empty() ? "no culprit named" : "culprit " + culprit;
+    std::string cause = culprit.empty() ? without_culprit(facts) : "culprit " + culprit;
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
     if (row.kind == IncidentKind::lost && culprit.empty()) cause.clear();
     if (!cause.empty()) out << wrapped("    " + cause, screen.columns, 4);

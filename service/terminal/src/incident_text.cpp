@@ -99,7 +99,7 @@ void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& scr
 std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
   const auto opening =
       std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end()) return "none yet";
+  if (opening == messages.end()) return "no issue yet";
   switch (opening->state) {
     case OutboxState::sent:
       return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));

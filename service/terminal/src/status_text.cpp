@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
@@ -66,13 +67,22 @@ void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& scr
                  screen.columns, 2);
 }
 
+std::string cause_text(const storage::IncidentRow& incident, const std::string& culprit,
+                       const StatusFacts& facts) {
+  if (!culprit.empty()) return "culprit " + culprit;
+  const bool is_searched =
+      std::ranges::find(facts.searches, std::optional(incident.id),
+                        &storage::BisectionRow::incident) != facts.searches.end();
+  return is_searched ? "its culprit is being searched" : "no culprit named";
+}
+
 void print_open(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (facts.open.empty()) return;
   out << "\nOpen incidents (" << facts.open.size() << ")\n";
   for (const auto& [row, culprit, confidence, issue] : facts.open) {
     out << wrapped(fmt::format("  {} {}: {}", row.id, report::state_word(row), row.title),
                    screen.columns, 4);
-    auto cause = culprit.empty() ? std::string("no culprit named") : "culprit " + culprit;
+    auto cause = cause_text(row, culprit, facts);
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
     out << wrapped(
         fmt::format("    {}, {}; since {}", cause, issue, platform::date_and_minute(row.opened_at)),
