@@ -6,6 +6,7 @@
 
 #include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
