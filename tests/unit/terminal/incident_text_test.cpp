@@ -48,7 +48,7 @@ TEST_CASE("a trace says why an end may be measured as another commit") {
 }
 
 TEST_CASE("what became of the issue is said with what can be done") {
-  CHECK(issue_text({}) == "none yet");
+  CHECK(issue_text({}) == "no issue yet");
   storage::OutboxRow message;
   message.key = "open-1";
   CHECK(issue_text({message}) == "in the outbox, not filed yet");
