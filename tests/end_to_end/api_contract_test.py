@@ -13,6 +13,7 @@ from pathlib import Path
 from command import CHECKOUT, TORCHWATCH, CommandTest
 
 REQUIREMENTS = Path(__file__).with_name("api_contract_requirements.txt")
+HOOKS = Path(__file__).with_name("api_contract_hooks.py")
 PACKAGES = CHECKOUT / "build" / "api_contract_packages"
 TOKEN = "tw_an-end-to-end-test"  # noqa: S105
 SEED = "20260817"
@@ -41,7 +42,7 @@ def call(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    return dict(os.environ, PYTHONPATH=str(PACKAGES), NO_COLOR="1")
+    return dict(os.environ, PYTHONPATH=str(PACKAGES), NO_COLOR="1", SCHEMATHESIS_HOOKS=str(HOOKS))
 
 
 class ApiContract(CommandTest):
@@ -81,6 +82,7 @@ path = "torchwatch.sqlite"
 port = 0
 token_file = "token"
 requests_per_second = 10000
+trusted_proxies = ["127.0.0.1"]
 """)
 
     def serve(self) -> str:

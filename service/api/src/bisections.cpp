@@ -26,6 +26,21 @@ Status check_spec(const json& body) {
   return {};
 }
 
+/// Why a build or a search failed may name paths and quote programs: strangers do not see it.
+json for_reader(json of, const Request& request) {
+  if (request.is_trusted) return of;
+  if (of.contains("reason")) of["reason"] = nullptr;
+  if (!of.contains("skipped")) return of;
+  for (auto& build : of["skipped"]) build["reason"] = nullptr;
+  return of;
+}
+
+json bisection_json(const storage::BisectionRow& row, const Request& request) {
+  json out = with_url(report::json_of(row), "/api/v1/bisections");
+  out["result"] = for_reader(std::move(out["result"]), request);
+  return out;
+}
+
 }  // namespace
 
 Result<Reply> list_bisections(const Request& request, const Backend& backend) {
@@ -34,9 +49,7 @@ Result<Reply> list_bisections(const Request& request, const Backend& backend) {
   return list_fitting<storage::BisectionStore>(
       "bisections", page, backend,
       [&](const auto& row) { return page.admits("state", to_string(row.state)); },
-      [](const auto& row) -> Result<json> {
-        return with_url(report::json_of(row), "/api/v1/bisections");
-      });
+      [&](const auto& row) -> Result<json> { return bisection_json(row, request); });
 }
 
 Result<Reply> get_bisection(const Request& request, const Backend& backend) {
@@ -45,13 +58,13 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
   storage::BisectionStore bisections(backend.database);
   TW_TRY(const auto bisection, bisections.get(id));
   TW_TRY(const auto events, bisections.events_of(id));
-  json out = with_url(report::json_of(bisection), "/api/v1/bisections");
+  json out = bisection_json(bisection, request);
   out["runs_url"] = "/api/v1/bisections/" + std::to_string(id) + "/runs";
   out["events"] = json::array();
   for (const auto& event : events) {
     out["events"].push_back({{"ordinal", event.ordinal},
                              {"kind", event.kind},
-                             {"body", report::embedded(event.body_json)}});
+                             {"body", for_reader(report::embedded(event.body_json), request)}});
   }
   return http::object_reply(out);
 }

@@ -18,19 +18,22 @@ using storage::IncidentState;
 constexpr std::size_t kNameMax = 200;
 constexpr std::size_t kReasonMax = 4'000;
 
-json message_json(const storage::OutboxRow& message) {
+/// The text of an issue is for a tracker that may be private: strangers do not see it.
+json message_json(const storage::OutboxRow& message, const Request& request) {
   return {{"kind", to_string(message.kind)},
           {"state", to_string(message.state)},
           {"tries", message.tries},
           {"title", report::text_or_null(message.title)},
-          {"body", message.body}};
+          {"body", text_of(message.body, request)}};
 }
 
-/// The name of who asks: the one that the body says, or the user's on this machine. Errors:
-/// invalid.
+/// The name of who asks: the one that the body says, or the user's on this machine, or the token's.
+/// Errors: invalid.
 Result<std::string> who_asks(const Request& request, const json& body) {
   TW_TRY(auto by, text_member(body, "by", kNameMax));
-  if (by.empty() && request.peer) by = platform::user_name(*request.peer);
+  if (!by.empty()) return by;
+  if (request.peer) by = platform::user_name(*request.peer);
+  if (by.empty()) by = request.token_name;
   if (by.empty()) return fail(ErrorCode::invalid, "missing who decides: give by");
   return by;
 }
@@ -63,7 +66,7 @@ Result<Reply> carry_out(const Request& request, const Backend& backend, const Ch
   storage::IncidentStore incidents(backend.database);
   const auto changed = change.apply(incidents, id);
   const bool may_be_done =
-      !changed && changed.error().code == ErrorCode::conflict && !request.idempotency_key.empty();
+      !changed && changed.error().code == ErrorCode::conflict && request.idempotency_key;
   if (!changed && !may_be_done) return fail(changed.error());
   TW_TRY(const auto incident, incidents.get(id));
   if (!changed && !change.is_done(incident)) return fail(changed.error());
@@ -96,7 +99,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   TW_TRY(const auto messages, incidents.outbox_of(id));
   json out = with_url(report::json_of(incident), "/api/v1/incidents");
   out["messages"] = json::array();
-  for (const auto& message : messages) out["messages"].push_back(message_json(message));
+  for (const auto& message : messages) out["messages"].push_back(message_json(message, request));
   return http::object_reply(out);
 }
 
@@ -120,12 +123,9 @@ Result<Reply> close_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> accept_incident(const Request& request, const Backend& backend) {
   TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
-  TW_TRY(auto by, text_member(body, "by", kNameMax));
+  TW_TRY(const auto by, who_asks(request, body));
   TW_TRY(const auto reason, text_member(body, "reason", kReasonMax));
-  if (by.empty() && request.peer) by = platform::user_name(*request.peer);
-  if (by.empty() || reason.empty()) {
-    return fail(ErrorCode::invalid, "missing who accepts the incident, or why: give by and reason");
-  }
+  if (reason.empty()) return fail(ErrorCode::invalid, "missing why it is accepted: give reason");
   TW_TRY(
       auto reply,
       carry_out(request, backend,

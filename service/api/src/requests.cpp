@@ -17,10 +17,9 @@ namespace {
 constexpr std::size_t kKeyBytesMax = 128;
 
 Result<std::string> delivery_of(const Request& request, const Backend& backend) {
-  const std::string& key = request.idempotency_key;
-  if (key.empty()) return backend.random.token();
+  if (!request.idempotency_key) return backend.random.token();
   TW_TRY_VOID(check_key(request));
-  return "http:" + key;
+  return "http:" + *request.idempotency_key;
 }
 
 nlohmann::json request_json(const storage::RequestRow& row, const Request& request) {
@@ -40,10 +39,11 @@ nlohmann::json request_json(const storage::RequestRow& row, const Request& reque
 }  // namespace
 
 Status check_key(const Request& request) {
-  const std::string& key = request.idempotency_key;
+  if (!request.idempotency_key) return {};
+  const std::string& key = *request.idempotency_key;
   const bool is_visible =
       std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (is_visible && key.size() <= kKeyBytesMax) return {};
+  if (is_visible && !key.empty() && key.size() <= kKeyBytesMax) return {};
   return fail(ErrorCode::invalid, "invalid Idempotency-Key: must be 1 to " +
                                       std::to_string(kKeyBytesMax) +
                                       " printable characters without blanks");

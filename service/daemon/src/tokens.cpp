@@ -35,9 +35,12 @@ Result<std::unique_ptr<Tokens>> Tokens::open(Application& application) {
 Status Tokens::reload() {
   TW_TRY(const auto rows, storage::TokenStore(application_.services().database).list());
   std::map<std::string, http::Identity> known;
-  if (!sha256_of_file_.empty()) known[sha256_of_file_] = {.token = 0, .scopes = all_scopes()};
+  if (!sha256_of_file_.empty()) {
+    known[sha256_of_file_] = {.token = 0, .scopes = all_scopes(), .name = "token_file"};
+  }
   for (const auto& row : rows) {
-    if (!row.revoked_at) known[row.sha256] = {.token = row.id, .scopes = row.scopes};
+    if (row.revoked_at) continue;
+    known[row.sha256] = {.token = row.id, .scopes = row.scopes, .name = row.name};
   }
   const std::scoped_lock lock(mutex_);
   known_ = std::move(known);

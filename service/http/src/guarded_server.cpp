@@ -114,8 +114,9 @@ void GuardedServer::install_handlers() {
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     return answer_head(request, response);
   });
-  set_error_handler(
-      [this](const httplib::Request&, httplib::Response& response) { explain_failure(response); });
+  set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+    explain_failure(request, response);
+  });
   set_exception_handler([this](const httplib::Request&, httplib::Response& response,
                                std::exception_ptr what) { report_exception(response, what); });
   set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -225,8 +226,13 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
       response);
 }
 
-void GuardedServer::explain_failure(httplib::Response& response) {
+void GuardedServer::explain_failure(const httplib::Request& request, httplib::Response& response) {
   if (!response.body.empty()) return;
+  if (!current_->has_head && current_->stream->end() == GuardedStream::End::none) {
+    const auto asked = asked_with_unknown_method(request);
+    const auto reply = asked ? answers_.to_head(*asked) : std::nullopt;
+    if (reply) return put(*reply, response);
+  }
   put(failure_of(current_->stream->end(), current_->has_head, response.status), response);
 }
 

@@ -62,7 +62,7 @@ class GuardedServer final : public httplib::Server {
   void set_up(httplib::Request&, Exchange&);
   HandlerResponse answer_head(const httplib::Request&, httplib::Response&);
   void answer_whole(const httplib::Request&, httplib::Response&);
-  void explain_failure(httplib::Response&);
+  void explain_failure(const httplib::Request&, httplib::Response&);
   void finish_headers(httplib::Response&);
   void log_request(const httplib::Request&, const httplib::Response&) const;
   void report_exception(httplib::Response&, const std::exception_ptr&);

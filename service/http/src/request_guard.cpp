@@ -1,6 +1,7 @@
 #include "request_guard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <string_view>
@@ -11,6 +12,8 @@ namespace torchwatch::http {
 namespace {
 
 constexpr std::size_t kPathBytesMax = 512;
+constexpr std::array<std::string_view, 10> kLibraryMethods{
+    "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI"};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -107,6 +110,16 @@ bool announces_body(const httplib::Request& request) {
           request.get_header_value("Content-Length") != "0");
 }
 
+std::optional<Request> asked_with_unknown_method(const httplib::Request& from) {
+  const bool is_known = std::ranges::find(kLibraryMethods, from.method) != kLibraryMethods.end();
+  const bool is_http = from.version == "HTTP/1.1" || from.version == "HTTP/1.0";
+  if (is_known || !is_token(from.method) || !is_http) return std::nullopt;
+  Request request;
+  request.method = from.method;
+  request.path = from.target.substr(0, from.target.find('?'));
+  return request;
+}
+
 Request request_of(const httplib::Request& from, const Origin& origin) {
   Request request;
   request.peer = origin.user;
@@ -116,7 +129,9 @@ Request request_of(const httplib::Request& from, const Origin& origin) {
   request.query = from.params;
   request.remote_address = origin.address;
   request.authorization = only_value(from, "Authorization");
-  request.idempotency_key = only_value(from, "Idempotency-Key");
+  if (from.has_header("Idempotency-Key")) {
+    request.idempotency_key = only_value(from, "Idempotency-Key");
+  }
   request.if_none_match = only_value(from, "If-None-Match");
   request.last_event_id = only_value(from, "Last-Event-ID");
   request.origin = only_value(from, "Origin");

@@ -31,6 +31,10 @@ bool announces_body(const httplib::Request&);
 /// Returns whether the client takes gzip: "gzip, br", not "gzip;q=0".
 bool accepts_gzip(const httplib::Request&);
 
+/// Returns the method and path of a request whose head the library did not read because it knows
+/// no such method; nothing if anything else is wrong with it.
+std::optional<Request> asked_with_unknown_method(const httplib::Request&);
+
 /// Converts a request to what handlers see; the body is empty until it was read.
 Request request_of(const httplib::Request&, const Origin&);
 

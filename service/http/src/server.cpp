@@ -53,7 +53,10 @@ struct Server::State {
     if (!found) return found.error();
     request.path_parameters = std::move(found->parameters);
     const auto identity = authentication.identify(request.authorization);
-    if (identity) authentication.note_use(*identity);
+    if (identity) {
+      authentication.note_use(*identity);
+      request.token_name = identity->name;
+    }
     request.is_trusted = request.is_local || identity;
     auto reply = found->route->handler(request);
     if (reply) return std::move(*reply);

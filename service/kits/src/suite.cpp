@@ -34,8 +34,9 @@ void complete(json& workload) {
   auto configurations = json::array();
   for (const auto* name : kConfigurations) {
     const auto reason = refusal_of(workload, name);
-    configurations.push_back(
-        {{"configuration", name}, {"supported", reason.empty()}, {"reason", reason}});
+    configurations.push_back({{"configuration", name},
+                              {"supported", reason.empty()},
+                              {"reason", reason.empty() ? json(nullptr) : json(reason)}});
   }
   workload.erase("refusals");
   workload["configurations"] = std::move(configurations);

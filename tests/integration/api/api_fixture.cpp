@@ -127,7 +127,7 @@ Api::Api(events::FeedLimits limits)
                {"eval_batch", 8},
                {"params_all", nullptr},
                {"configurations",
-                {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", ""}}}}}}));
+                {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
        },
        feed.get(),
        {"not as it should be"}});

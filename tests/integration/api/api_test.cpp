@@ -288,7 +288,11 @@ TEST_CASE("a sick daemon says so") {
 
 TEST_CASE("an unknown method is answered with those that exist") {
   Api api;
-  const auto answer = api.send("DELETE", "/api/v1/nightlies", "", {});
-  CHECK(answer.status == 405);
-  CHECK(answer.headers.at("allow") == "GET, HEAD, POST");
+  for (const std::string method : {"DELETE", "QUERY", "get"}) {
+    INFO(method);
+    const auto answer = api.send(method, "/api/v1/nightlies?limit=1", "", {});
+    CHECK(answer.status == 405);
+    CHECK(answer.headers.at("allow") == "GET, HEAD, POST");
+    CHECK(api.send(method, "/nowhere", "", {}).status == 404);
+  }
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -75,7 +76,16 @@ TEST_CASE("a stranger sees neither paths of this machine nor the texts of errors
   REQUIRE(api.post("/api/v1/bisections", R"({"suspect": "abc123"})").status == 202);
   REQUIRE(RequestStore(*api.database)
               .answer(1, RequestState::cancelled, R"({"error": "/home/ada is gone"})"));
-  for (const auto* path : {"/api/v1/builds", "/api/v1/comparisons", "/api/v1/requests/1", "/"}) {
+  BisectionRow search;
+  search.good = "aaaa";
+  search.bad = "bbbb";
+  search = BisectionStore(*api.database).open(search).value();
+  REQUIRE(BisectionStore(*api.database)
+              .append(search.id, {0, "unbuildable", R"({"reason": "no tree at /home/ada"})"}));
+  CHECK(api.send("GET", "/api/v1/incidents/1", "", kStranger).text.find("Slower.") ==
+        std::string::npos);
+  for (const auto* path : {"/api/v1/builds", "/api/v1/comparisons", "/api/v1/requests/1",
+                           "/api/v1/bisections/2", "/"}) {
     INFO(path);
     CHECK(api.send("GET", path, "", kStranger).text.find("/home/ada") == std::string::npos);
     CHECK(api.send("GET", path, "", {}).text.find("/home/ada") != std::string::npos);

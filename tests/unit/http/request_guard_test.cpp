@@ -80,3 +80,29 @@ TEST_CASE("a header given twice counts as none") {
   CHECK(request.authorization.empty());
   CHECK(request.content_type == "application/json");
 }
+
+TEST_CASE("a key that is given twice is no missing key") {
+  const auto key = [](const httplib::Request& request) {
+    return request_of(request, {}).idempotency_key;
+  };
+  CHECK_FALSE(key(with({})));
+  CHECK(key(with({{"Idempotency-Key", "one"}})) == "one");
+  CHECK(key(with({{"Idempotency-Key", "one"}, {"Idempotency-Key", "two"}})) == "");
+}
+
+TEST_CASE("only a method that the library does not know is asked for without its head") {
+  httplib::Request request;
+  request.method = "QUERY";
+  request.target = "/api?x=1";
+  request.version = "HTTP/1.1";
+  CHECK(asked_with_unknown_method(request)->path == "/api");
+  auto known = request;
+  known.method = "GET";
+  CHECK_FALSE(asked_with_unknown_method(known));
+  auto garbage = request;
+  garbage.method = "{}";
+  CHECK_FALSE(asked_with_unknown_method(garbage));
+  auto other = request;
+  other.version = "SIP/2.0";
+  CHECK_FALSE(asked_with_unknown_method(other));
+}

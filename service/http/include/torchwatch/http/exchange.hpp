@@ -21,8 +21,9 @@ struct Request {
   bool is_local = false;       ///< sent on this machine, and by no proxy
   bool is_trusted = false;     ///< local, or with a right token: may see paths and errors' texts
   std::optional<uid_t> peer;   ///< the user who sent it over the Unix socket
+  std::string token_name;      ///< of the token that it came with; empty without a right one
   std::string authorization;   ///< empty when absent or given more than once
-  std::string idempotency_key;
+  std::optional<std::string> idempotency_key;  ///< empty when given more than once
   std::string if_none_match;
   std::string last_event_id;
   std::string origin;  ///< of the page that asks, as a browser says it; empty: no page

@@ -19,6 +19,7 @@ namespace torchwatch::http {
 struct Identity {
   std::int64_t token = 0;
   Scopes scopes;
+  std::string name{};  ///< the token's
 };
 
 /// Who knows the tokens. Both are called from several threads.
