@@ -194,6 +194,13 @@ void note_use(const fs::path& folder) {
   fs::last_write_time(folder / kLastUsed, fs::file_time_type::clock::now(), ignored);
 }
 
+std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free_bytes,
+                                          std::int64_t reserve) {
+  const auto missing = reserve - free_bytes;
+  if (missing <= 0 || missing > cached) return std::nullopt;
+  return cached - missing;
+}
+
 Status reserve_disk(Application& application) {
   const auto& build = application.config().build;
   const auto free_bytes = [&]() -> std::int64_t {
@@ -201,15 +208,18 @@ Status reserve_disk(Application& application) {
     const auto space = fs::space(build.cache, error);
     return error ? INT64_MAX : static_cast<std::int64_t>(space.available);
   };
-  const auto missing = build.disk_reserve_bytes - free_bytes();
-  if (missing <= 0) return {};
-  const auto target = sizes_of(build.cache).sum() - missing;
-  TW_TRY_VOID(tidy_caches(application, std::max<std::int64_t>(target, 0)));
+  if (free_bytes() >= build.disk_reserve_bytes) return {};
+  const auto kept =
+      bytes_to_keep(sizes_of(build.cache).sum(), free_bytes(), build.disk_reserve_bytes);
+  if (kept) {
+    TW_TRY_VOID(tidy_caches(application, *kept));
+  }
   if (free_bytes() >= build.disk_reserve_bytes) return {};
   return fail(ErrorCode::unavailable, "the disk of " + build.cache.string() + " has " +
                                           std::to_string(free_bytes() >> 20U) +
-                                          " MiB free, less than [build] disk_reserve: free some "
-                                          "space");
+                                          " MiB free, less than [build] disk_reserve (" +
+                                          std::to_string(build.disk_reserve_bytes >> 20U) +
+                                          " MiB): free some space");
 }
 
 }  // namespace torchwatch::daemon

@@ -44,8 +44,9 @@ Result<Outbox> Outbox::open(Application& application) {
         "[github] repository is set but [github] token_file is not: it names a file with a "
         "token that may write issues; without [github] repository issues stay in the outbox");
   }
-  TW_TRY(const auto token, config::read_secret(github.token_file));
-  application.log().hide(token);
+  // A token that cannot be read now is waited for, like one that GitHub refuses.
+  const auto token = config::read_secret(github.token_file).value_or("");
+  if (!token.empty()) application.log().hide(token);
   github::GithubSettings settings;
   settings.repository = github.repository;
   settings.token = token;

@@ -144,6 +144,17 @@ TEST_CASE("settings of [github] that cannot work keep no request from being carr
   CHECK(health.at("problems").at(0).at("source") == "outbox");
 }
 
+TEST_CASE("a token of GitHub that is missing keeps no daemon from starting") {
+  Service service;
+  service.config.github.repository = "owner/name";
+  service.config.github.token_file = service.folder.path() / "github-token";
+  service.start();
+  service.work();
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("problems").at(0).at("source") == "outbox");
+}
+
 TEST_CASE("a request that took the service down three times has failed") {
   Service service;
   service.start();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "torchwatch/daemon/application.hpp"
@@ -33,8 +34,13 @@ Result<Tidied> tidy_caches(Application&, std::int64_t bytes_max);
 /// Notes that something in the cache is used now.
 void note_use(const std::filesystem::path& folder);
 
-/// Makes room for work: brings the cache down until [build] disk_reserve is free on its disk.
-/// Errors: unavailable, when even an empty cache leaves less.
+/// Returns the bytes to which a cache must shrink for the reserve to be free; nothing if enough is
+/// free already, or if even an empty cache leaves less: it would be emptied in vain.
+std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free_bytes,
+                                          std::int64_t reserve);
+
+/// Makes place for work: brings the cache down until [build] disk_reserve is free on its disk.
+/// Errors: unavailable, when even an empty cache leaves less; it stays as it is then.
 Status reserve_disk(Application&);
 
 }  // namespace torchwatch::daemon

@@ -21,8 +21,8 @@ namespace torchwatch::daemon {
 /// lasts. Not thread-safe.
 class Outbox {
  public:
-  /// Opens an outbox that sends nothing if [github] is not configured. Errors: those of the token
-  /// file.
+  /// Opens an outbox that sends nothing if [github] is not configured. A token that cannot be read
+  /// is a problem of each delivery until it can. Errors: invalid, without [github] token_file.
   static Result<Outbox> open(Application&);
 
   /// Sends what is due; what cannot be sent now stays. Errors: those of storage.
