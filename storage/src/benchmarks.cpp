@@ -1,6 +1,5 @@
 #include "benchmarks.hpp"
 
-
 namespace torchwatch::storage {
 
 Id benchmark_id(Connection& connection, const Benchmark& benchmark) {

@@ -1,6 +1,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 
 #include "query.hpp"
+#include "setbacks.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -98,7 +99,10 @@ Status BisectionStore::end(const BisectionRow& row, const std::string& result_js
                 "UPDATE bisection SET state = ?, result_json = ?, ended_at = ?, "
                 "version = version + 1 WHERE id = ? AND state = ? AND version = ?",
                 BisectionState::ended, result_json, now, row.id, BisectionState::open, row.version);
-    if (changed == 1) return {};
+    if (changed == 1) {
+      forget_setback(connection, ItemKind::bisection, row.id);
+      return {};
+    }
     TW_TRY_VOID(bisection_of(connection, row.id));
     return fail(ErrorCode::conflict, name_of(row.id) + " has ended already: read its result");
   });

@@ -1,6 +1,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 
 #include "benchmarks.hpp"
+#include "setbacks.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -110,11 +111,6 @@ std::string ended_already(const ComparisonRow& row, std::string_view action) {
          std::string(action);
 }
 
-void forget_setback(Connection& connection, Id comparison) {
-  execute(connection, "DELETE FROM setback WHERE kind = 'comparison' AND item = ?",
-          std::to_string(comparison));
-}
-
 }  // namespace
 
 Result<ComparisonRow> ComparisonStore::open(const NewComparison& asked, WallMillis now) {
@@ -159,7 +155,7 @@ Result<ComparisonRow> ComparisonStore::cancel(Id id, const std::string& reason, 
                                 ComparisonState::cancelled, reason, now, id);
     TW_TRY(auto row, comparison_of(connection, id));
     if (changed == 0) return fail(ErrorCode::conflict, ended_already(row, "cancelled"));
-    forget_setback(connection, id);
+    forget_setback(connection, ItemKind::comparison, id);
     return row;
   });
 }
@@ -176,7 +172,7 @@ Result<ComparisonRow> ComparisonStore::retry(Id id) {
             id);
     execute(connection, "UPDATE build SET unusable = '' WHERE id IN (?, ?)", before.candidate,
             before.baseline);
-    forget_setback(connection, id);
+    forget_setback(connection, ItemKind::comparison, id);
     return comparison_of(connection, id);
   });
 }

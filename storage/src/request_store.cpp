@@ -1,6 +1,7 @@
 #include "torchwatch/storage/request_store.hpp"
 
 #include "query.hpp"
+#include "setbacks.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -90,7 +91,10 @@ Status RequestStore::answer(Id id, RequestState state, const std::string& result
                                 "UPDATE request SET state = ?, result_json = ? "
                                 "WHERE id = ? AND state IN ('pending', 'running')",
                                 state, result_json, id);
-    if (changed == 1) return {};
+    if (changed == 1) {
+      forget_setback(connection, ItemKind::request, id);
+      return {};
+    }
     TW_TRY(const auto row, request_of(connection, id));
     return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
                                          std::string(to_string(row.state)) +

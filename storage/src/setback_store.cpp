@@ -1,6 +1,7 @@
 #include "torchwatch/storage/setback_store.hpp"
 
 #include "query.hpp"
+#include "setbacks.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -20,7 +21,15 @@ SetbackRow row_of(Query& row) {
                     .error = row.take<std::string>()};
 }
 
+void clear_setback(Connection& connection, const ItemKey& key) {
+  execute(connection, "DELETE FROM setback WHERE kind = ? AND item = ?", key.kind, key.item);
+}
+
 }  // namespace
+
+void forget_setback(Connection& connection, ItemKind kind, Id item) {
+  clear_setback(connection, {kind, std::to_string(item)});
+}
 
 Result<std::optional<SetbackRow>> SetbackStore::find(const ItemKey& key) {
   return read(database_, [&](Connection& connection) {
@@ -44,7 +53,7 @@ Status SetbackStore::record(const SetbackRow& row) {
 
 Status SetbackStore::clear(const ItemKey& key) {
   return write(database_, [&](Connection& connection) -> Status {
-    execute(connection, "DELETE FROM setback WHERE kind = ? AND item = ?", key.kind, key.item);
+    clear_setback(connection, key);
     return {};
   });
 }

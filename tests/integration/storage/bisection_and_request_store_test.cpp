@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -91,7 +92,11 @@ TEST_CASE_METHOD(FreshStores,
   REQUIRE(requests.answer(first.id, RequestState::done, "{\"ok\":1}"));
   REQUIRE(requests.answer(first.id, RequestState::failed, "").error().code == ErrorCode::conflict);
   REQUIRE(requests.answer(second.id, RequestState::running, "").error().code == ErrorCode::invalid);
+  SetbackStore setbacks(*stores.database);
+  const ItemKey waits{ItemKind::request, std::to_string(second.id)};
+  REQUIRE(setbacks.record({.key = waits, .setbacks = 1, .since = 1, .not_before = 2}));
   REQUIRE(requests.answer(second.id, RequestState::cancelled, "{}"));
+  CHECK_FALSE(setbacks.find(waits).value());
   REQUIRE(requests.list(10).value().at(0).state == RequestState::cancelled);
   REQUIRE(requests.get(first.id).value().result_json == "{\"ok\":1}");
 }
