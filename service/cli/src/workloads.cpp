@@ -51,9 +51,8 @@ void print_reasons(const json& suite, std::ostream& out) {
   std::map<std::string, std::string> benchmarks;
   for (const auto& workload : suite) {
     for (const auto& each : workload.at("configurations")) {
-      const auto reason = each.at("reason").get<std::string>();
-      if (reason.empty()) continue;
-      auto& named = benchmarks[reason];
+      if (each.at("reason").is_null()) continue;
+      auto& named = benchmarks[each.at("reason").get<std::string>()];
       named += (named.empty() ? "" : ", ") + workload.at("name").get<std::string>() + " " +
                each.at("configuration").get<std::string>();
     }

@@ -94,7 +94,8 @@ TEST_CASE_METHOD(FreshStores,
   REQUIRE(requests.answer(second.id, RequestState::running, "").error().code == ErrorCode::invalid);
   SetbackStore setbacks(*stores.database);
   const ItemKey waits{ItemKind::request, std::to_string(second.id)};
-  REQUIRE(setbacks.record({.key = waits, .setbacks = 1, .since = 1, .not_before = 2}));
+  REQUIRE(
+      setbacks.record({.key = waits, .setbacks = 1, .since = 1, .not_before = 2, .error = "full"}));
   REQUIRE(requests.answer(second.id, RequestState::cancelled, "{}"));
   CHECK_FALSE(setbacks.find(waits).value());
   REQUIRE(requests.list(10).value().at(0).state == RequestState::cancelled);
