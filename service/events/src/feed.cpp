@@ -216,6 +216,7 @@ Result<Feed::Batch> Feed::batch_after(storage::Id event, const storage::KeptEven
   TW_TRY(const auto rows, storage::EventStore(database_).after(event, kEventsAtOnce));
   Batch batch{.text = {}, .last = event};
   for (const auto& row : rows) {
+    if (row.id > kept.newest) break;  // stored since: beyond what this round knows of
     batch.text += text_of(row);
     batch.last = row.id;
   }
