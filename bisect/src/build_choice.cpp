@@ -1,7 +1,7 @@
-#include "probe_choice.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "probe_choice.hpp"
 
 namespace torchwatch::bisect {
 namespace {

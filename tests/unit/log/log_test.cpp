@@ -86,7 +86,8 @@ TEST_CASE("a secret never reaches the log, at any level, in any format, in messa
 }
 
 TEST_CASE("foreign text cannot forge a record or a field") {
-  const std::string hostile = "a\n2026-01-01T00:00:00.000Z error http: b\x1f#status=1\r\x7f\xff\xc2\x9b";
+  const std::string hostile =
+      "a\n2026-01-01T00:00:00.000Z error http: b\x1f#status=1\r\x7f\xff\xc2\x9b";
   std::ostringstream text;
   Log({Level::info, Format::text}, text).logger("http").info(hostile, {{"path", hostile}});
   CHECK(lines_of(text).size() == 1);
