@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "torchwatch/records/printable.hpp"
+
 namespace torchwatch::api {
 namespace {
 
@@ -36,12 +38,6 @@ Result<std::string> read_name(const json& value, const std::string& member) {
                                       std::to_string(kNameMax) +
                                       " printable characters without blanks, not beginning "
                                       "with a dash");
-}
-
-/// Counts the characters of UTF-8, which the parser has checked.
-std::size_t characters_of(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string listed(std::initializer_list<std::string_view> words) {

@@ -81,19 +81,16 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
   TW_TRY(const auto bisections, storage::BisectionStore(database).list(kBisectionsRead));
-  const auto culprits = report::culprit_tally(bisections);
-  facts.culprits_named = culprits.named;
-  facts.culprits_disputed = culprits.disputed;
+  facts.culprits = report::culprit_tally(bisections);
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
   return facts;
 }
 
 json self_tests_json(const StatusFacts& facts) {
   const auto& tallies = facts.self_tests;
-  json object{
-      {"all", report::json_of(storage::sum_of(tallies))},
-      {"by_metric", json::array()},
-      {"culprits", {{"named", facts.culprits_named}, {"disputed", facts.culprits_disputed}}}};
+  json object{{"all", report::json_of(storage::sum_of(tallies))},
+              {"by_metric", json::array()},
+              {"culprits", report::json_of(facts.culprits)}};
   for (const auto& tally : tallies) {
     auto item = report::json_of(tally);
     item["metric"] = to_string(tally.metric);

@@ -1,5 +1,6 @@
 #include "items.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
@@ -11,8 +12,6 @@ namespace torchwatch::pages {
 namespace {
 
 using storage::VerdictRow;
-
-constexpr std::size_t kShortSha = 12;
 
 std::string verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
   std::vector<report::EffectFacts> effects;
@@ -54,7 +53,7 @@ std::string verdict_sections(const report::SortedVerdicts& sorted, const View& v
 }
 
 Cell commit_cell(const std::string& sha, const View& view) {
-  return {sha.substr(0, kShortSha), view.to_commit(sha)};
+  return {report::short_sha(sha), view.to_commit(sha)};
 }
 
 Result<std::string> builds_table(const storage::ComparisonRow& row, const View& view) {
@@ -75,9 +74,8 @@ Result<std::string> builds_table(const storage::ComparisonRow& row, const View& 
 }
 
 Cell duration_of(const storage::ComparisonRow& row, const View& view) {
-  constexpr double kSecond = 1000;
   if (row.ended_at == 0) return "not ended, asked for " + age_text(row.created_at, view);
-  return figures::duration(static_cast<double>(row.ended_at - row.created_at) / kSecond);
+  return figures::duration(seconds_between(row.created_at, row.ended_at));
 }
 
 }  // namespace
@@ -85,7 +83,7 @@ Cell duration_of(const storage::ComparisonRow& row, const View& view) {
 Result<http::Reply> get_comparison(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = "../"};
+  const auto view = view_of(request, sources, "../");
   storage::ComparisonStore store(sources.database);
   TW_TRY(const auto row, store.get(id));
   TW_TRY(const auto name, name_of_comparison(row, view));
@@ -117,7 +115,7 @@ Result<http::Reply> get_comparison(const http::Request& request, const Sources& 
 Result<http::Reply> get_build(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = "../"};
+  const auto view = view_of(request, sources, "../");
   TW_TRY(const auto build, storage::BuildStore(sources.database).get(id));
   const auto name = name_of(build, view);
   const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };

@@ -108,7 +108,7 @@ Cell acceptance_cell(const IncidentRow& incident) {
 Result<http::Reply> get_incident(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = "../"};
+  const auto view = view_of(request, sources, "../");
   TW_TRY(const auto incident, storage::IncidentStore(sources.database).get(id));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(sources.database).get(incident.comparison));

@@ -5,10 +5,6 @@
 namespace torchwatch::pages {
 namespace {
 
-View view_of(const http::Request& request, const Sources& sources) {
-  return {.sources = sources, .is_trusted = request.is_trusted, .root = ""};
-}
-
 /// Cuts the rows to one page, of which one more was read; returns a link to those after it.
 template <typename Row>
 std::string cut_to(const http::Page& page, const std::string& path, std::vector<Row>& rows) {
@@ -19,24 +15,27 @@ std::string cut_to(const http::Page& page, const std::string& path, std::vector<
   return "<p class=\"more\">" + html_link(address, "Older ones") + "</p>\n";
 }
 
+template <typename Store, typename Table>
+Result<http::Reply> list_of(const http::Request& request, const Sources& sources,
+                            const std::string& path, const std::string& title, Table table_of) {
+  TW_TRY(const auto page, http::page_of(request));
+  const auto view = view_of(request, sources, "");
+  TW_TRY(auto rows, Store(sources.database).list(page.limit + 1, page.before));
+  const auto more = cut_to(page, path, rows);
+  TW_TRY(const auto table, table_of(rows, view));
+  return reply_with(view, title + " - torchwatch", "<h1>" + title + "</h1>\n" + table + more);
+}
+
 }  // namespace
 
 Result<http::Reply> list_incidents(const http::Request& request, const Sources& sources) {
-  TW_TRY(const auto page, http::page_of(request));
-  const auto view = view_of(request, sources);
-  TW_TRY(auto rows, storage::IncidentStore(sources.database).list(page.limit + 1, page.before));
-  const auto more = cut_to(page, "incidents", rows);
-  TW_TRY(const auto table, incident_table(rows, view));
-  return reply_with(view, "Incidents - torchwatch", "<h1>Incidents</h1>\n" + table + more);
+  return list_of<storage::IncidentStore>(request, sources, "incidents", "Incidents",
+                                         incident_table);
 }
 
 Result<http::Reply> list_comparisons(const http::Request& request, const Sources& sources) {
-  TW_TRY(const auto page, http::page_of(request));
-  const auto view = view_of(request, sources);
-  TW_TRY(auto rows, storage::ComparisonStore(sources.database).list(page.limit + 1, page.before));
-  const auto more = cut_to(page, "comparisons", rows);
-  TW_TRY(const auto table, comparison_table(rows, view));
-  return reply_with(view, "Comparisons - torchwatch", "<h1>Comparisons</h1>\n" + table + more);
+  return list_of<storage::ComparisonStore>(request, sources, "comparisons", "Comparisons",
+                                           comparison_table);
 }
 
 }  // namespace torchwatch::pages

@@ -18,13 +18,9 @@ using storage::IncidentRow;
 constexpr int kComparisonsShown = 20;
 /// Open incidents are looked for among the newest: older ones that are still open are in the list.
 constexpr int kIncidentsRead = 200;
+constexpr int kComparisonsRead = 200;  ///< for estimates
 constexpr std::size_t kIncidentsShown = 20;
 constexpr std::size_t kEstimatedFrom = 5;  ///< comparisons that have ended
-constexpr double kSecond = 1000;
-
-double seconds_between(storage::WallMillis from, storage::WallMillis to) {
-  return static_cast<double>(to - from) / kSecond;
-}
 
 /// What the newest nightly's comparison says, in the page's first sentence, and how it is coloured.
 struct State {
@@ -66,18 +62,16 @@ Result<std::optional<ComparisonRow>> newest_result(const View& view) {
   return ended == rows.end() ? std::nullopt : std::optional(*ended);
 }
 
-/// "; the 5 before took 11 min 4 s (median)", of comparisons for the same purpose.
-Result<std::string> estimate_for(const ComparisonRow& row, const View& view) {
-  TW_TRY(const auto rows,
-         storage::ComparisonStore(view.sources.database).list(kIncidentsRead, row.id));
+/// "; such comparisons took 11 min 4 s lately": the median of those before for the same purpose.
+std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonRow>& newest) {
   std::vector<double> durations;
-  for (const auto& earlier : rows) {
-    const bool is_like =
-        earlier.purpose == row.purpose && earlier.state == storage::ComparisonState::reported;
+  for (const auto& earlier : newest) {
+    const bool is_like = earlier.id < row.id && earlier.purpose == row.purpose &&
+                         earlier.state == storage::ComparisonState::reported;
     if (is_like) durations.push_back(seconds_between(earlier.created_at, earlier.ended_at));
     if (durations.size() == kEstimatedFrom) break;
   }
-  if (durations.empty()) return std::string();
+  if (durations.empty()) return "";
   std::ranges::sort(durations);
   return "; such comparisons took " + figures::duration(durations[durations.size() / 2]) +
          " lately";
@@ -85,14 +79,15 @@ Result<std::string> estimate_for(const ComparisonRow& row, const View& view) {
 
 Result<std::string> under_way(const View& view) {
   std::vector<std::string> items;
-  TW_TRY(const auto comparisons, storage::ComparisonStore(view.sources.database).unfinished());
+  storage::ComparisonStore store(view.sources.database);
+  TW_TRY(const auto comparisons, store.unfinished());
+  TW_TRY(const auto newest, store.list(kComparisonsRead));
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
     TW_TRY(const auto state, report::result_word(view.sources.database, row));
-    TW_TRY(const auto estimate, estimate_for(row, view));
-    items.push_back(
-        html_link(view.to_comparison(row.id), name) +
-        html_text(": " + state + ", asked for " + age_text(row.created_at, view) + estimate));
+    items.push_back(html_link(view.to_comparison(row.id), name) +
+                    html_text(": " + state + ", asked for " + age_text(row.created_at, view) +
+                              estimate_for(row, newest)));
   }
   TW_TRY(const auto searches, storage::BisectionStore(view.sources.database).unfinished());
   for (const auto& row : searches) {
@@ -160,7 +155,7 @@ Result<std::string> self_tests(const View& view) {
 
 Result<http::Reply> get_overview(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  const View view{.sources = sources, .is_trusted = request.is_trusted, .root = ""};
+  const auto view = view_of(request, sources, "");
   TW_TRY(auto open, storage::IncidentStore(sources.database).list(kIncidentsRead));
   std::erase_if(open,
                 [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });

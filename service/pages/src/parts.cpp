@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/markdown.hpp"
@@ -13,9 +14,6 @@
 
 namespace torchwatch::pages {
 namespace {
-
-constexpr std::size_t kShortSha = 12;
-constexpr double kSecond = 1000;
 
 /// "99.7 % sure, +14.9 % [+13.5, +16.3] %".
 std::string evidence_of(const report::CulpritFacts& cause) {
@@ -76,6 +74,10 @@ std::string View::to_issue(std::int64_t number) const {
              : sources.issues_address + "/issues/" + std::to_string(number);
 }
 
+View view_of(const http::Request& request, const Sources& sources, std::string root) {
+  return {.sources = sources, .is_trusted = request.is_trusted, .root = std::move(root)};
+}
+
 http::Reply reply_with(const View& view, std::string_view title, const std::string& content,
                        int status) {
   const auto body =
@@ -86,8 +88,7 @@ http::Reply reply_with(const View& view, std::string_view title, const std::stri
 std::string name_of(const storage::BuildRow& build, const View& view) {
   const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
   if (is_private) return "a folder";
-  return build.origin == storage::BuildOrigin::commit ? build.name.substr(0, kShortSha)
-                                                      : build.name;
+  return build.origin == storage::BuildOrigin::commit ? report::short_sha(build.name) : build.name;
 }
 
 Result<std::string> name_of_build(storage::Id id, const View& view) {
@@ -124,7 +125,7 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
   }
   const auto& commit = cause->commits.front();
   const auto subject = commit.subject.empty() ? "" : commit.subject + " ";
-  return {commit.sha.substr(0, kShortSha), view.to_commit(commit.sha), subject + behind};
+  return {report::short_sha(commit.sha), view.to_commit(commit.sha), subject + behind};
 }
 
 Result<std::string> incident_table(const std::vector<storage::IncidentRow>& incidents,
@@ -197,8 +198,13 @@ std::string effect_table(const std::vector<report::EffectFacts>& effects, double
                     rows);
 }
 
+double seconds_between(storage::WallMillis from, storage::WallMillis to) {
+  constexpr double kSecond = 1000;
+  return static_cast<double>(to - from) / kSecond;
+}
+
 std::string age_text(storage::WallMillis at, const View& view) {
-  return figures::age(static_cast<double>(view.sources.clock.wall_now() - at) / kSecond);
+  return figures::age(seconds_between(at, view.sources.clock.wall_now()));
 }
 
 }  // namespace torchwatch::pages

@@ -29,6 +29,9 @@ struct View {
   std::string to_issue(std::int64_t number) const;      ///< empty: issues are not linked
 };
 
+/// Returns the page that a request asks for, `root` being the way from it to the overview.
+View view_of(const http::Request&, const Sources&, std::string root);
+
 /// Wraps content in the frame of all pages and makes the reply.
 http::Reply reply_with(const View&, std::string_view title, const std::string& content,
                        int status = 200);
@@ -52,6 +55,8 @@ Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>&,
 
 /// A table of effects: baseline, candidate, change, interval.
 std::string effect_table(const std::vector<report::EffectFacts>&, double confidence);
+
+double seconds_between(storage::WallMillis from, storage::WallMillis to);
 
 /// "5 h 12 min ago"; from two days on "3 days ago".
 std::string age_text(storage::WallMillis at, const View&);

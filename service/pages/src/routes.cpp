@@ -59,7 +59,7 @@ http::Route page(std::string_view path, Handler handler,
   const auto answer = [handler, sources](const http::Request& request) -> Result<http::Reply> {
     auto reply = handler(request, *sources);
     if (reply || reply.error().code != ErrorCode::not_found) return reply;
-    const View view{.sources = *sources, .is_trusted = request.is_trusted, .root = "../"};
+    const auto view = view_of(request, *sources, "../");
     return reply_with(view, "Not found - torchwatch",
                       "<h1>Not found</h1>\n<p>" + html_text(reply.error().message) + ".</p>\n",
                       404);

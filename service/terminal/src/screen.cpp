@@ -7,14 +7,12 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "torchwatch/records/printable.hpp"
+
 namespace torchwatch::terminal {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
-
-bool continues_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
 
 std::optional<int> positive_number(const std::optional<std::string>& text) {
   int number = 0;
@@ -96,8 +94,7 @@ std::string painted(std::string_view text, Tone tone, const Screen& screen) {
 }
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char byte) { return !continues_character(byte); }));
+  return characters_of(text);
 }
 
 std::string elided(const std::string& text, std::size_t columns) {

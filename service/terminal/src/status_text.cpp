@@ -172,9 +172,8 @@ void print_self_tests(std::ostream& out, const StatusFacts& facts, const Screen&
 }
 
 void print_culprits(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
-  if (facts.culprits_named == 0) return;
-  const report::CulpritTally tally{facts.culprits_named, facts.culprits_disputed};
-  out << '\n' << wrapped(report::culprit_tally_text(tally), screen.columns);
+  if (facts.culprits.named == 0) return;
+  out << '\n' << wrapped(report::culprit_tally_text(facts.culprits), screen.columns);
 }
 
 }  // namespace

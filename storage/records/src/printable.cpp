@@ -1,13 +1,9 @@
 #include "torchwatch/records/printable.hpp"
 
-#include <cstdint>
+#include <algorithm>
 
 namespace torchwatch {
 namespace {
-
-bool continues_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
 
 /// The bytes of a sequence that begins with `lead`; 0 for a byte that begins none.
 std::size_t length_by(unsigned char lead) {
@@ -54,6 +50,15 @@ bool is_control(std::string_view character) {
 }
 
 }  // namespace
+
+bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+std::size_t characters_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return !continues_character(byte); }));
+}
 
 std::string printable(std::string_view text) {
   std::string clean;

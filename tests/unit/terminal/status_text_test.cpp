@@ -43,8 +43,7 @@ StatusFacts busy() {
   facts.unsent = {message};
   facts.newest_issue = 12;
   facts.last_delivery = kNow + 3 * kHour;
-  facts.culprits_named = 12;
-  facts.culprits_disputed = 1;
+  facts.culprits = {.named = 12, .disputed = 1};
   facts.recent = {{facts.newest->comparison, "2026-08-17", "2026-08-16", "regressed", 3}};
   facts.self_tests = {{.metric = Metric::time, .series = 400, .regressed = 1},
                       {.metric = Metric::cpu_peak, .series = 400}};

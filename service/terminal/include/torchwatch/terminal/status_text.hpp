@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/comparison_text.hpp"
 #include "torchwatch/terminal/screen.hpp"
@@ -32,8 +33,7 @@ struct StatusFacts {
   std::optional<storage::WallMillis> last_delivery = {};  ///< to the tracker
   std::vector<NamedComparison> recent = {};
   std::vector<storage::SelfTestTally> self_tests = {};
-  int culprits_named = 0;
-  int culprits_disputed = 0;  ///< of these
+  report::CulpritTally culprits;
 };
 
 /// Prints whether anything is wrong, then the newest nightly, open incidents, searches, what waits,

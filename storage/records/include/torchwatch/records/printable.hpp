@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,5 +10,11 @@ namespace torchwatch {
 /// and for each control character but line break and tab, so that no text moves a cursor, hides
 /// what stands beside it, or breaks JSON.
 std::string printable(std::string_view text);
+
+/// Whether the byte continues a character of UTF-8 that an earlier byte began.
+bool continues_character(char byte);
+
+/// Counts the characters of valid UTF-8.
+std::size_t characters_of(std::string_view text);
 
 }  // namespace torchwatch
