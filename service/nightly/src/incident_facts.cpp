@@ -137,7 +137,7 @@ Status add_samples(comparison::Services& services, const Benchmark& benchmark,
   return {};
 }
 
-/// What is known of the series that changed most, and of commits that were named before.
+/// What is known of the series that changed most.
 Status add_record(comparison::Services& services, const storage::ComparisonRow& comparison,
                   report::IncidentFacts& facts) {
   const auto* worst = worst_series(facts);
@@ -235,8 +235,6 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   TW_TRY(facts.machine, machine_facts(services, comparison.id,
                                       worst == nullptr ? Pass::timing : pass_of(worst->metric)));
   facts.unaffected = unaffected_of(facts, verdicts);
-  TW_TRY_VOID(add_record(services, comparison, facts));
-  TW_TRY(facts.tally, tally_of_culprits(services));
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));
   facts.remarks = in_sentences(summary);
@@ -249,6 +247,18 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
     add_commands(facts);
   }
   return facts;
+}
+
+Status add_history(comparison::Services& services, const storage::ComparisonRow& comparison,
+                   report::IncidentFacts& facts) {
+  if (const auto added = add_record(services, comparison, facts); !added) {
+    if (added.error().code != ErrorCode::corrupt) return added;
+    services.progress.log("the issue of incident " + std::to_string(facts.id) +
+                          " lacks its history: " + added.error().message);
+    facts.record = {};
+  }
+  TW_TRY(facts.tally, tally_of_culprits(services));
+  return {};
 }
 
 }  // namespace torchwatch::nightly

@@ -28,6 +28,7 @@ Status queue_issue(comparison::Services& services, const ComparisonRow& comparis
                    const IncidentRow& incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
+  TW_TRY_VOID(add_history(services, comparison, facts));
   const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
   facts.key = key + ":" + services.random.token();  // nobody else can write such a marker
   auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));

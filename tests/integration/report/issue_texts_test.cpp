@@ -1,4 +1,6 @@
 // The texts of issues from facts as the pipeline gathers them out of stored rows.
+#include <SQLiteCpp/Database.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -83,7 +85,16 @@ class StoredDay {
     }
     incident = incidents.open(incident).value();
     if (result) incident.bisection = ended(incident.id, *result);
-    return nightly::incident_facts(service_->services(), incident, comparison_).value();
+    auto& services = service_->services();
+    auto facts = nightly::incident_facts(services, incident, comparison_).value();
+    REQUIRE(nightly::add_history(services, comparison_, facts));
+    return facts;
+  }
+
+  /// Changes the samples as a bad disk does.
+  void damage_samples() {
+    SQLite::Database file(day_.config().storage.path.string(), SQLite::OPEN_READWRITE);
+    file.exec("UPDATE sample SET data = zeroblob(length(data))");
   }
 
   Id comparison() const { return comparison_.id; }
@@ -194,6 +205,16 @@ TEST_CASE("runs side by side count once in what a comparison takes") {
   CHECK(facts.record.candidate_samples.size() == 6 * 40);
   CHECK(facts.record.nightlies.size() == 5);
   CHECK(facts.tally.empty());
+}
+
+TEST_CASE("damaged samples keep no issue back, which lacks its history then") {
+  StoredDay day;
+  day.add_pair(kResnet, 2'000'000, 2'300'000);
+  day.damage_samples();
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt);
+  CHECK(facts.record.candidate_samples.empty());
+  CHECK_THAT(report::issue_body(facts),
+             Contains("resnet18 cpu-train") && !Contains("samples, from"));
 }
 
 TEST_CASE("an issue with a culprit reads as accepted") {

@@ -12,6 +12,12 @@ namespace torchwatch::nightly {
 Result<report::IncidentFacts> incident_facts(comparison::Services&, const storage::IncidentRow&,
                                              const storage::ComparisonRow& comparison);
 
+/// Adds what only the issue shows: earlier nightlies and the samples of the series that changed
+/// most, how commits named before held. Samples that are damaged keep no issue back: the log says
+/// that they are left out. Errors: those of storage.
+Status add_history(comparison::Services&, const storage::ComparisonRow& comparison,
+                   report::IncidentFacts&);
+
 /// Gathers the same of a bisection: commits with subjects, authors and files where [source] knows
 /// them.
 report::BisectionFacts bisection_facts(const comparison::Services&, const storage::BisectionRow&,
