@@ -15,13 +15,13 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-COLUMNS_MAX = 100
-README_LINES_MAX = 60
-PARAGRAPH_LINES_MAX = 6
+import lint_markdown
+from lint_file import File, Finding, joined
+from lint_markdown import LINK
+
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 48  # of Python; clang-tidy counts those of C++
 
@@ -43,31 +43,6 @@ LEFT_OUT = (
     "storage/*/migrations/*",
     "storage/*.sql",
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    line: int
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True)
-class File:
-    """One tracked file, as the checks see it."""
-
-    path: str
-    text: str
-    tracked: frozenset[str]  # all tracked paths
-    read: Callable[[str], str]  # the text of a tracked path
-
-    @property
-    def lines(self) -> list[str]:
-        return self.text.splitlines()
-
-    @property
-    def is_markdown(self) -> bool:
-        return self.path.endswith(".md")
 
 
 def part_of_identifier(word: str) -> str:
@@ -150,19 +125,6 @@ def cites_a_file(file: File, cited: str) -> bool:
     )
 
 
-def joined(folder: PurePosixPath, target: str) -> str:
-    """The path of `target` seen from a folder, without `.` and `..`; "" above the repository."""
-    parts: list[str] = []
-    for part in (folder / target).parts:
-        if part == "..":
-            if not parts:
-                return ""
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
-
-
 def citing_part(file: File, line: str) -> str:
     """What of a line may cite: the file names in the code of tests are data."""
     if file.path.startswith("tests/") and file.path.endswith((".cpp", ".hpp")):
@@ -183,102 +145,6 @@ def citations(file: File) -> Iterator[Finding]:
             )
 
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-HEADING = re.compile(r"#{1,6} +(.*?)\s*#*$")
-FENCE = re.compile(r"\s*(?:```|~~~)")
-
-
-def prose(file: File) -> Iterator[tuple[int, str]]:
-    """The lines outside fenced code, with their numbers."""
-    is_code = False
-    for number, line in enumerate(file.lines, start=1):
-        if FENCE.match(line):
-            is_code = not is_code
-        elif not is_code:
-            yield number, line
-
-
-def anchor_of(heading: str) -> str:
-    """As GitHub makes it: lower case, without punctuation, blanks as hyphens."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-    return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-
-
-def anchors(file: File) -> set[str]:
-    headings = [found.group(1) for _, line in prose(file) if (found := HEADING.match(line))]
-    seen: Counter[str] = Counter()
-    names = set()
-    for anchor in map(anchor_of, headings):
-        names.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
-        seen[anchor] += 1
-    return names
-
-
-def links(file: File) -> Iterator[Finding]:
-    if not file.is_markdown:
-        return
-    for number, line in prose(file):
-        for target in LINK.findall(line):
-            if "://" not in target and not target.startswith("mailto:"):
-                yield from link(file, number, target)
-
-
-def link(file: File, number: int, target: str) -> Iterator[Finding]:
-    path, _, anchor = target.partition("#")
-    place = joined(PurePosixPath(file.path).parent, path) if path else file.path
-    is_folder = any(each.startswith(place + "/") for each in file.tracked)
-    if place not in file.tracked and not is_folder:
-        yield Finding(number, "reference", f"a link to {path}, which is no file here, mend it")
-    elif anchor and anchor not in anchors(File(place, file.read(place), file.tracked, file.read)):
-        yield Finding(number, "reference", f"a link to #{anchor}, a heading that is not there")
-
-
-def columns(file: File) -> Iterator[Finding]:
-    if not file.is_markdown:
-        return
-    for number, line in enumerate(file.lines, start=1):
-        is_table = line.lstrip().startswith("|")
-        if len(line) > COLUMNS_MAX and not is_table and " " in line.strip():
-            yield Finding(
-                number, "size", f"{len(line)} columns, wrap at {COLUMNS_MAX} or write a table"
-            )
-
-
-# The table of all results is this README's purpose.
-LONG_README = "docs/results/README.md"
-
-
-def readme(file: File) -> Iterator[Finding]:
-    is_folders = PurePosixPath(file.path).name == "README.md" and "/" in file.path
-    if is_folders and file.path != LONG_README and len(file.lines) > README_LINES_MAX:
-        yield Finding(
-            README_LINES_MAX + 1,
-            "size",
-            f"{len(file.lines)} lines, a folder's README is one screen of {README_LINES_MAX}",
-        )
-
-
-BREAK = re.compile(r"\s*$|\s*\||#{1,6} |\s*(?:[-*+]|\d+\.) ")
-OUTSIDE = re.compile(r"\s*\||#{1,6} ")  # a table, a heading
-
-
-def paragraphs(file: File) -> Iterator[Finding]:
-    if not file.is_markdown:
-        return
-    begin, last, size = 0, 0, 0
-    for number, line in prose(file):
-        if BREAK.match(line) or number != last + 1:
-            size = 0
-        if line.strip() and not OUTSIDE.match(line):
-            size += 1
-            begin = number if size == 1 else begin
-        if size == PARAGRAPH_LINES_MAX + 1:
-            text = f"a paragraph of more than {PARAGRAPH_LINES_MAX} lines, divide it"
-            yield Finding(begin, "size", text)
-            size = -len(file.lines)  # once is enough
-        last = number
-
-
 # A range-for destroys the Result that a call returns before it reads what value() refers to, until
 # C++23; no compiler in use warns of it.
 OVER_TEMPORARY = re.compile(r"[^;]*\s:\s[^;]*\)\s*\.value\(\)")
@@ -294,24 +160,21 @@ def in_parentheses(text: str, begin: int) -> str:
     return ""
 
 
-def dangling_loops(file: File) -> Iterator[Finding]:
+THROWING = re.compile(r"[^;{]*? : [^;{]*directory_iterator.*", re.DOTALL)
+
+
+def loops(file: File) -> Iterator[Finding]:
     if not file.path.endswith((".cpp", ".hpp")):
         return
+    is_test = file.path.startswith("tests/")
     for found in re.finditer(r"\bfor \(", file.text):
-        if OVER_TEMPORARY.fullmatch(in_parentheses(file.text, found.end() - 1)):
-            line = file.text.count("\n", 0, found.start()) + 1
-            yield Finding(line, "dangling", "a loop over the value() of a temporary, name it first")
-
-
-THROWING = re.compile(r"\bfor \([^;{]*? : [^;{]*directory_iterator")
-
-
-def throwing_loops(file: File) -> Iterator[Finding]:
-    if not file.path.endswith((".cpp", ".hpp")) or file.path.startswith("tests/"):
-        return
-    for found in THROWING.finditer(file.text):
+        head = in_parentheses(file.text, found.end() - 1)
         line = file.text.count("\n", 0, found.start()) + 1
-        yield Finding(line, "throws", "this loop throws on a bad disk, use platform::list_folder")
+        if OVER_TEMPORARY.fullmatch(head):
+            yield Finding(line, "dangling", "a loop over the value() of a temporary, name it first")
+        if not is_test and THROWING.fullmatch(head):
+            text = "this loop throws on a bad disk, use platform::list_folder"
+            yield Finding(line, "throws", text)
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
@@ -342,14 +205,10 @@ CHECKS = (
     words,
     comments_that_begin_with_of,
     citations,
-    links,
-    columns,
-    readme,
-    paragraphs,
+    *lint_markdown.CHECKS,
     length,
     functions,
-    dangling_loops,
-    throwing_loops,
+    loops,
 )
 
 

@@ -6,7 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from lint_text import File, findings
+from lint_file import File
+from lint_text import findings
 
 LINT_TEXT = Path(__file__).resolve().parents[2] / "lint_text.py"
 PLAIN = "A plain sentence.\n"
