@@ -16,6 +16,7 @@
 #include "command_line.hpp"
 #include "torchwatch/detect/estimate.hpp"
 #include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
 namespace {
@@ -94,7 +95,7 @@ class Pairs {
   /// Takes its own median from each side, so that pairs of several workloads can be put together.
   void centre() {
     for (auto* side : {&without_, &with_}) {
-      const double middle = median(*side);
+      const double middle = side->empty() ? 0 : median(*side);
       for (double& value : *side) value -= middle;
     }
   }
@@ -138,9 +139,6 @@ class Pairs {
   static double quantile(std::vector<double> values, double share) {
     std::ranges::sort(values);
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  }
-  static double median(const std::vector<double>& values) {
-    return values.empty() ? 0 : quantile(values, 0.5);
   }
   static double middle_half(const std::vector<double>& values) {
     return quantile(values, 0.75) - quantile(values, 0.25);

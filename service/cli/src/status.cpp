@@ -28,7 +28,6 @@ using terminal::StatusFacts;
 constexpr int kComparisonsShown = 10;
 /// The open ones among the newest incidents are shown: older ones that are still open are rare.
 constexpr int kIncidentsRead = 200;
-constexpr int kBisectionsRead = 1000;
 
 Status add_comparisons(storage::Database& database, const config::Config& config,
                        const bisect::CommitHistory* history, StatusFacts& facts) {
@@ -80,8 +79,7 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY_VOID(add_incidents(database, commits, facts));
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
-  TW_TRY(const auto bisections, storage::BisectionStore(database).list(kBisectionsRead));
-  facts.culprits = report::culprit_tally(bisections);
+  TW_TRY(facts.culprits, report::culprit_tally(database));
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
   return facts;
 }

@@ -152,9 +152,7 @@ Status add_record(comparison::Services& services, const storage::ComparisonRow& 
 
 /// How commits that bisections named held; empty before the first.
 Result<std::string> tally_of_culprits(comparison::Services& services) {
-  constexpr int kBisectionsRead = 1000;
-  TW_TRY(const auto rows, storage::BisectionStore(services.database).list(kBisectionsRead));
-  const auto tally = report::culprit_tally(rows);
+  TW_TRY(const auto tally, report::culprit_tally(services.database));
   return tally.named == 0 ? std::string() : report::culprit_tally_text(tally);
 }
 

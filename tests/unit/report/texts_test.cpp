@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/login.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -100,4 +101,16 @@ TEST_CASE("an outcome says what regressed, and never that nothing did where noth
         "1 series regressed, 1 could not be decided");
   CHECK(said({row_of(Verdict::unchanged, 1)}) == "nothing regressed");
   CHECK(said({row_of(Verdict::inconclusive, 1)}) == "no conclusion, no series could be decided");
+}
+
+TEST_CASE("a damaged bisection keeps no other out of the tally") {
+  std::vector<storage::BisectionRow> rows(3);
+  rows[0].spec_json = R"({"dispute": 7})";
+  rows[0].result_json = "[";
+  rows[1].spec_json = R"({"dispute": {"bisection": 1}})";
+  rows[2].spec_json = "{}";
+  rows[2].result_json = R"({"culprits": [{}]})";
+  const auto tally = report::culprit_tally(rows);
+  CHECK(tally.named == 1);
+  CHECK(tally.disputed == 2);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
@@ -16,6 +17,8 @@ struct CulpritTally {
 
 /// Counts the given bisections.
 CulpritTally culprit_tally(const std::vector<storage::BisectionRow>&);
+/// Counts the newest thousand.
+Result<CulpritTally> culprit_tally(storage::Database&);
 
 /// "12 bisections named a commit; 1 of them was disputed."
 std::string culprit_tally_text(const CulpritTally&);
