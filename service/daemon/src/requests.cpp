@@ -133,7 +133,8 @@ Result<bool> attend_next_request(Application& application, Urgency urgency, std:
   TW_TRY(const auto pending,
          storage::RequestStore(services.database).with_state(RequestState::pending));
   for (const auto& request : pending) {
-    if (urgency_of(request) != urgency) continue;
+    // A trigger that came after this round's were answered is the next round's.
+    if (is_trigger(request) || urgency_of(request) != urgency) continue;
     const auto item =
         item_of(application, request, [&] { return carry_out(application, request, stop); });
     TW_TRY(const bool due, nightly::is_due(services, item.key));

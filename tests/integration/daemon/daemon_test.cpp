@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "requests.hpp"
 #include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/result.hpp"
@@ -74,6 +75,17 @@ TEST_CASE("a request is carried out and its result can be read") {
   const auto request = service.wait_until(path, is_over);
   CHECK(request.at("state") == "done");
   CHECK(request.at("result").contains("note"));
+}
+
+TEST_CASE("a trigger that comes while a round is at work is answered by the next") {
+  Service service;
+  service.start();
+  auto& application = *service.application;
+  const auto path = service.ask("/api/v1/nightlies", json::object());
+  CHECK(daemon::attend_next_request(application, daemon::Urgency::in_turn, {}) == false);
+  CHECK(service.get(path).at("state") == "pending");
+  REQUIRE(daemon::answer_triggers(application));
+  CHECK(service.get(path).at("state") == "done");
 }
 
 TEST_CASE("a request that names an unknown build fails with what was looked for") {
