@@ -66,11 +66,12 @@ bool raise_priority() {
 }
 
 /// Pins to the highest core that this process may use, as the lowest ones serve most interrupts.
+/// Whoever started the process may have done so already.
 std::string pin_to_one_core() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return "not pinned: affinity unreadable";
-  const int count = CPU_COUNT(&allowed);
+  const auto count = sysconf(_SC_NPROCESSORS_ONLN);
   if (count < 2) return "not pinned: one core only";
   int core = CPU_SETSIZE - 1;
   while (!CPU_ISSET(core, &allowed)) --core;

@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -56,19 +57,31 @@ class Nights:
         self.program, self.folder, self.builds, self.options = program, folder, builds, options
         self.verdicts: list[dict[str, Any]] = []
 
-    def compare(self, number: int) -> None:
-        """Compares a build with the one before; keeps the verdicts of time."""
-        pair = [self.builds / f"build-{n}" for n in (number - 1, number)]
-        config = self.folder / "torchwatch.toml"
+    def command(self, *words: str | Path) -> Any:
         done = subprocess.run(
-            [self.program, "compare", *pair, *self.options, "--json", "--config", config],
+            [self.program, *words, "--json", "--config", self.folder / "torchwatch.toml"],
             check=False,
             capture_output=True,
             text=True,
         )
         if done.returncode not in JUDGED:
-            sys.exit(f"nights_under_load.py: compare ended with {done.returncode}: {done.stderr}")
-        self.verdicts = json.loads(done.stdout)["verdicts"]
+            sys.exit(f"nights_under_load.py: {words} ended with {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def compare(self, number: int) -> None:
+        """Has the daemon compare a build with the one before; keeps the verdicts of time."""
+        pair = [self.builds / f"build-{n}" for n in (number - 1, number)]
+        request = self.command("compare", *pair, *self.options)["request"]
+        while self.state_of(request) in ("pending", "running"):
+            time.sleep(1)
+        if self.state_of(request) != "done":
+            sys.exit(f"nights_under_load.py: request {request} is {self.state_of(request)}")
+        newest = max(row["id"] for row in self.command("comparison", "list")["items"])
+        self.verdicts = self.command("comparison", "show", str(newest))["verdicts"]
+
+    def state_of(self, request: int) -> str:
+        rows = self.command("request", "list")["items"]
+        return next(str(row["state"]) for row in rows if row["id"] == request)
 
 
 def widths(verdicts: list[dict[str, Any]]) -> dict[str, float]:

@@ -151,11 +151,12 @@ def sandbox_rows(result: dict[str, Any]) -> Figures:
     for row in result["workloads"]:
         if row["benchmark"] != "all":
             continue
-        yield (
-            f"{row['metric']} with it, all workloads",
-            f"{change_text(row)}; {row['equal']:,} of {row['pairs']:,} pairs equal",
-        )
-        if row["spread"]:
+        pairs = f"{row['pairs']:,} pairs"
+        figures = [] if row["metric"] == "time" else [f"{row['equal']:,} of {pairs} equal"]
+        if row["equal"] < row["pairs"]:
+            figures.append(f"{change_text(row)}, {pairs}")
+        yield f"{row['metric']} with it, all workloads", "; ".join(figures)
+        if row["spread"] and row["spread"]["ratio"]:
             ratio, low, high = (row["spread"][key] for key in ("ratio", "low", "high"))
             yield f"spread of {row['metric']} with it", f"{ratio:.2f} times ({low:.2f}-{high:.2f})"
 

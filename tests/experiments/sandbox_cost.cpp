@@ -161,7 +161,7 @@ class Experiment {
     for (std::size_t i = 0; i < sandboxes_.size(); ++i) {
       executor::LocalExecutor::Settings each;
       each.sandbox = sandboxes_[i];
-      each.bind_threads = process::may_raise_priority();
+      each.bind_to_cores = process::may_raise_priority();
       executors_[i] = std::make_unique<executor::LocalExecutor>(*processes_,
                                                                 scratch_ / std::to_string(i), each);
     }

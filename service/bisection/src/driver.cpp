@@ -5,6 +5,8 @@
 #include "recorded_search.hpp"
 #include "revert_verifier.hpp"
 #include "torchwatch/bisection/run.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 
@@ -29,13 +31,21 @@ BisectionOutcome outcome_of(bisect::Outcome outcome) {
   return BisectionOutcome::faulted;
 }
 
+/// "; about 3 commits to try": what is left of a search, as far as its posterior tells.
+std::string left_text(const bisect::CulpritSearch& search) {
+  const auto left = commits_left(search.posterior());
+  return left > 0
+             ? "; about " + figures::count(static_cast<std::size_t>(left), "commit") + " to try"
+             : "";
+}
+
 /// Says what a measurement is for, as people read it while it runs.
-std::string aim_of(bisect::Purpose purpose) {
+std::string aim_of(bisect::Purpose purpose, const bisect::CulpritSearch& search) {
   switch (purpose) {
     case bisect::Purpose::verify_ends:
       return "to see the change between both ends again";
     case bisect::Purpose::probe:
-      return "to narrow the range down";
+      return "to narrow the range down" + left_text(search);
     case bisect::Purpose::verify_culprit:
       return "to verify the culprit";
     case bisect::Purpose::look_for_more:
@@ -186,7 +196,7 @@ std::string BisectionDriver::name_of_next() const {
 Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_token stop) {
   services_.progress.phase_started("measuring " + short_sha(recorded_.commit_of(wanted.candidate)) +
                                    " against " + short_sha(recorded_.sha_of(wanted.reference)) +
-                                   ", " + aim_of(wanted.purpose));
+                                   ", " + aim_of(wanted.purpose, recorded_.search()));
   TW_TRY(auto measured,
          measurer_.measure_pairs(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(wanted.reference), wanted.series, wanted.pairs, stop));
@@ -206,7 +216,7 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
 
 Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
   services_.progress.phase_started("measuring " + short_sha(recorded_.commit_of(wanted.candidate)) +
-                                   " alone, " + aim_of(wanted.purpose));
+                                   " alone, " + aim_of(wanted.purpose, recorded_.search()));
   TW_TRY(auto measured,
          measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));

@@ -1,6 +1,7 @@
 #include "torchwatch/bisection/trace.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "events.hpp"
@@ -126,6 +127,14 @@ Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
     steps.push_back(reader.step_of(*event));
   }
   return steps;
+}
+
+int commits_left(const std::vector<double>& posterior) {
+  double bits = 0;
+  for (const auto probability : posterior) {
+    if (probability > 0) bits -= probability * std::log2(probability);
+  }
+  return static_cast<int>(std::lround(bits));
 }
 
 }  // namespace torchwatch::bisection

@@ -16,7 +16,7 @@ Outcome run_serve(const Invocation& invocation) {
 
 void add_serve(Commands& all) {
   all.add("serve",
-          "Run the daemon: the HTTP API, and every nightly without a verdict as it appears",
+          "Run the daemon: it serves the HTTP API and measures each new nightly as it appears",
           run_serve)
       .footer("torchwatch serve --config /etc/torchwatch/torchwatch.toml");
 }

@@ -194,13 +194,13 @@ void add_judging(std::vector<Key>& table) {
           Allowed<std::vector<SeriesThreshold>>{
               "METRIC [WORKLOAD [CONFIGURATION]] SHARE, * for any, each once",
               is_distinct<SeriesThreshold>},
-          "Thresholds of single series, each with a gate in proportion. If several fit, "
-          "the last one holds."));
+          "Thresholds for individual series; the gate scales with each. If several match, the last "
+          "wins. Example: [\"time resnet18 0.1\"]"));
   table.push_back(key("detect", "drift_every", &C::detect, &C::Detect::drift_every, between(0, 365),
                       "After how many nightlies an older one is measured again, so that small "
                       "changes cannot add up unseen. 0: never."));
   table.push_back(key("detect", "drift_span", &C::detect, &C::Detect::drift_span, between(2, 365),
-                      "How many nightlies back that older one is, or as many as there are."));
+                      "How many nightlies back to compare with (fewer if fewer exist)."));
 
   table.push_back(
       key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),

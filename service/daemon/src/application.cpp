@@ -189,7 +189,7 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   executor::LocalExecutor::Settings settings;
   settings.sandbox = parts->confinement.sandbox;
   settings.threads = parts->config.measure.threads;
-  settings.bind_threads = process::may_raise_priority();
+  settings.bind_to_cores = process::may_raise_priority();
   settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
   parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
   parts->kits.emplace(kit_settings(parts->config, parts->confinement.sandbox), *parts->processes);

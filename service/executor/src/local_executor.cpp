@@ -12,6 +12,7 @@
 #include "attempt.hpp"
 #include "run_judgement.hpp"
 #include "torchwatch/executor/library_placement.hpp"
+#include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/platform/folder.hpp"
 
@@ -160,7 +161,7 @@ process::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
                            {"MKL_NUM_THREADS", std::to_string(threads)},
                            {"CUBLAS_WORKSPACE_CONFIG", ":4096:8"}});
   const bool on_cpu = request.benchmark.configuration.device == Device::cpu;
-  if (settings_.bind_threads && threads > 1 && on_cpu) {
+  if (settings_.bind_to_cores && threads > 1 && on_cpu) {
     spec.environment.insert({{"OMP_PROC_BIND", "close"}, {"OMP_PLACES", "cores"}});
   }
   spec.working_folder = folder;
@@ -168,10 +169,15 @@ process::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
   spec.output_limit_bytes = settings_.output_limit_bytes;
   spec.memory_limit_bytes = request.limits.memory_bytes;
   spec.label = request.attempt;
-  spec.cpus = settings_.cpus;
   spec.own_session = true;
+  const bool is_timed = request.pass == Pass::timing || request.pass == Pass::peak;
   // Before the sandbox, in which the runner's own attempt is refused.
-  spec.raise_priority = request.pass == Pass::timing || request.pass == Pass::peak;
+  spec.raise_priority = is_timed;
+  spec.cpus = settings_.cpus;
+  if (spec.cpus.empty() && settings_.bind_to_cores && is_timed && threads == 1 &&
+      request.pin_to_core) {
+    if (const int core = platform::highest_core(); core >= 0) spec.cpus = {core};
+  }
   return spec;
 }
 

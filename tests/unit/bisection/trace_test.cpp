@@ -87,3 +87,10 @@ TEST_CASE("a damaged event is corrupt, not a step") {
   const auto damaged = trace_of(some_search(), {{0, "measured", "{"}});
   REQUIRE(damaged.error().code == ErrorCode::corrupt);
 }
+
+TEST_CASE("what is left of a search is the bits that its posterior lacks") {
+  CHECK(commits_left(std::vector<double>(64, 1.0 / 64)) == 6);
+  CHECK(commits_left({0.5, 0.25, 0.25, 0}) == 2);
+  CHECK(commits_left({0.001, 0.998, 0.001}) == 0);
+  CHECK(commits_left({0, 0, 0}) == 0);
+}

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "executor_fixture.hpp"
+#include "torchwatch/platform/core_affinity.hpp"
 
 using namespace torchwatch;
 using executor::LocalExecutor;
@@ -72,7 +73,7 @@ TEST_CASE("several threads on a CPU are bound to cores, where the settings ask f
   const test::ExecutorFixture fixture;
   test::FakeProcessRunner processes;
   LocalExecutor::Settings settings;
-  settings.bind_threads = true;
+  settings.bind_to_cores = true;
   settings.threads = 2;
   LocalExecutor executor(processes, fixture.scratch, settings);
   auto one_thread = fixture.spec("t1");
@@ -82,7 +83,7 @@ TEST_CASE("several threads on a CPU are bound to cores, where the settings ask f
   for (const auto& run : {fixture.spec("t0"), one_thread, on_device}) {
     REQUIRE(executor.run(run, {}));
   }
-  settings.bind_threads = false;
+  settings.bind_to_cores = false;
   LocalExecutor unbound(processes, fixture.scratch, settings);
   REQUIRE(unbound.run(fixture.spec("t3"), {}));
   const auto specs = processes.specs();
@@ -92,6 +93,25 @@ TEST_CASE("several threads on a CPU are bound to cores, where the settings ask f
     CHECK_FALSE(specs[i].environment.contains("OMP_PROC_BIND"));
     CHECK_FALSE(specs[i].environment.contains("OMP_PLACES"));
   }
+}
+
+TEST_CASE("a timed run of one thread stays on the highest core from its start") {
+  const test::ExecutorFixture fixture;
+  test::FakeProcessRunner processes;
+  LocalExecutor::Settings settings;
+  settings.bind_to_cores = true;
+  LocalExecutor executor(processes, fixture.scratch, settings);
+  const auto timed = fixture.spec("t0");
+  auto unpinned = fixture.spec("t1");
+  unpinned.request.pin_to_core = false;
+  auto two_threads = fixture.spec("t2");
+  two_threads.request.benchmark.variant.threads = 2;
+  auto memory = fixture.spec("t3");
+  memory.request.pass = Pass::memory;
+  for (const auto& run : {timed, unpinned, two_threads, memory}) REQUIRE(executor.run(run, {}));
+  const auto specs = processes.specs();
+  CHECK(specs.at(0).cpus == std::vector<int>{platform::highest_core()});
+  for (std::size_t i = 1; i < specs.size(); ++i) CHECK(specs[i].cpus.empty());
 }
 
 TEST_CASE("an attempt id that could name another folder is refused") {

@@ -37,4 +37,8 @@ struct TraceStep {
 Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow&,
                                         const std::vector<storage::BisectionEventRow>&);
 
+/// Estimates how many more commits a search tries before one is named, from the probability of each
+/// to be the culprit: a commit tried tells at most one bit. 0 where nothing is looked for.
+int commits_left(const std::vector<double>& posterior);
+
 }  // namespace torchwatch::bisection

@@ -9,7 +9,8 @@
 
 namespace torchwatch::comparison {
 
-/// The settings of detection for each series: common ones, and the thresholds of single series.
+/// The settings of detection for each series: common ones, and the thresholds for individual
+/// series.
 class SeriesSettings {
  public:
   /// The last threshold that fits a series applies.
@@ -41,7 +42,7 @@ Rule rule_of(const storage::ComparisonRow&, const Plan&);
 /// the series of that rule.
 detect::Settings detect_settings(const config::Config&, const Rule&);
 
-/// Returns the same settings with the thresholds of single series.
+/// Returns the same settings with the thresholds for individual series.
 SeriesSettings series_settings(const config::Config&, const Rule&);
 
 }  // namespace torchwatch::comparison

@@ -28,10 +28,12 @@ class LocalExecutor final : public Executor {
     /// Added to the fixed environment; equal for every run, or else runs are not comparable.
     std::map<std::string, std::string> environment;
     int threads = 1;        ///< for a variant that names no number
-    std::vector<int> cpus;  ///< runs are pinned to these; empty: the runner places itself
-    /// Bind each thread of a run with several threads on a CPU to a core. For runs of raised
-    /// priority: at plain priority neighbours land on cores that a bound thread cannot leave.
-    bool bind_threads = false;
+    std::vector<int> cpus;  ///< runs are pinned to these; empty: as `bind_to_cores` says
+    /// A timed run of one thread stays on the highest core from its start, so that loading its
+    /// libraries at raised priority keeps nobody else waiting; of several threads on a CPU each is
+    /// bound to a core. For runs of raised priority: at plain priority neighbours land on cores
+    /// that a bound thread cannot leave.
+    bool bind_to_cores = false;
     /// Added to the request's time limit, which the runner enforces itself where it can.
     std::chrono::milliseconds grace{10'000};
     std::size_t output_limit_bytes = 1U << 20U;

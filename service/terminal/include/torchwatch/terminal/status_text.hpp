@@ -37,7 +37,7 @@ struct StatusFacts {
 };
 
 /// Prints whether anything is wrong, then the newest nightly, open incidents, searches, what waits,
-/// the outbox, recent comparisons, and how often the service itself was wrong.
+/// the outbox, recent comparisons, and the measured false-alarm rate.
 void print(std::ostream&, const StatusFacts&, const Screen&);
 
 }  // namespace torchwatch::terminal
