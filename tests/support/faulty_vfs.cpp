@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <list>
-#include <memory>
 #include <mutex>
 
 #include "power_cut.hpp"

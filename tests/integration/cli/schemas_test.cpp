@@ -3,13 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "printed.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/cli/command_line.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;

@@ -7,8 +7,6 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <functional>
-#include <sstream>
 
 #include "temporary_folder.hpp"
 #include "torchwatch/storage/build_store.hpp"

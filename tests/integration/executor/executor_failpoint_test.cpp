@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "temporary_folder.hpp"
-#include "torchwatch/executor/local_executor.hpp"
 
 using namespace torchwatch;
 namespace fs = std::filesystem;

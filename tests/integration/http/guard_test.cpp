@@ -6,7 +6,6 @@
 
 #include "guarded_server.hpp"
 #include "raw_client.hpp"
-#include "torchwatch/http/problem.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::http;

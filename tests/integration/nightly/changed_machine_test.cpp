@@ -13,7 +13,6 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 

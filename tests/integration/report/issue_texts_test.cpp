@@ -1,7 +1,6 @@
 // The texts of issues from facts as the pipeline gathers them out of stored rows.
 #include <SQLiteCpp/Database.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
 

@@ -1,7 +1,6 @@
 #include "torchwatch/runner/interleave.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,6 +1,5 @@
 #include "torchwatch/runner/machine_memory.hpp"
 
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>

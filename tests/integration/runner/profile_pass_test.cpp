@@ -7,7 +7,6 @@
 
 #include "fake_gpu.hpp"
 #include "fake_workload.hpp"
-#include "torchwatch/activity/profile.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;

@@ -7,8 +7,6 @@
 
 #include "backup.hpp"
 #include "environments.hpp"
-#include "query.hpp"
-#include "raw_sql.hpp"
 #include "samples.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"

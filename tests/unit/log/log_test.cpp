@@ -1,6 +1,5 @@
 #include "torchwatch/log/log.hpp"
 
-#include <array>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
