@@ -141,7 +141,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.retry(comparison.id));
     const auto again = comparison_store.get(comparison.id).value();
     REQUIRE(comparison_store.advance(comparison_store.set_plan(again, "{}").value(),
-                                     ComparisonState::ready, 1));
+                                     ComparisonState::bisected, 1));
     REQUIRE(builds.set_unusable(comparison.candidate, "gone"));
     SetbackStore setbacks(*database);
     const ItemKey key{ItemKind::comparison, "7"};
