@@ -40,12 +40,12 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
   auto body = nlohmann::json::parse(to_json(request));
   if (options.now) body["now"] = true;
   TW_TRY(auto config, invocation.load_config());
-  TW_TRY_VOID(commands::check_workloads(config, request.selection));
   return commands::carry_out(
       invocation, std::move(config),
-      {.path = "/api/v1/bisections", .body = body, .without_daemon = [&](auto& opened) {
-         return bisect_here(invocation, opened, request);
-       }});
+      {.path = "/api/v1/bisections",
+       .kind = storage::RequestKind::bisection,
+       .body = body,
+       .without_daemon = [&](auto& opened) { return bisect_here(invocation, opened, request); }});
 }
 
 }  // namespace

@@ -55,7 +55,6 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto selection, options.suite.selection());
-  TW_TRY_VOID(commands::check_workloads(config, selection));
   return commands::carry_out(invocation, std::move(config),
                              {.path = "/api/v1/comparisons",
                               .body = body_of(options, selection),

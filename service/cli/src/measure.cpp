@@ -62,8 +62,8 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
+  TW_TRY_VOID(commands::check_selection(config, selection));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY_VOID(comparison::check_workloads(opened.services(), selection.workloads));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(auto figures,

@@ -7,6 +7,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -81,19 +82,23 @@ Outcome run_fetch(const Invocation& invocation, const std::string& name) {
   return ExitStatus::done;
 }
 
-/// A known build whose files the service itself has made or fetched.
-Result<BuildRow> build_in_cache(storage::Database& database, const config::Config& config,
-                                const std::string& name) {
-  TW_TRY(const auto row, daemon::known_build(database, name));
-  if (!row) {
-    return fail(ErrorCode::not_found,
-                "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
-  }
+Result<BuildRow> build_with_files(storage::Database& database, const std::string& name) {
+  TW_TRY(const auto row, requests::known_build(database, name));
+  if (row) return *row;
+  return fail(ErrorCode::not_found,
+              "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
+}
+
+/// Whether the service itself has made or fetched the build's files.
+bool is_in_cache(const BuildRow& row, const config::Config& config) {
   const auto cache = fs::weakly_canonical(config.build.cache);
-  const auto below = fs::weakly_canonical(row->folder).lexically_relative(cache);
-  if (!below.empty() && *below.begin() != "..") return *row;
-  return fail(ErrorCode::invalid, row->folder + " is not in [build] cache (" + cache.string() +
-                                      "): torchwatch does not touch it");
+  const auto below = fs::weakly_canonical(row.folder).lexically_relative(cache);
+  return !below.empty() && *below.begin() != "..";
+}
+
+bool is_pinned(const BuildRow& row) {
+  std::error_code ignored;
+  return fs::exists(fs::path(row.folder) / kPinned, ignored);
 }
 
 /// Errors: conflict, when work that has not ended may need the build.
@@ -113,7 +118,16 @@ Status require_unused(storage::Database& database, const BuildRow& build) {
 Outcome run_remove(const Invocation& invocation, const std::string& name) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto row, build_in_cache(*database, config, name));
+  TW_TRY(const auto row, build_with_files(*database, name));
+  if (!is_in_cache(row, config)) {
+    return fail(ErrorCode::invalid, row.folder + " is not in [build] cache (" +
+                                        config.build.cache.string() +
+                                        "): torchwatch does not touch it");
+  }
+  if (is_pinned(row)) {
+    return fail(ErrorCode::invalid, "build " + name + " is pinned: `torchwatch build pin " + name +
+                                        " --release` first");
+  }
   TW_TRY_VOID(require_unused(*database, row));
   // Renamed first, so that nobody sees it half removed under its name.
   const fs::path removed = row.folder + ".removed";
@@ -130,7 +144,13 @@ Outcome run_remove(const Invocation& invocation, const std::string& name) {
 Outcome run_pin(const Invocation& invocation, const std::string& name, bool release) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto row, build_in_cache(*database, config, name));
+  TW_TRY(const auto row, build_with_files(*database, name));
+  if (!is_in_cache(row, config)) {
+    invocation.out << row.folder
+                   << " is kept anyway: it is not in [build] cache, and torchwatch removes nothing "
+                      "else\n";
+    return ExitStatus::done;
+  }
   const auto mark = fs::path(row.folder) / kPinned;
   if (release) {
     std::error_code error;

@@ -4,10 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -22,10 +27,22 @@ namespace {
 using nlohmann::json;
 using terminal::IncidentFacts;
 
+/// What the search before this one named, if a person disputed it.
+Result<std::optional<terminal::Disputed>> disputed_by(storage::BisectionStore& bisections,
+                                                      const storage::BisectionRow& row) {
+  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+  if (!spec.dispute) return std::nullopt;
+  const auto& [id, by, reason, at] = *spec.dispute;
+  TW_TRY(const auto first, bisections.get(id));
+  TW_TRY(const auto result, bisection::parse_bisection_result(first.result_json));
+  return terminal::Disputed{result.culprit().value_or("?"), {.by = by, .reason = reason, .at = at}};
+}
+
 Status add_bisection(storage::Database& database, IncidentFacts& facts) {
   if (!facts.row.bisection) return {};
   storage::BisectionStore bisections(database);
   TW_TRY(const auto row, bisections.get(*facts.row.bisection));
+  TW_TRY(facts.disputed, disputed_by(bisections, row));
   TW_TRY(const auto events, bisections.events_of(row.id));
   TW_TRY(facts.trace, bisection::trace_of(row, events));
   if (row.result_json.empty()) return {};
@@ -48,6 +65,7 @@ Result<IncidentFacts> gather_incident(storage::Database& database, const config:
     TW_TRY(const auto baseline, builds.get(*comparison.baseline));
     facts.baseline = baseline.name;
   }
+  TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
   TW_TRY_VOID(add_bisection(database, facts));
   const auto plan = comparison::parse_plan(comparison.plan_json);
   if (!facts.row.series.empty()) {
@@ -68,6 +86,9 @@ Result<json> json_of(storage::Database& database, const IncidentFacts& facts) {
   object["baseline"] = report::text_or_null(facts.baseline);
   object["candidate"] = facts.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
+  object["decisions"] = json::array();
+  for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
+  object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = nullptr;
   object["bisection_trace"] = json::array();
   for (const auto& step : facts.trace) object["bisection_trace"].push_back(to_json(step));
@@ -75,6 +96,34 @@ Result<json> json_of(storage::Database& database, const IncidentFacts& facts) {
   TW_TRY(const auto row, storage::BisectionStore(database).get(*facts.row.bisection));
   object["bisection_result"] = report::embedded(row.result_json);
   return object;
+}
+
+/// The text of the issue as it would be now, of an incident that has none yet.
+Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
+                                        const storage::IncidentRow& incident) {
+  TW_TRY(auto opened, open_for_reading(invocation));
+  auto& services = opened.services();
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(auto facts, nightly::incident_facts(services, incident, comparison));
+  TW_TRY_VOID(nightly::add_history(services, comparison, facts));
+  facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
+  storage::OutboxRow issue;
+  issue.title = report::incident_title(facts);
+  issue.body = report::issue_body(facts);
+  return issue;
+}
+
+Outcome print_issue(const Invocation& invocation, const IncidentFacts& facts) {
+  auto messages = facts.messages;
+  if (messages.empty()) {
+    TW_TRY(messages.emplace_back(), issue_so_far(invocation, facts.row));
+    invocation.err << "There is no issue yet; this is its text as it would be now.\n";
+  }
+  for (const auto& message : messages) {
+    invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
+  }
+  return ExitStatus::done;
 }
 
 }  // namespace
@@ -88,12 +137,7 @@ Outcome show_incident(const Invocation& invocation, storage::Id id, bool markdow
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
-  if (markdown) {
-    for (const auto& message : facts.messages) {
-      invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
-    }
-    return ExitStatus::done;
-  }
+  if (markdown) return print_issue(invocation, facts);
   const auto history = history_of(config);
   terminal::print(invocation.out, facts, history ? &*history : nullptr, invocation.screen);
   return ExitStatus::done;

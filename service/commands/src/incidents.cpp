@@ -10,7 +10,7 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -52,25 +52,6 @@ std::string path_of(storage::Id incident, const std::string& action) {
   return "/api/v1/incidents/" + std::to_string(incident) + "/" + action;
 }
 
-Outcome run_acknowledge(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(
-      make(invocation, {.path = path_of(id, "acknowledge"), .without_daemon = [id](auto& services) {
-                          return storage::IncidentStore(services.database).acknowledge(id);
-                        }}));
-  invocation.out << "incident " << id << " acknowledged\n";
-  return ExitStatus::done;
-}
-
-Outcome run_close(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(
-      make(invocation,
-           {.path = path_of(id, "close"), .without_daemon = [id](auto& services) {
-              return storage::IncidentStore(services.database).close(id, services.clock.wall_now());
-            }}));
-  invocation.out << "incident " << id << " closed\n";
-  return ExitStatus::done;
-}
-
 /// Who decides, and why.
 struct DecisionOptions {
   std::string by;
@@ -79,14 +60,23 @@ struct DecisionOptions {
   std::string name() const { return by.empty() ? platform::user_name(getuid()) : by; }
 };
 
-Outcome run_reopen(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
+/// A decision's verb, of the command and of its path, and what it makes of an incident.
+struct DecisionVerb {
+  std::string verb;
+  storage::DecisionKind kind;
+};
+
+Outcome run_decision(const Invocation& invocation, storage::Id id, const DecisionVerb& verb,
+                     const DecisionOptions& options) {
   const auto by = options.name();
-  TW_TRY_VOID(make(
-      invocation,
-      {.path = path_of(id, "reopen"), .body = {{"by", by}}, .without_daemon = [&](auto& services) {
-         return nightly::reopen_incident(services, id, by);
-       }}));
-  invocation.out << "incident " << id << " reopened by " << by << "\n";
+  nlohmann::json body{{"by", by}};
+  if (!options.reason.empty()) body["reason"] = options.reason;
+  const auto decide = [&](comparison::Services& services) {
+    return nightly::decide_incident(services, id, verb.kind, by, options.reason);
+  };
+  TW_TRY_VOID(
+      make(invocation, {.path = path_of(id, verb.verb), .body = body, .without_daemon = decide}));
+  invocation.out << "incident " << id << ' ' << to_string(verb.kind) << " by " << by << '\n';
   return ExitStatus::done;
 }
 
@@ -105,48 +95,53 @@ Outcome run_dispute(const Invocation& invocation, storage::Id id, const Decision
 }
 
 Outcome run_retest(const Invocation& invocation, storage::Id id) {
+  auto is_new = true;
+  storage::Id comparison = 0;
   const auto retest = [&](comparison::Services& services) -> Status {
-    TW_TRY_VOID(nightly::retest_incident(services, id));
+    TW_TRY(const auto due, nightly::retest_incident(services, id));
+    is_new = due.is_new;
+    comparison = due.comparison.id;
     return {};
   };
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
-  invocation.out
-      << "incident " << id
-      << " is due to be measured again by the daemon, or the next `torchwatch nightly`\n";
+  TW_TRY(const auto reply,
+         make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
+  is_new = reply.value("is_new", is_new);
+  comparison = reply.value("comparison", comparison);
+  invocation.out << "incident " << id << " is due " << (is_new ? "" : "already ")
+                 << "to be measured again, by comparison " << comparison
+                 << ", in the daemon or the next `torchwatch nightly`\n";
   return ExitStatus::done;
 }
 
-Outcome run_accept(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
-  const auto by = options.name();
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "accept"),
-                                .body = {{"by", by}, {"reason", options.reason}},
-                                .without_daemon = [&](auto& services) {
-                                  return nightly::accept_incident(services, id, by, options.reason);
-                                }}));
-  invocation.out << "incident " << id << " accepted by " << by << "\n";
-  return ExitStatus::done;
-}
-
-}  // namespace
-
-namespace {
-
-using Decide = Outcome (*)(const Invocation&, storage::Id, const DecisionOptions&);
-
-/// Adds a verb that says who decides, and --reason if one is needed.
-CLI::App& add_decision(Noun& noun, const std::string& verb, const std::string& what,
-                       bool needs_reason, Decide decide) {
-  auto options = std::make_shared<DecisionOptions>();
-  auto& command =
-      noun.add_with_id(verb, what, [options, decide](const Invocation& invocation, storage::Id id) {
-        return decide(invocation, id, *options);
-      });
-  command.add_option("--by", options->by, "Who decides; default: $USER, or your user's name")
+/// Adds the options that say who decides, and why.
+void add_decision_options(CLI::App& command, DecisionOptions& options, bool needs_reason) {
+  command.add_option("--by", options.by, "Who decides; default: $USER, or your user's name")
       ->envname("USER");
-  if (!needs_reason) return command;
-  command.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
-      ->required();
+  command.add_option("--reason", options.reason, "Why; shown with the incident and in its issue")
+      ->required(needs_reason);
+}
+
+CLI::App& add_decision(Noun& noun, const DecisionVerb& verb, const std::string& what) {
+  auto options = std::make_shared<DecisionOptions>();
+  auto& command = noun.add_with_id(verb.verb, what,
+                                   [options, verb](const Invocation& invocation, storage::Id id) {
+                                     return run_decision(invocation, id, verb, *options);
+                                   });
+  add_decision_options(command, *options, verb.kind == storage::DecisionKind::accepted);
   return command;
+}
+
+void add_dispute(Noun& noun) {
+  auto options = std::make_shared<DecisionOptions>();
+  auto& command = noun.add_with_id(
+      "dispute",
+      "Say that the commit it names is wrong: it is searched again, on fresh measurements, and "
+      "counted",
+      [options](const Invocation& invocation, storage::Id id) {
+        return run_dispute(invocation, id, *options);
+      });
+  add_decision_options(command, *options, true);
+  command.footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
 }
 
 }  // namespace
@@ -161,18 +156,16 @@ void add_incidents(Commands& all) {
                      return show_incident(invocation, id, *markdown);
                    })
       .add_flag("--markdown", *markdown, "Print the text of its issue instead");
-  noun.add_with_id("acknowledge", "Mark it as being worked on; it stays open", run_acknowledge);
-  noun.add_with_id("close", "Mark it as fixed; reopened if it recurs", run_close);
-  add_decision(noun, "accept",
-               "Accept the change; later builds are compared with the build that brought it", true,
-               run_accept)
+  using enum storage::DecisionKind;
+  add_decision(noun, {"acknowledge", acknowledged}, "Mark it as being worked on; it stays open");
+  add_decision(noun, {"close", closed},
+               "Mark it as mended, and close its issue; if it recurs, it is a new incident")
+      .footer("torchwatch incident close 7 --reason \"mended by 5d1c1c3f0a9e\"");
+  add_decision(noun, {"accept", accepted},
+               "Accept the change; later builds are compared with the build that brought it")
       .footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
-  add_decision(noun, "reopen", "Open a closed or accepted one again", false, run_reopen);
-  add_decision(noun, "dispute",
-               "Say that the commit it names is wrong: it is searched again, on fresh "
-               "measurements, and counted",
-               true, run_dispute)
-      .footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
+  add_decision(noun, {"reopen", reopened}, "Open a closed or accepted one again, and its issue");
+  add_dispute(noun);
   noun.add_with_id("retest", "Measure its series again, with the newest build", run_retest);
 }
 

@@ -27,6 +27,41 @@ std::string kind_text(const storage::RequestRow& row) {
   return names_builds ? "comparison" : std::string(to_string(row.kind));
 }
 
+/// A commit as people write it: its first digits; a name as it is.
+std::string short_name(const std::string& text) {
+  constexpr std::size_t kDigits = 12;
+  const bool is_sha =
+      text.size() > kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_sha ? text.substr(0, kDigits) : text;
+}
+
+/// What a request is about: two builds, commits, or whatever is due.
+std::string subject_of(const json& body) {
+  const auto name = [&](const char* member) {
+    return short_name(body.value(member, std::string()));
+  };
+  if (body.contains("candidate")) return name("candidate") + " against " + name("baseline");
+  const auto range = body.contains("good") ? name("good") + " to " + name("bad") : std::string();
+  if (!body.contains("suspect")) return range.empty() ? "every nightly that is due" : range;
+  return name("suspect") + " against its parent" + (range.empty() ? "" : ", then " + range);
+}
+
+/// "right against left, dlrm, cpu-train, now": what was asked for.
+std::string asked_text(const storage::RequestRow& row) {
+  const auto body = report::embedded(row.body_json);
+  if (!body.is_object()) return "";
+  auto text = subject_of(body);
+  for (const auto* member : {"workloads", "configurations", "variants", "metrics"}) {
+    for (const auto& each : body.value(member, json::array())) {
+      text += ", " + each.get<std::string>();
+    }
+  }
+  for (const auto* member : {"device", "mode", "variant", "metric", "preset"}) {
+    if (body.contains(member)) text += ", " + body.at(member).get<std::string>();
+  }
+  return body.value("now", false) ? text + ", now" : text;
+}
+
 /// "the reason", or "comparison 4": what a request led to.
 std::string result_text(const storage::RequestRow& row) {
   const auto result = report::embedded(row.result_json);
@@ -39,18 +74,25 @@ std::string result_text(const storage::RequestRow& row) {
 Outcome run_requests(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
-  Items items{terminal::Table(
-      {{"id", terminal::Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}})};
+  using Align = terminal::Table::Align;
+  Items items{terminal::Table({{"id", Align::right},
+                               {"asked, UTC", Align::left, 2},
+                               {"kind", Align::left, 3},
+                               {"asked for"},
+                               {"by", Align::left, 1},
+                               {"state"},
+                               {"result"}})};
   for (const auto& row : rows) {
     TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     kind_text(row), std::string(to_string(row.state)),
-                     waits.empty() ? result_text(row) : waits});
+                     kind_text(row), asked_text(row), report::name_of(row.asked_by),
+                     std::string(to_string(row.state)), waits.empty() ? result_text(row) : waits});
     items.json.push_back({{"id", row.id},
                           {"kind", to_string(row.kind)},
                           {"state", to_string(row.state)},
                           {"body", report::embedded(row.body_json)},
                           {"result", report::embedded(row.result_json)},
+                          {"asked_by", report::text_or_null(report::name_of(row.asked_by))},
                           {"waits_for", report::text_or_null(waits)},
                           {"created_at", report::time_of(row.created_at)}});
   }

@@ -1,7 +1,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 
 #include "torchwatch/daemon/application.hpp"
-#include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/requests/check.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -79,12 +79,14 @@ Status SelectionOptions::apply(config::Config& config) const {
   return {};
 }
 
-Status check_workloads(const config::Config& config, const comparison::Selection& selection) {
-  if (selection.workloads.empty()) return {};
-  TW_TRY(const auto known, daemon::suite_workloads(config));
-  const auto checked = daemon::check_suite(selection.workloads, known);
-  if (checked.severity == daemon::Severity::good) return {};
-  return fail(ErrorCode::invalid, checked.found + "; " + checked.remedy);
+Status check_selection(const config::Config& config, const comparison::Selection& selection) {
+  std::vector<std::string> workloads;
+  if (!selection.workloads.empty()) {
+    TW_TRY(workloads, daemon::suite_workloads(config));
+  }
+  return requests::check_selection(
+      {.config = config, .workloads = std::move(workloads), .has_gpu = requests::has_gpu()},
+      selection);
 }
 
 }  // namespace torchwatch::commands

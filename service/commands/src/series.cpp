@@ -25,6 +25,7 @@ constexpr std::size_t kPairsMin = 4;  ///< fewer say nothing about noise
 struct Options {
   SelectionOptions selection;
   int last = 30;
+  bool commits = false;
 };
 
 template <typename T>
@@ -110,9 +111,11 @@ struct Shown {
 };
 
 Result<Shown> shown(storage::Database& database, const config::Config& config, const Series& series,
-                    int last) {
+                    const Options& options) {
+  using enum storage::RunStore::HistoryOf;
   storage::RunStore store(database);
-  TW_TRY(const auto history, store.history(series, last));
+  TW_TRY(const auto history,
+         store.history(series, options.last, options.commits ? all_builds : published_builds));
   Shown shown;
   for (const auto& run : history) {
     TW_TRY(const auto build, build_name(database, run.build));
@@ -157,7 +160,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
   }
   auto objects = json::array();
   for (const auto& series : all) {
-    TW_TRY(auto each, shown(*database, config, series, options.last));
+    TW_TRY(auto each, shown(*database, config, series, options));
     const auto& effect = each.object["minimum_detectable_effect"];
     if (!invocation.json) {
       invocation.out << (objects.empty() ? "" : "\n") << to_string(series) << '\n';
@@ -167,6 +170,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
                      << '\n';
       print_samples(invocation.out, each.object["samples_ns"]);
       each.runs.table.print(invocation.out, invocation.screen);
+      if (each.runs.table.empty()) invocation.out << "no run of a published build; see --commits\n";
     }
     objects.push_back(std::move(each.object));
   }
@@ -196,6 +200,8 @@ void add_series(Commands& all) {
   show.add_option("--last", options->last, "How many runs of a series")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
+  show.add_flag("--commits", options->commits,
+                "Also runs of commits, as bisections measure them; a build is then a commit's id");
   show.footer("torchwatch series show --workload resnet18 --metric time");
 }
 

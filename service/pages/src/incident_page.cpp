@@ -38,6 +38,12 @@ std::string cause_section(const report::CulpritFacts& cause, const View& view) {
   return html_section(is_one ? "Culprit" : "Could not decide between these", text);
 }
 
+bool is_disputed(const IncidentRow& incident) {
+  return std::ranges::any_of(incident.decisions, [](const auto& row) {
+    return row.kind == storage::DecisionKind::disputed;
+  });
+}
+
 std::string causes_sections(const IncidentRow& incident,
                             const std::vector<report::CulpritFacts>& causes, const View& view) {
   std::string text;
@@ -47,7 +53,10 @@ std::string causes_sections(const IncidentRow& incident,
   if (incident.bisection) {
     const auto row = storage::BisectionStore(view.sources.database).get(*incident.bisection);
     const bool is_searched = row && row->state == storage::BisectionState::open;
-    why = is_searched ? "The culprit is being searched." : "No commit is blamed.";
+    const auto* searched = is_disputed(incident)
+                               ? "The commit that was named is disputed; it is searched again."
+                               : "The culprit is being searched.";
+    why = is_searched ? searched : "No commit is blamed.";
   }
   return html_section("Culprit", std::string("<p>") + why + "</p>\n");
 }
@@ -66,7 +75,9 @@ std::string answers(const IncidentRow& incident, bool has_culprit) {
     if (incident.state == storage::IncidentState::open) {
       add("Somebody works on it", "acknowledge " + id);
     }
-    add("It is intended", "accept " + id + " --reason \"...\"");
+    if (!report::is_lost_with_both(incident)) {
+      add("It is intended", "accept " + id + " --reason \"...\"");
+    }
     if (has_culprit) add("The commit is wrong", "dispute " + id + " --reason \"...\"");
     add("Measure it again", "retest " + id);
     add("It is mended", "close " + id);
@@ -85,22 +96,47 @@ Result<std::string> issue_text(const IncidentRow& incident, const View& view) {
          "</pre>\n</details>\n";
 }
 
-std::string effects_section(const IncidentRow& incident, const View& view) {
+/// What gave no result has no values, and is said with the reason instead, which may quote the
+/// output of a run: strangers do not see it.
+std::string lost_section(const IncidentRow& incident, const std::string& reason, const View& view) {
+  std::string list;
+  for (const auto& lost : incident.series) {
+    list += "<li>" + html_text(to_string(lost.series)) + "</li>\n";
+  }
+  auto text = "<ul>\n" + list + "</ul>\n";
+  if (!reason.empty() && view.is_trusted) text += "<p>Reason: " + html_text(reason) + ".</p>\n";
+  return html_section(report::is_lost_with_both(incident)
+                          ? "No result with either build: look at the machine, not at the build"
+                          : "No result any more",
+                      text);
+}
+
+Result<std::string> effects_section(const IncidentRow& incident, const View& view) {
+  if (incident.series.empty()) return std::string();
+  if (incident.kind == IncidentKind::lost) {
+    TW_TRY(const auto reason, report::reason_of_loss(view.sources.database, incident));
+    return lost_section(incident, reason, view);
+  }
   std::vector<report::EffectFacts> effects;
   for (const auto& row : incident.series) effects.push_back(report::effect_of(row));
-  if (effects.empty()) return "";
   std::ranges::stable_sort(effects, report::is_larger);
   return html_section("What changed", effect_table(effects, view.sources.confidence));
+}
+
+/// The newest decision stands beside the state.
+std::string decisions_section(const IncidentRow& incident) {
+  constexpr std::size_t kFewest = 2;
+  if (incident.decisions.size() < kFewest && !is_disputed(incident)) return "";
+  std::string list;
+  for (const auto& row : incident.decisions) {
+    list += "<li>" + html_text(report::decision_text(row)) + "</li>\n";
+  }
+  return html_section("What was decided", "<ul>\n" + list + "</ul>\n");
 }
 
 Cell issue_cell(const IncidentRow& incident, const View& view) {
   if (!incident.issue_number) return "not filed yet";
   return {"#" + std::to_string(*incident.issue_number), view.to_issue(*incident.issue_number)};
-}
-
-Cell acceptance_cell(const IncidentRow& incident) {
-  if (!incident.acceptance) return "";
-  return "by " + incident.acceptance->by + ": " + incident.acceptance->reason;
 }
 
 }  // namespace
@@ -115,17 +151,17 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
   TW_TRY(const auto name, name_of_comparison(comparison, view));
   TW_TRY(const auto causes, causes_of(incident, view));
   TW_TRY(const auto issue, issue_text(incident, view));
+  TW_TRY(const auto effects, effects_section(incident, view));
   const auto facts =
       html_facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
-                  {"state", report::state_word(incident)},
-                  {"accepted", acceptance_cell(incident)},
+                  {"state", report::state_text(incident)},
                   {"opened", platform::date_and_minute(incident.opened_at) + " UTC, " +
                                  age_text(incident.opened_at, view)},
                   {"found by", {name, view.to_comparison(comparison.id)}},
                   {"issue", issue_cell(incident, view)}});
   return reply_with(view, incident.title + " - torchwatch",
-                    "<h1>" + html_text(incident.title) + "</h1>\n" + facts +
-                        effects_section(incident, view) + causes_sections(incident, causes, view) +
+                    "<h1>" + html_text(incident.title) + "</h1>\n" + facts + effects +
+                        causes_sections(incident, causes, view) + decisions_section(incident) +
                         html_section("What to do", answers(incident, !causes.empty())) + issue);
 }
 

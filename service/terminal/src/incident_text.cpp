@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
@@ -18,17 +17,18 @@ namespace {
 using storage::IncidentState;
 using storage::OutboxState;
 
-std::string state_text(const storage::IncidentRow& row) {
-  auto text =
-      fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind), report::state_word(row));
-  if (row.acceptance) {
-    return text + fmt::format(" by {} on {}: {}", row.acceptance->by,
-                              platform::date_and_minute(row.acceptance->at),
-                              row.acceptance->reason);
-  }
-  const bool is_closed = row.state == IncidentState::closed;
-  const auto at = platform::date_and_minute(is_closed ? row.closed_at : row.opened_at);
-  return text + fmt::format(" {} {} UTC", is_closed ? "on" : "since", at);
+/// What gave no result has no values, and is said with the reason instead.
+void print_lost(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
+  const auto builds = facts.baseline + " nor " + facts.candidate;
+  out << wrapped(
+      report::is_lost_with_both(facts.row)
+          ? "No result with either build, neither " + builds +
+                ": look at this machine, not at the build."
+          : "Measured with " + facts.baseline + ", but no longer with " + facts.candidate + ".",
+      screen.columns);
+  for (const auto& lost : facts.row.series) out << "  " << to_string(lost.series) << '\n';
+  if (!facts.reason.empty()) out << wrapped("Reason: " + facts.reason, screen.columns, 2);
+  out << '\n';
 }
 
 void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
@@ -60,16 +60,36 @@ void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& 
   out << '\n';
 }
 
+void print_dispute(std::ostream& out, const Disputed& disputed, bool has_ended,
+                   const Screen& screen) {
+  const auto& [commit, decision] = disputed;
+  out << wrapped(fmt::format("Commit {}, which was named first, was {}.", commit.substr(0, 12),
+                             report::decision_text({storage::DecisionKind::disputed, decision})),
+                 screen.columns, 2);
+  out << (has_ended ? "What the second search found:\n" : "The second search has not ended.\n");
+}
+
 void print_cause(std::ostream& out, const IncidentFacts& facts,
                  const bisect::CommitHistory* history, const Screen& screen) {
+  if (facts.disputed) print_dispute(out, *facts.disputed, facts.result.has_value(), screen);
   if (facts.result) {
     print(out, *facts.result, history, "", screen);
-  } else if (facts.row.bisection) {
+  } else if (facts.row.bisection && !facts.disputed) {
     out << "The search for the culprit has not ended.\n";
-  } else if (facts.row.kind != IncidentKind::lost) {
+  } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {
     out << "No culprit was searched for: the commits of both builds are not known.\n";
   }
   out << wrapped("Issue: " + issue_text(facts.messages) + ".", screen.columns, 2);
+}
+
+/// The newest decision stands in the first line.
+void print_decisions(std::ostream& out, const std::vector<storage::DecisionRow>& decisions,
+                     const Screen& screen) {
+  if (decisions.size() < 2) return;
+  out << "\nWhat was decided:\n";
+  for (const auto& row : decisions) {
+    out << wrapped("  " + report::decision_text(row), screen.columns, 4);
+  }
 }
 
 void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
@@ -86,7 +106,11 @@ void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& scr
   if (facts.row.state == IncidentState::open) {
     say("somebody works on it", fmt::format("torchwatch incident acknowledge {}", id));
   }
-  say("it is intended", fmt::format("torchwatch incident accept {} --reason \"...\"", id));
+  if (report::is_lost_with_both(facts.row)) {
+    say("the machine is in order again", fmt::format("torchwatch incident retest {}", id));
+  } else {
+    say("it is intended", fmt::format("torchwatch incident accept {} --reason \"...\"", id));
+  }
   if (facts.result && facts.result->culprit()) {
     say("the commit is wrong", fmt::format("torchwatch incident dispute {} --reason \"...\"", id));
   }
@@ -117,12 +141,20 @@ std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
 void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHistory* history,
            const Screen& screen) {
   const bool is_closed = facts.row.state == IncidentState::closed;
-  out << wrapped(state_text(facts.row), screen.columns, 2);
+  const auto& row = facts.row;
+  out << wrapped(
+      fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind), report::state_text(row)),
+      screen.columns, 2);
   const auto title = wrapped(facts.row.title, screen.columns, 2);
   out << painted(title.substr(0, title.size() - 1), is_closed ? Tone::plain : Tone::bad, screen)
       << "\n\n";
-  print_effects(out, facts, screen);
+  if (row.kind == IncidentKind::lost) {
+    print_lost(out, facts, screen);
+  } else {
+    print_effects(out, facts, screen);
+  }
   print_cause(out, facts, history, screen);
+  print_decisions(out, row.decisions, screen);
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;
   out << "\nHow the culprit was searched:\n";

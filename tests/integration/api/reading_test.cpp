@@ -26,7 +26,7 @@ TEST_CASE("the last page says that it is the last, also when it is full") {
 TEST_CASE("incidents are filtered by what they are and by what they are about") {
   Api api;
   api.fill();
-  REQUIRE(IncidentStore(*api.database).acknowledge(api.add_incident("other")));
+  REQUIRE(IncidentStore(*api.database).acknowledge(api.add_incident("other"), {"ada", "", 1}));
   const auto count = [&](const std::string& query) {
     return api.get("/api/v1/incidents?" + query).body.at("incidents").size();
   };

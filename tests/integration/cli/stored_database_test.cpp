@@ -1,4 +1,6 @@
 // The command line on a stored database, in this process: what it prints for people and machines.
+#include <fstream>
+
 #include "stored_command_line.hpp"
 
 using namespace torchwatch;
@@ -187,6 +189,81 @@ TEST_CASE("series are listed, and shown with history and samples") {
              Contains("3 samples, least 2 ms, median 2.1 ms, greatest 2.3 ms"));
   CHECK(line.run({"series", "show", "--workload", "dlrm"}).status == 2);
   CHECK_THAT(line.run({"series", "list", "--metric", "cpu_peak"}).out, Contains("No series"));
+}
+
+TEST_CASE("runs of commits are no part of a series' history unless they are asked for") {
+  const CommandLine line;
+  line.store_runs();
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto commit = builds.discover(BuildOrigin::commit, std::string(40, 'c')).value();
+    commit.version = "1";
+    commit.content_hash = "hash of a commit";
+    commit.folder = "/builds/commit";
+    commit = builds.mark_ready(commit).value();
+    RunStore runs(*database);
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
+                        .slot = "t3",
+                        .build = commit.id,
+                        .benchmark = CommandLine::kSeries.benchmark},
+                       "t3", kNow));
+    RunResult result;
+    result.attempt = "t3";
+    result.samples_ns = {9'000'000};
+    result.values = {{Metric::time, 9'000'000}};
+    REQUIRE(runs.record({{"t3", result}}, kNow));
+  }
+  const auto history = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"series", "show", "--workload", "resnet18", "--json"});
+    return json::parse(line.run(arguments).out).at("items").at(0).at("history").size();
+  };
+  CHECK(history({}) == 2);
+  CHECK(history({"--commits"}) == 3);
+}
+
+TEST_CASE("a pinned build is removed once it is not pinned any more") {
+  const CommandLine line;
+  const auto tree = line.folder.path() / "builds/commits" / std::string(40, 'c');
+  line.folder.write("builds/commits/" + std::string(40, 'c') + "/build-hash", "c");
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto row = builds.discover(BuildOrigin::commit, std::string(40, 'c')).value();
+    row.version = "1";
+    row.content_hash = "h";
+    row.folder = tree;
+    REQUIRE(builds.mark_ready(row));
+  }
+  const auto build = std::string(12, 'c');
+  const auto cache = "[build]\ncache = \"" + (line.folder.path() / "builds").string() + "\"\n";
+  std::ofstream(line.file, std::ios::app) << cache;
+  CHECK(line.run({"build", "pin", build}).status == 0);
+  const auto refused = line.run({"build", "remove", build});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("is pinned: `torchwatch build pin " + build + " --release`"));
+  CHECK(line.run({"build", "pin", build, "--release"}).status == 0);
+  CHECK(line.run({"build", "remove", build}).status == 0);
+  CHECK_FALSE(std::filesystem::exists(tree));
+}
+
+TEST_CASE("a build outside of the cache is kept without being pinned") {
+  const CommandLine line;
+  const auto tree = line.folder.path() / "mine";
+  line.folder.write("mine/build-hash", "c");
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto row = builds.discover(BuildOrigin::folder, tree).value();
+    row.version = "1";
+    row.content_hash = "h";
+    row.folder = tree;
+    REQUIRE(builds.mark_ready(row));
+  }
+  const auto pinned = line.run({"build", "pin", tree});
+  CHECK(pinned.status == 0);
+  CHECK_THAT(pinned.out, Contains("is kept anyway"));
+  CHECK_FALSE(std::filesystem::exists(tree / "pinned"));
 }
 
 TEST_CASE("builds outside of the cache are neither removed nor pinned") {

@@ -12,13 +12,13 @@ TEST_CASE("an accepted incident is called so, whatever the store counts it among
   CHECK(state_word(incident) == "open");
   incident.state = storage::IncidentState::closed;
   CHECK(state_word(incident) == "closed");
-  incident.acceptance = storage::Acceptance{"ada", "the price of a fix", 86'400'000};
+  incident.acceptance = storage::Decision{"ada", "the price of a fix", 86'400'000};
   CHECK(state_word(incident) == "accepted");
 }
 
 TEST_CASE("an acceptance says by whom, why and when, and is null where there was no acceptance") {
   CHECK(json_of(std::nullopt).is_null());
-  CHECK(json_of(storage::Acceptance{"ada", "the price of a fix", 86'400'000}) ==
+  CHECK(json_of(storage::Decision{"ada", "the price of a fix", 86'400'000}) ==
         nlohmann::json{
             {"by", "ada"}, {"reason", "the price of a fix"}, {"at", "1970-01-02T00:00:00Z"}});
 }

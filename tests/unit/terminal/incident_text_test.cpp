@@ -37,7 +37,31 @@ TEST_CASE("a closed incident is said how to reopen it, and who accepted it") {
   CHECK_THAT(text_of(facts), Contains("Incident 1, regression, closed on 2026-08-17") &&
                                  Contains("torchwatch incident reopen 1") && !Contains("dispute"));
   facts.row.acceptance = {.by = "ada", .reason = "wanted", .at = kNow};
-  CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04: wanted"));
+  CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04 UTC: wanted"));
+}
+
+TEST_CASE("what the environment lost is said with its reason, without values and without advice") {
+  auto facts = slow_incident();
+  facts.row.kind = IncidentKind::lost;
+  facts.row.series.resize(1);
+  facts.row.series[0].baseline_value = facts.row.series[0].candidate_value = 0;
+  facts.reason = "runs with neither build: killed by signal 9 (SIGKILL)";
+  facts.result.reset();
+  CHECK_THAT(text_of(facts, {.columns = 120}),
+             Contains("look at this machine, not at the build") &&
+                 Contains("Reason: runs with neither build: killed by signal 9 (SIGKILL)") &&
+                 Contains("torchwatch incident retest 1") && !Contains("incident accept") &&
+                 !Contains("0 bytes") && !Contains("before"));
+}
+
+TEST_CASE("what a second search found is said with who asked for it") {
+  auto facts = slow_incident();
+  facts.disputed = Disputed{"0123456789abcdef", {.by = "ada", .reason = "a test", .at = kNow}};
+  CHECK_THAT(text_of(facts, {.columns = 120}),
+             Contains("Commit 0123456789ab, which was named first, was disputed by ada on "
+                      "2026-08-17 03:04 UTC: a test.\nWhat the second search found:\n"));
+  facts.result.reset();
+  CHECK_THAT(text_of(facts), Contains("The second search has not ended."));
 }
 
 TEST_CASE("a trace says why an end may be measured as another commit") {
