@@ -179,11 +179,12 @@ ExitStatus exit_status_of(const ComparisonFacts& facts) {
   const bool is_broken_off = state == storage::ComparisonState::refused ||
                              state == storage::ComparisonState::failed ||
                              state == storage::ComparisonState::cancelled;
-  if (is_broken_off || !is_end(state)) return ExitStatus::environment;
+  if (is_broken_off) return ExitStatus::environment;
   const auto count = [&](Verdict verdict) {
     return std::ranges::count(facts.verdicts, verdict, &storage::VerdictRow::verdict);
   };
   if (!facts.incidents.empty() || count(Verdict::regressed) > 0) return ExitStatus::regression;
+  if (!is_end(state)) return ExitStatus::environment;
   const auto concluded = count(Verdict::unchanged) + count(Verdict::improved);
   const auto unclear = count(Verdict::inconclusive) + count(Verdict::failed);
   return concluded == 0 && unclear > 0 ? ExitStatus::no_conclusion : ExitStatus::done;

@@ -87,7 +87,11 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
             std::string(to_string(row.state)) + (remark.empty() ? "" : ": " + remark),
         invocation.screen.columns, 2);
   }
-  return print(invocation, *database, facts, all);
+  TW_TRY(const auto status, print(invocation, *database, facts, all));
+  if (is_end(row.state) || status == ExitStatus::regression) return status;
+  // What is under way has no conclusion yet; what waits does so for its environment.
+  TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::comparison, row.id));
+  return waits.empty() ? ExitStatus::no_conclusion : status;
 }
 
 std::string path_of(storage::Id comparison, const std::string& action) {

@@ -145,3 +145,22 @@ TEST_CASE("requests say what was asked for and who asked") {
   CHECK(items.at(2).at("asked_by") == platform::user_name(getuid()));
   CHECK(items.at(0).at("asked_by").is_null());
 }
+
+TEST_CASE("a comparison that is under way has no conclusion yet, or the regression that it found") {
+  const CommandLine line;
+  line.store_incident();
+  {
+    const auto database = line.open();
+    const auto nightly = ComparisonStore(*database).get(1).value();
+    REQUIRE(ComparisonStore(*database).open(
+        {Purpose::requested, nightly.candidate, nightly.baseline}, kNow));
+  }
+  CHECK(line.run({"comparison", "show", "1"}).status == 1);
+  CHECK(line.run({"comparison", "show", "2"}).status == 4);
+  {
+    const auto database = line.open();
+    REQUIRE(SetbackStore(*database).record(
+        {.key = {ItemKind::comparison, "2"}, .since = kNow, .error = "the disk is full"}));
+  }
+  CHECK(line.run({"comparison", "show", "2"}).status == 3);
+}
