@@ -16,7 +16,8 @@ struct Change {
   std::function<Status(comparison::Services&)> without_daemon;
 };
 
-/// Makes the change. Errors: the same with a daemon and without one.
+/// Makes the change. Errors: the same with a daemon and without one; invalid, when the state of
+/// what is changed does not allow it.
 Status make(const Invocation&, const Change&);
 
 /// Work that may take hours: handed over to the daemon where one listens, else done here.
