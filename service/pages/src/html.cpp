@@ -73,11 +73,10 @@ std::string html_row(const std::vector<Column>& columns, const Filled& filled,
 /// A longer word may break anywhere: it must fit a narrow screen.
 constexpr std::size_t kWholeWordMax = 32;
 
-/// Whether it is a date or the like that a browser would break at a dash in it.
+/// Whether a browser would break the word at a dash in it.
 bool is_broken_at_dash(std::string_view word) {
   const auto dash = word.find('-', 1);
-  return word.size() <= kWholeWordMax && dash != std::string_view::npos && dash + 1 < word.size() &&
-         word.find_first_of("0123456789") != std::string_view::npos;
+  return word.size() <= kWholeWordMax && dash != std::string_view::npos && dash + 1 < word.size();
 }
 
 std::string html_words(std::string_view text) {

@@ -11,8 +11,8 @@ namespace torchwatch::pages {
 /// Escapes what HTML would interpret.
 std::string html_text(std::string_view text);
 
-/// Escapes a text that people read: what stands in backquotes is code, and a word with a dash and a
-/// digit (a date, a build's name) does not break there.
+/// Escapes a text that people read: what stands in backquotes is code, and a word with a dash (a
+/// date, a build's name) does not break there.
 std::string html_prose(std::string_view text);
 
 /// Makes a link. The address is one of ours or one that the configuration names; without one, the

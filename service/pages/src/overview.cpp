@@ -187,7 +187,7 @@ Result<std::string> self_tests(const View& view) {
                     std::to_string(tally.regressed), std::to_string(tally.improved),
                     std::to_string(tally.inconclusive), report::false_alarms_bound_text(tally)});
   }
-  return "<p>" + html_prose(report::self_tests_text(all)) +
+  return "<p>" + html_text(report::self_tests_text(all)) +
          "</p>\n<details>\n<summary>By metric</summary>\n" +
          html_table({{"metric", Cells::words},
                      {"series", Cells::numbers},
