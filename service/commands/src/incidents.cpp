@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "torchwatch/commands/incident_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -21,30 +23,51 @@
 namespace torchwatch::commands {
 namespace {
 
-constexpr int kIncidentsShown = 50;
+struct ListOptions {
+  bool open = false;
+  std::string state;
+  std::string kind;
+  SelectionOptions suite;
+  int limit = kItemsShown;
+};
 
-Outcome run_list(const Invocation& invocation) {
+/// Whether one of the incident's series is what was asked for.
+bool concerns(const storage::IncidentRow& row, const comparison::Selection& selection) {
+  if (selection == comparison::Selection{}) return true;
+  return std::ranges::any_of(
+      row.series, [&](const auto& effect) { return is_selected(selection, effect.series); });
+}
+
+Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
+  TW_TRY(const auto selection, options.suite.selection());
+  const auto fits = [&](const storage::IncidentRow& row) {
+    const bool is_open = row.state != storage::IncidentState::closed;
+    return (is_open || !options.open) && admits(options.state, to_string(row.state)) &&
+           admits(options.kind, to_string(row.kind)) && concerns(row, selection);
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::IncidentStore>(*database, options.limit, fits));
+  using Fit = terminal::Table::Fit;
+  constexpr std::size_t kTextMin = 24;
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"opened, UTC", terminal::Table::Align::left, 2},
-                               {"kind"},
-                               {"state"},
-                               {"issue", terminal::Table::Align::left, 1},
-                               {"culprit"},
-                               {"title"}})};
+                               {.heading = "opened, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "kind", .fit = Fit::whole},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "issue", .rank = 1, .fit = Fit::whole},
+                               {.heading = "title", .least = kTextMin, .fit = Fit::wrap},
+                               {.heading = "culprit", .least = kTextMin, .fit = Fit::wrap}})};
   TW_TRY(const auto config, invocation.load_config());
   const auto history = history_of(config);
   for (const auto& row : rows) {
     TW_TRY(const auto found, gather(*database, history ? &*history : nullptr, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
                      std::string(to_string(row.kind)), std::string(report::state_word(row)),
-                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", found.culprit,
-                     row.title});
+                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title,
+                     found.culprit});
     items.json.push_back(report::json_of(row));
     items.json.back()["culprit"] = report::text_or_null(found.culprit);
   }
-  print(invocation, items, "No incident.");
+  print(invocation, items, options.open ? "No open incident." : "No incident.");
   return ExitStatus::done;
 }
 
@@ -144,12 +167,27 @@ void add_dispute(Noun& noun) {
   command.footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
 }
 
+void add_list(Noun& noun) {
+  auto options = std::make_shared<ListOptions>();
+  auto& list = noun.add("list", "Incidents, newest first", [options](const Invocation& invocation) {
+    return run_list(invocation, *options);
+  });
+  auto* open = list.add_flag("--open", options->open, "Only those that are not closed");
+  add_filter<storage::IncidentState>(list, "state", options->state);
+  list.get_option("--state")->excludes(open);
+  add_filter<IncidentKind>(list, "kind", options->kind);
+  options->suite.add_to(list);
+  options->suite.add_metric_to(list);
+  add_limit(list, options->limit);
+  list.footer("torchwatch incident list --open --workload resnet18");
+}
+
 }  // namespace
 
 void add_incidents(Commands& all) {
   Noun noun(all, "incident",
             "What got worse: list, show, acknowledge, accept, close, reopen, dispute, retest");
-  noun.add("list", "Incidents, newest first", run_list);
+  add_list(noun);
   auto markdown = std::make_shared<bool>(false);
   noun.add_with_id("show", "What got worse, the culprit, and what to do next",
                    [markdown](const Invocation& invocation, storage::Id id) {

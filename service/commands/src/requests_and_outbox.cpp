@@ -5,6 +5,7 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kTextMin = 30;  ///< columns in which a sentence can be read
 constexpr int kRequestsShown = 50;
 
 /// A request for two named builds is one for a comparison, whichever endpoint took it.
@@ -74,14 +76,14 @@ std::string result_text(const storage::RequestRow& row) {
 Outcome run_requests(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
-  using Align = terminal::Table::Align;
-  Items items{terminal::Table({{"id", Align::right},
-                               {"asked, UTC", Align::left, 2},
-                               {"kind", Align::left, 3},
-                               {"asked for"},
-                               {"by", Align::left, 1},
-                               {"state"},
-                               {"result"}})};
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {.heading = "asked, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "kind", .rank = 3, .fit = Fit::whole},
+                               {.heading = "asked for", .fit = Fit::wrap},
+                               {.heading = "by", .rank = 1},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
@@ -115,22 +117,26 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
-  Items items{terminal::Table({{"key"},
-                               {"incident", terminal::Table::Align::right},
-                               {"kind"},
-                               {"state"},
-                               {"tries", terminal::Table::Align::right},
-                               {"last error"}})};
+  using Align = terminal::Table::Align;
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
+                               {"incident", Align::right},
+                               {.heading = "kind", .rank = 1, .fit = Fit::whole},
+                               {.heading = "state", .fit = Fit::whole},
+                               {"failed", Align::right, 2},
+                               {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     items.table.add({row.key, row.incident == 0 ? "alarm" : std::to_string(row.incident),
                      std::string(to_string(row.kind)), std::string(to_string(row.state)),
-                     std::to_string(row.tries), row.last_error});
+                     figures::count(static_cast<std::size_t>(row.failures), "time"),
+                     row.last_error});
     items.json.push_back({{"key", row.key},
                           {"incident", row.incident == 0 ? json() : json(row.incident)},
                           {"kind", to_string(row.kind)},
                           {"state", to_string(row.state)},
                           {"title", report::text_or_null(row.title)},
                           {"tries", row.tries},
+                          {"failures", row.failures},
                           {"not_before", report::time_of(row.not_before)},
                           {"last_error", report::text_or_null(row.last_error)}});
   }

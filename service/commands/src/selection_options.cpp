@@ -24,8 +24,8 @@ void SelectionOptions::add_to(CLI::App& command) {
       command.add_option("--configuration", configurations_,
                          "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer");
   command.add_option("--variant", variants_,
-                     "In this precision (fp32, tf32, fp16, bf16, amp), batch=N, threads=N, joined "
-                     "by commas");
+                     "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
+                     "threads=N, joined by commas");
   command
       .add_option("--device", device_,
                   "cpu or cuda: both configurations of that device; cpu if only --mode is given")
@@ -43,7 +43,8 @@ void SelectionOptions::add_metric_to(CLI::App& command) {
 
 void SelectionOptions::add_preset_to(CLI::App& command) {
   command.add_option("--preset", preset_,
-                     "small (seconds on two cores) or paper (TorchBench's sizes)");
+                     "small (seconds on two cores) or paper (TorchBench's sizes); default: [suite] "
+                     "preset");
 }
 
 Result<std::vector<Configuration>> SelectionOptions::configurations() const {

@@ -4,14 +4,25 @@
 #include "torchwatch/requests/check.hpp"
 
 namespace torchwatch::commands {
+namespace {
 
-Result<nlohmann::json> make(const Invocation& invocation, const Change& change) {
+using nlohmann::json;
+
+/// A change that a row's state does not allow is the asker's mistake, not the machine's.
+Result<json> as_wrong_use(Result<json> changed) {
+  if (changed || changed.error().code != ErrorCode::conflict) return changed;
+  return fail(ErrorCode::invalid, changed.error().message);
+}
+
+}  // namespace
+
+Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) return daemon->post(change.path, change.body);
+  if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
-  TW_TRY_VOID(change.without_daemon(opened.services()));
-  return nlohmann::json::object();
+  const auto changed = change.without_daemon(opened.services());
+  return as_wrong_use(changed ? Result<json>(json::object()) : Result<json>(fail(changed.error())));
 }
 
 Outcome carry_out(const Invocation& invocation, config::Config config, const Work& work) {

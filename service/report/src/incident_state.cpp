@@ -1,5 +1,7 @@
 #include "torchwatch/report/incident_state.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ranges>
 
@@ -40,6 +42,24 @@ Result<std::string> reason_of_loss(storage::Database& database,
   const auto verdict =
       std::ranges::find(verdicts, incident.series.front().series, &storage::VerdictRow::series);
   return verdict == verdicts.end() ? std::string() : verdict->reason;
+}
+
+std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
+  const auto opening =
+      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
+  if (opening == messages.end()) return "no issue yet";
+  switch (opening->state) {
+    case storage::OutboxState::sent:
+      return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));
+    case storage::OutboxState::dead:
+      return fmt::format("given up, {}; `torchwatch outbox retry {}` sends it again",
+                         opening->last_error, opening->key);
+    case storage::OutboxState::pending:
+    case storage::OutboxState::sending:
+      break;
+  }
+  if (opening->last_error.empty()) return "in the outbox, not filed yet";
+  return "in the outbox, not filed yet: " + opening->last_error;
 }
 
 std::string remark_on(const storage::ComparisonRow& comparison) {

@@ -7,6 +7,7 @@
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -15,7 +16,6 @@ namespace torchwatch::terminal {
 namespace {
 
 using storage::IncidentState;
-using storage::OutboxState;
 
 /// What gave no result has no values, and is said with the reason instead.
 void print_lost(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
@@ -79,7 +79,7 @@ void print_cause(std::ostream& out, const IncidentFacts& facts,
   } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {
     out << "No culprit was searched for: the commits of both builds are not known.\n";
   }
-  out << wrapped("Issue: " + issue_text(facts.messages) + ".", screen.columns, 2);
+  out << wrapped("Issue: " + report::issue_text(facts.messages) + ".", screen.columns, 2);
 }
 
 /// The newest decision stands in the first line.
@@ -93,50 +93,19 @@ void print_decisions(std::ostream& out, const std::vector<storage::DecisionRow>&
 }
 
 void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
-  const auto id = facts.row.id;
   out << "\nWhat to do next:\n";
-  const auto say = [&](const std::string& what, const std::string& command) {
-    out << wrapped(fmt::format("  {}: `{}`", what, command), screen.columns, 4);
-  };
-  if (facts.row.state == IncidentState::closed) {
-    say("it is not over", fmt::format("torchwatch incident reopen {}", id));
-    return;
+  const bool names_culprit = facts.result && facts.result->culprit();
+  auto advice = report::advice_on(facts.row, names_culprit, facts.reproduce);
+  if (facts.row.state != IncidentState::closed) {
+    advice.push_back(
+        {"The issue's text", fmt::format("torchwatch incident show {} --markdown", facts.row.id)});
   }
-  if (!facts.reproduce.empty()) say("see it yourself", facts.reproduce);
-  if (facts.row.state == IncidentState::open) {
-    say("somebody works on it", fmt::format("torchwatch incident acknowledge {}", id));
+  for (const auto& [when, command] : advice) {
+    out << wrapped(fmt::format("  {}: `{}`", when, command), screen.columns, 4);
   }
-  if (report::is_lost_with_both(facts.row)) {
-    say("the machine is in order again", fmt::format("torchwatch incident retest {}", id));
-  } else {
-    say("it is intended", fmt::format("torchwatch incident accept {} --reason \"...\"", id));
-  }
-  if (facts.result && facts.result->culprit()) {
-    say("the commit is wrong", fmt::format("torchwatch incident dispute {} --reason \"...\"", id));
-  }
-  say("it is mended", fmt::format("torchwatch incident close {}", id));
-  say("the issue's text", fmt::format("torchwatch incident show {} --markdown", id));
 }
 
 }  // namespace
-
-std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
-  const auto opening =
-      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end()) return "no issue yet";
-  switch (opening->state) {
-    case OutboxState::sent:
-      return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));
-    case OutboxState::dead:
-      return fmt::format("given up, {}; `torchwatch outbox retry {}` sends it again",
-                         opening->last_error, opening->key);
-    case OutboxState::pending:
-    case OutboxState::sending:
-      break;
-  }
-  if (opening->last_error.empty()) return "in the outbox, not filed yet";
-  return "in the outbox, not filed yet: " + opening->last_error;
-}
 
 void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHistory* history,
            const Screen& screen) {

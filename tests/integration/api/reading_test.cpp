@@ -110,6 +110,9 @@ TEST_CASE("a monitor reads what does not work, what waits, and when data came la
   const auto metrics = api.get("/metrics");
   CHECK(metrics.headers.at("content-type") == "text/plain; version=0.0.4; charset=utf-8");
   CHECK_THAT(metrics.text, Contains("torchwatch_problems{source=\"outbox\"} 1\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_problems{source=\"disk\"} 0\n"));
+  CHECK_THAT(metrics.text, Contains("# TYPE torchwatch_comparisons_unfinished gauge"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_comparisons_unfinished{state=\"ready\"} 0\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_healthy 0\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_incidents{state=\"open\"} 1\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_outbox_messages{state=\"pending\"} 1\n"));

@@ -5,6 +5,7 @@
 
 #include "golden.hpp"
 #include "text_samples.hpp"
+#include "torchwatch/report/reproduce.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::terminal;
@@ -22,6 +23,15 @@ std::string text_of(const IncidentFacts& facts, const Screen& screen = {}) {
 
 TEST_CASE("an incident reads as accepted on a terminal") {
   require_golden("incident_80.txt", text_of(slow_incident()));
+}
+
+TEST_CASE("what a person can do about an incident is what its page says") {
+  const auto facts = slow_incident();
+  const auto advice = report::advice_on(facts.row, true, facts.reproduce);
+  CHECK(advice.size() == 6);
+  for (const auto& [when, command] : advice) {
+    CHECK_THAT(text_of(facts, {.columns = 200}), Contains(when + ": `" + command + "`"));
+  }
 }
 
 TEST_CASE("an incident on a terminal has no Markdown") {
@@ -69,15 +79,4 @@ TEST_CASE("a trace says why an end may be measured as another commit") {
   CHECK_THAT(text_of(facts), !Contains("is measured as the one before it"));
   facts.result->folded = 2;
   CHECK_THAT(text_of(facts, {.columns = 120}), Contains("is measured as the one before it"));
-}
-
-TEST_CASE("what became of the issue is said with what can be done") {
-  CHECK(issue_text({}) == "no issue yet");
-  storage::OutboxRow message;
-  message.key = "open-1";
-  CHECK(issue_text({message}) == "in the outbox, not filed yet");
-  message.last_error = "GitHub rejects the token";
-  CHECK(issue_text({message}) == "in the outbox, not filed yet: GitHub rejects the token");
-  message.state = storage::OutboxState::dead;
-  CHECK_THAT(issue_text({message}), Contains("`torchwatch outbox retry open-1`"));
 }

@@ -17,7 +17,8 @@ struct Change {
 };
 
 /// Makes the change. Returns the daemon's answer; an empty object without a daemon. Errors: the
-/// same with a daemon and without one.
+/// same with a daemon and without one; invalid, when the state of what is changed does not allow
+/// it.
 Result<nlohmann::json> make(const Invocation&, const Change&);
 
 /// Work that may take hours: handed over to the daemon where one listens, else done here.

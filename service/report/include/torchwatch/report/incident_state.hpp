@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -22,6 +23,9 @@ std::string state_text(const storage::IncidentRow&);
 /// Returns why the runs of a lost benchmark failed, as the comparison that found it says; empty for
 /// other incidents. Errors: of storage.
 Result<std::string> reason_of_loss(storage::Database&, const storage::IncidentRow&);
+
+/// Says what became of the message that opens an incident's issue: "filed as issue #12".
+std::string issue_text(const std::vector<storage::OutboxRow>&);
 
 /// Returns the remark on a comparison: the reason of its end, else what a recheck or a drift
 /// comparison goes back to; empty where its purpose says all.

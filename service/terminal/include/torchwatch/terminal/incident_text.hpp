@@ -33,9 +33,6 @@ struct IncidentFacts {
   double confidence = 0;       ///< of the intervals, as configured
 };
 
-/// Says what became of the message that opens an incident's issue: "filed as issue #12".
-std::string issue_text(const std::vector<storage::OutboxRow>&);
-
 /// Prints what changed, how much, the culprit, how sure, what to do next, and how the culprit was
 /// found.
 void print(std::ostream&, const IncidentFacts&, const bisect::CommitHistory* history,
