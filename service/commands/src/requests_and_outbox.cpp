@@ -19,7 +19,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kTextMin = 30;  ///< columns in which a sentence can be read
-constexpr int kRequestsShown = 50;
+
+struct ListOptions {
+  std::string state;
+  std::string kind;
+  int limit = kItemsShown;
+};
 
 /// A request for two named builds is one for a comparison, whichever endpoint took it.
 std::string kind_text(const storage::RequestRow& row) {
@@ -73,14 +78,17 @@ std::string result_text(const storage::RequestRow& row) {
   return "";
 }
 
-Outcome run_requests(const Invocation& invocation) {
+Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
+  const auto fits = [&](const storage::RequestRow& row) {
+    return admits(options.state, to_string(row.state)) && admits(options.kind, to_string(row.kind));
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::RequestStore>(*database, options.limit, fits));
   using Fit = terminal::Table::Fit;
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
                                {.heading = "asked, UTC", .rank = 2, .fit = Fit::whole},
                                {.heading = "kind", .rank = 3, .fit = Fit::whole},
-                               {.heading = "asked for", .fit = Fit::wrap},
+                               {.heading = "asked for", .least = kTextMin, .fit = Fit::wrap},
                                {.heading = "by", .rank = 1},
                                {.heading = "state", .fit = Fit::whole},
                                {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
@@ -160,7 +168,13 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
 
 void add_requests(Commands& all) {
   Noun noun(all, "request", "What the daemon was asked for: list, cancel");
-  noun.add("list", "Recent requests, newest first, and what they wait for", run_requests);
+  auto options = std::make_shared<ListOptions>();
+  auto& list = noun.add(
+      "list", "Recent requests, newest first, and what they wait for",
+      [options](const Invocation& invocation) { return run_requests(invocation, *options); });
+  add_filter<storage::RequestState>(list, "state", options->state);
+  add_filter<storage::RequestKind>(list, "kind", options->kind);
+  add_limit(list, options->limit);
   noun.add_with_id("cancel", "Cancel a request that has not ended", run_cancel);
 }
 

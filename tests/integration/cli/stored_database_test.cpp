@@ -323,6 +323,7 @@ TEST_CASE("lists are narrowed as those of the API are") {
   CHECK(has({"comparison", "list", "--state", "cancelled"}, "No such comparison."));
   CHECK(has({"build", "list", "--state", "rejected"}, "No such build."));
   CHECK(has({"bisection", "list", "--state", "ended"}, "bed9e5a977bb"));
+  CHECK(has({"request", "list", "--state", "pending", "--kind", "nightly"}, "No request."));
   const auto unknown = line.run({"incident", "list", "--state", "done"});
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.err, Contains("\"done\" is not open, acknowledged or closed"));
