@@ -11,6 +11,10 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
     return fail(ErrorCode::not_found,
                 "repository " + path + ": \"" + spec + "\" is ambiguous: name more digits of it");
   }
+  if (!object && (code == GIT_ENOTFOUND || code == GIT_EINVALIDSPEC)) {
+    return fail(ErrorCode::not_found, "[source] repository " + path + " has no commit \"" + spec +
+                                          "\"; fetch it there, or check the name");
+  }
   if (!object) {
     return fail(git_failure("repository " + path + ": no commit \"" + spec + "\"", code));
   }

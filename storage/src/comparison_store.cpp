@@ -167,8 +167,10 @@ Result<ComparisonRow> ComparisonStore::retry(Id id) {
       return fail(ErrorCode::conflict, ended_already(before, "retried"));
     }
     execute(connection,
-            "UPDATE comparison SET state = 'discovered', reason = '', ended_at = NULL, "
-            "version = version + 1 WHERE id = ? AND state IN ('refused', 'failed', 'cancelled')",
+            "UPDATE comparison SET state = CASE WHEN EXISTS (SELECT 1 FROM verdict "
+            "WHERE comparison_id = comparison.id) THEN 'judged' ELSE 'discovered' END, "
+            "reason = '', ended_at = NULL, version = version + 1 "
+            "WHERE id = ? AND state IN ('refused', 'failed', 'cancelled')",
             id);
     execute(connection, "UPDATE build SET unusable = '' WHERE id IN (?, ?)", before.candidate,
             before.baseline);

@@ -10,17 +10,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, comparison_id, key, kind, state, title, bisection_id, issue_number, accepted_by, "
-    "reason, accepted_at, opened_at, closed_at "
-    "FROM incident LEFT JOIN acceptance ON incident_id = id ";
-
-std::optional<Acceptance> take_acceptance(Query& row) {
-  const auto by = row.take<std::optional<std::string>>();
-  const auto reason = row.take<std::optional<std::string>>();
-  const auto at = row.take<std::optional<WallMillis>>();
-  if (!by) return std::nullopt;
-  return Acceptance{*by, reason.value_or(""), at.value_or(0)};
-}
+    "SELECT id, comparison_id, key, kind, state, title, bisection_id, issue_number, opened_at, "
+    "closed_at FROM incident ";
 
 IncidentRow row_of(Query& row) {
   return IncidentRow{.id = row.take<Id>(),
@@ -32,7 +23,8 @@ IncidentRow row_of(Query& row) {
                      .series = {},
                      .bisection = row.take<std::optional<Id>>(),
                      .issue_number = row.take<std::optional<std::int64_t>>(),
-                     .acceptance = take_acceptance(row),
+                     .decisions = {},
+                     .acceptance = {},
                      .opened_at = row.take<WallMillis>(),
                      .closed_at = row.take<std::optional<WallMillis>>().value_or(0)};
 }
@@ -47,6 +39,13 @@ IncidentSeriesRow series_of(Query& row) {
   series.baseline_value = row.take<double>();
   series.candidate_value = row.take<double>();
   return series;
+}
+
+DecisionRow decision_of(Query& row) {
+  return {.kind = row.take<DecisionKind>(),
+          .decision = {.by = row.take<std::string>(),
+                       .reason = row.take<std::string>(),
+                       .at = row.take<WallMillis>()}};
 }
 
 std::string name_of(Id incident) {
@@ -65,16 +64,28 @@ Result<std::vector<IncidentSeriesRow>> series_of(Connection& connection, Id inci
       series_of);
 }
 
-Result<std::vector<IncidentRow>> with_series(Connection& connection, Query query) {
+Result<std::vector<DecisionRow>> decisions_on(Connection& connection, Id incident) {
+  return all_rows(Query(connection,
+                        "SELECT kind, made_by, reason, made_at FROM decision "
+                        "WHERE incident_id = ? ORDER BY id",
+                        incident),
+                  decision_of);
+}
+
+Result<std::vector<IncidentRow>> whole_rows(Connection& connection, Query query) {
   TW_TRY(auto rows, all_rows(std::move(query), row_of));
   for (auto& row : rows) {
     TW_TRY(row.series, series_of(connection, row.id));
+    TW_TRY(row.decisions, decisions_on(connection, row.id));
+    if (row.decisions.empty()) continue;
+    const auto& newest = row.decisions.back();
+    if (newest.kind == DecisionKind::accepted) row.acceptance = newest.decision;
   }
   return rows;
 }
 
 Result<IncidentRow> incident_of(Connection& connection, Id id) {
-  TW_TRY(auto rows, with_series(connection, Query(connection, kSelect + "WHERE id = ?", id)));
+  TW_TRY(auto rows, whole_rows(connection, Query(connection, kSelect + "WHERE id = ?", id)));
   if (!rows.empty()) return std::move(rows.front());
   return fail(ErrorCode::not_found, name_of(id) + " is not stored");
 }
@@ -103,21 +114,34 @@ void insert_series(Connection& connection, Id incident,
   }
 }
 
-/// Checks an update that was guarded by the incident's state.
-Status require_one(Connection& connection, int changed, Id incident, std::string_view action) {
-  if (changed == 1) return {};
-  TW_TRY(const auto row, incident_of(connection, incident));
-  return fail(ErrorCode::conflict, name_of(incident) + " is " + std::string(to_string(row.state)) +
-                                       " and cannot be " + std::string(action));
+/// Says why a decision cannot be made: "incident 1 is accepted already".
+std::string refusal_of(const IncidentRow& row, DecisionKind kind) {
+  const auto wanted = to_string(kind);
+  const auto state = row.acceptance ? to_string(DecisionKind::accepted) : to_string(row.state);
+  const auto is = name_of(row.id) + " is " + std::string(state);
+  if (kind == DecisionKind::reopened) return is + ": only a closed one can be reopened";
+  if (state == wanted) return is + " already";
+  return is + " and cannot be " + std::string(wanted) + ": reopen it first";
 }
 
-Status close_incident(Connection& connection, Id incident, WallMillis now,
-                      std::string_view action) {
+/// Keeps a decision whose change of the state has been made, if it has.
+Status keep(Connection& connection, int changed, Id incident, DecisionKind kind,
+            const Decision& decision) {
+  TW_TRY(const auto row, incident_of(connection, incident));
+  if (changed != 1) return fail(ErrorCode::conflict, refusal_of(row, kind));
+  execute(connection,
+          "INSERT INTO decision (incident_id, kind, made_by, reason, made_at) "
+          "VALUES (?, ?, ?, ?, ?)",
+          incident, kind, decision.by, decision.reason, decision.at);
+  return {};
+}
+
+Status close_as(Connection& connection, Id incident, DecisionKind kind, const Decision& decision) {
   const int changed = execute(connection,
                               "UPDATE incident SET state = 'closed', closed_at = ? "
                               "WHERE id = ? AND state <> 'closed'",
-                              now, incident);
-  return require_one(connection, changed, incident, action);
+                              decision.at, incident);
+  return keep(connection, changed, incident, kind, decision);
 }
 
 }  // namespace
@@ -144,8 +168,8 @@ Result<IncidentRow> IncidentStore::open(const IncidentRow& row) {
 Result<std::optional<IncidentRow>> IncidentStore::find_open(const std::string& key) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<IncidentRow>> {
     TW_TRY(auto rows,
-           with_series(connection,
-                       Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", key)));
+           whole_rows(connection,
+                      Query(connection, kSelect + "WHERE key = ? AND state <> 'closed'", key)));
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
   });
@@ -156,7 +180,9 @@ Status IncidentStore::attach_bisection(Id incident, Id bisection) {
     const int changed = execute(
         connection, "UPDATE incident SET bisection_id = ? WHERE id = ? AND state <> 'closed'",
         bisection, incident);
-    return require_one(connection, changed, incident, "given a bisection");
+    if (changed == 1) return {};
+    TW_TRY_VOID(incident_of(connection, incident));
+    return fail(ErrorCode::conflict, name_of(incident) + " is closed: reopen it first");
   });
 }
 
@@ -175,33 +201,28 @@ Status IncidentStore::add_recurrence(Id incident, Id comparison) {
   });
 }
 
-Status IncidentStore::acknowledge(Id incident) {
-  return write(database_, [&](Connection& connection) -> Status {
+Status IncidentStore::acknowledge(Id incident, const Decision& decision) {
+  return write(database_, [&](Connection& connection) {
     const int changed = execute(
         connection, "UPDATE incident SET state = 'acknowledged' WHERE id = ? AND state = 'open'",
         incident);
-    return require_one(connection, changed, incident, "acknowledged");
+    return keep(connection, changed, incident, DecisionKind::acknowledged, decision);
   });
 }
 
-Status IncidentStore::close(Id incident, WallMillis now) {
+Status IncidentStore::close(Id incident, const Decision& decision) {
   return write(database_, [&](Connection& connection) {
-    return close_incident(connection, incident, now, "closed");
+    return close_as(connection, incident, DecisionKind::closed, decision);
   });
 }
 
-Status IncidentStore::accept(Id incident, const Acceptance& acceptance) {
-  return write(database_, [&](Connection& connection) -> Status {
-    TW_TRY_VOID(close_incident(connection, incident, acceptance.at, "accepted"));
-    execute(connection,
-            "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "
-            "VALUES (?, ?, ?, ?)",
-            incident, acceptance.by, acceptance.reason, acceptance.at);
-    return {};
+Status IncidentStore::accept(Id incident, const Decision& decision) {
+  return write(database_, [&](Connection& connection) {
+    return close_as(connection, incident, DecisionKind::accepted, decision);
   });
 }
 
-Status IncidentStore::reopen(Id incident) {
+Status IncidentStore::reopen(Id incident, const Decision& decision) {
   return write(database_, [&](Connection& connection) -> Status {
     TW_TRY(const auto row, incident_of(connection, incident));
     TW_TRY(const auto same,
@@ -211,12 +232,19 @@ Status IncidentStore::reopen(Id incident) {
       return fail(ErrorCode::conflict, name_of(incident) + " cannot be reopened: " +
                                            name_of(same.front().id) + " is open for this change");
     }
-    execute(connection, "DELETE FROM acceptance WHERE incident_id = ?", incident);
     const int changed = execute(
         connection,
         "UPDATE incident SET state = 'open', closed_at = NULL WHERE id = ? AND state = 'closed'",
         incident);
-    return require_one(connection, changed, incident, "reopened");
+    return keep(connection, changed, incident, DecisionKind::reopened, decision);
+  });
+}
+
+Status IncidentStore::dispute(Id incident, const Decision& decision) {
+  return write(database_, [&](Connection& connection) -> Status {
+    TW_TRY(const auto row, incident_of(connection, incident));
+    const int open = row.state == IncidentState::closed ? 0 : 1;
+    return keep(connection, open, incident, DecisionKind::disputed, decision);
   });
 }
 
@@ -226,7 +254,7 @@ Result<IncidentRow> IncidentStore::get(Id id) {
 
 Result<std::vector<IncidentRow>> IncidentStore::list(int limit, Id before) {
   return read(database_, [&](Connection& connection) {
-    return with_series(
+    return whole_rows(
         connection,
         Query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit));
   });
@@ -234,14 +262,14 @@ Result<std::vector<IncidentRow>> IncidentStore::list(int limit, Id before) {
 
 Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   return read(database_, [&](Connection& connection) {
-    return with_series(
+    return whole_rows(
         connection, Query(connection, kSelect + "WHERE comparison_id = ? ORDER BY id", comparison));
   });
 }
 
 Result<std::vector<IncidentRow>> IncidentStore::found_again_by(Id comparison) {
   return read(database_, [&](Connection& connection) {
-    return with_series(
+    return whole_rows(
         connection,
         Query(connection,
               kSelect + "WHERE id IN (SELECT incident_id FROM recurrence WHERE comparison_id = ?) "

@@ -9,7 +9,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, delivery, kind, state, body_json, result_json, asked_by, created_at FROM request ";
+    "SELECT id, delivery, kind, state, body_json, result_json, asked_by, token, created_at FROM "
+    "request ";
 
 RequestRow row_of(Query& row) {
   return RequestRow{.id = row.take<Id>(),
@@ -18,7 +19,8 @@ RequestRow row_of(Query& row) {
                     .state = row.take<RequestState>(),
                     .body_json = row.take<std::string>(),
                     .result_json = row.take<std::string>(),
-                    .asked_by = row.take<std::optional<std::int64_t>>(),
+                    .asked_by = {.user = row.take<std::optional<std::int64_t>>(),
+                                 .token = row.take<std::string>()},
                     .created_at = row.take<WallMillis>()};
 }
 
@@ -32,14 +34,14 @@ Result<RequestRow> request_of(Connection& connection, Id id) {
 Result<std::pair<RequestRow, bool>> RequestStore::receive(const std::string& delivery,
                                                           RequestKind kind,
                                                           const std::string& body_json,
-                                                          WallMillis now,
-                                                          std::optional<std::int64_t> asked_by) {
+                                                          WallMillis now, const Asker& asked_by) {
   return write(database_, [&](Connection& connection) -> Result<std::pair<RequestRow, bool>> {
     const bool is_new =
         execute(connection,
-                "INSERT INTO request (delivery, kind, state, body_json, asked_by, created_at) "
-                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (delivery) DO NOTHING",
-                delivery, kind, RequestState::pending, body_json, asked_by, now) == 1;
+                "INSERT INTO request (delivery, kind, state, body_json, asked_by, token, "
+                "created_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (delivery) DO NOTHING",
+                delivery, kind, RequestState::pending, body_json, asked_by.user, asked_by.token,
+                now) == 1;
     TW_TRY(auto row, one_row(Query(connection, kSelect + "WHERE delivery = ?", delivery), row_of,
                              "delivery " + delivery));
     return std::pair{std::move(row), is_new};

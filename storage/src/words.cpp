@@ -20,6 +20,9 @@ std::string_view to_string(AttemptState value) {
 std::string_view to_string(IncidentState value) {
   return spelling(value);
 }
+std::string_view to_string(DecisionKind value) {
+  return spelling(value);
+}
 std::string_view to_string(BisectionState value) {
   return spelling(value);
 }

@@ -64,6 +64,15 @@ struct Words<storage::IncidentState> {
 };
 
 template <>
+struct Words<storage::DecisionKind> {
+  using enum storage::DecisionKind;
+  static constexpr std::string_view kKind = "kind of a decision";
+  static constexpr std::array kAll{Word{acknowledged, "acknowledged"}, Word{accepted, "accepted"},
+                                   Word{closed, "closed"}, Word{reopened, "reopened"},
+                                   Word{disputed, "disputed"}};
+};
+
+template <>
 struct Words<storage::BisectionState> {
   using enum storage::BisectionState;
   static constexpr std::string_view kKind = "state of a bisection";
@@ -75,7 +84,7 @@ struct Words<storage::OutboxKind> {
   using enum storage::OutboxKind;
   static constexpr std::string_view kKind = "kind of a message";
   static constexpr std::array kAll{Word{open, "open"}, Word{comment, "comment"},
-                                   Word{close, "close"}};
+                                   Word{close, "close"}, Word{reopen, "reopen"}};
 };
 
 template <>

@@ -14,6 +14,7 @@ from command import CHECKOUT, TORCHWATCH, CommandTest
 
 REQUIREMENTS = Path(__file__).with_name("api_contract_requirements.txt")
 HOOKS = Path(__file__).with_name("api_contract_hooks.py")
+SETTINGS = Path(__file__).with_name("api_contract.toml")
 PACKAGES = CHECKOUT / "build" / "api_contract_packages"
 TOKEN = "tw_an-end-to-end-test"  # noqa: S105
 SEED = "20260817"
@@ -105,7 +106,7 @@ trusted_proxies = ["127.0.0.1"]
     def test_schemathesis_finds_nothing(self) -> None:
         done = subprocess.run(
             [
-                *call("run", f"{self.base}/api/v1/openapi.json"),
+                *call("--config-file", str(SETTINGS), "run", f"{self.base}/api/v1/openapi.json"),
                 *("--url", self.base, "--checks", "all", "--seed", SEED, "--max-examples", "50"),
                 *("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"),
                 *("--header", f"Authorization: Bearer {TOKEN}"),

@@ -314,12 +314,17 @@ class BadWeek(unittest.TestCase):
         harmless = [c["sha"] for c in self.truth["commits"] if c["kind"] == "harmless"]
         for path, body in (
             ("/api/v1/nightlies", {"candidate": "9.9.9", "baseline": "2026-06-16"}),
-            ("/api/v1/nightlies", {"candidate": str(self.folder), "baseline": "2026-06-16"}),
             ("/api/v1/bisections", {"good": harmless[0], "bad": harmless[-1]}),
-            ("/api/v1/bisections", {"suspect": "refs/pull/2/head"}),
         ):
             answer = self.answer_to(path, body)
             self.assertIn(answer["state"], ("refused", "failed"), answer)
+        for path, body in (
+            ("/api/v1/nightlies", {"candidate": str(self.folder), "baseline": "2026-06-16"}),
+            ("/api/v1/bisections", {"suspect": "refs/pull/2/head"}),
+        ):
+            self.assertEqual(self.post(path, body)[0], 422, body)
+        self.expect(2, "compare", "2026-06-16", "2026-06-71")
+        self.expect(2, "bisect", "deadbeef", harmless[0])
         self.until_healthy()
 
     def test_6_a_comparison_whose_folder_goes_away_ends_alone(self) -> None:
@@ -364,18 +369,31 @@ class BadWeek(unittest.TestCase):
         for nightly in self.good_nightlies:
             self.until_reported(nightly)
         self.assert_issues()
+        self.decide_and_decide_again()
         self.assertEqual(self.github.ask("violations"), [])
         self.until_healthy()
         self.assertEqual(self.daemon.stop(), 0)
 
+    def decide_and_decide_again(self) -> None:
+        """What a person decides reaches the issue."""
+        incident = self.items("incident", "list")[0]
+        verbs = ["reopen", "close"] if incident["state"] == "closed" else ["close", "reopen"]
+        for verb in verbs:
+            self.expect(0, "incident", verb, str(incident["id"]), "--reason", "the week is over")
+            self.until(lambda: not self.items("outbox", "list"))
+            self.assert_issues()
+
     def assert_issues(self) -> None:
-        """Every incident has one issue of its own, which bears its title."""
-        titles = {issue["number"]: issue["title"] for issue in self.github.ask("issues")}
+        """Every incident has one issue of its own, which bears its title and is open as it is."""
+        issues = {issue["number"]: issue for issue in self.github.ask("issues")}
         incidents = self.items("incident", "list")
         numbers = [incident["issue_number"] for incident in incidents]
         self.assertEqual(len(set(numbers)), len(incidents), incidents)
         for incident in incidents:
-            self.assertEqual(titles[incident["issue_number"]], incident["title"])
+            issue = issues[incident["issue_number"]]
+            self.assertEqual(issue["title"], incident["title"])
+            state = "closed" if incident["state"] == "closed" else "open"
+            self.assertEqual(issue["state"], state, incident)
 
 
 if __name__ == "__main__":

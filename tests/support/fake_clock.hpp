@@ -22,12 +22,17 @@ class FakeClock final : public platform::Clock {
     wall_ms_ += by.count();
     monotonic_ns_ += std::chrono::nanoseconds(by).count();
   }
+  /// Whoever waits makes the time pass.
+  void wait(std::chrono::nanoseconds duration, std::stop_token) const override {
+    wall_ms_ += std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+    monotonic_ns_ += duration.count();
+  }
   /// Somebody sets the wall clock.
   void step_wall(std::chrono::milliseconds by) { wall_ms_ += by.count(); }
 
  private:
-  std::atomic<platform::WallMillis> wall_ms_;
-  std::atomic<std::int64_t> monotonic_ns_{1'000'000'000};
+  mutable std::atomic<platform::WallMillis> wall_ms_;
+  mutable std::atomic<std::int64_t> monotonic_ns_{1'000'000'000};
 };
 
 }  // namespace torchwatch::test

@@ -43,12 +43,13 @@ Result<Reply> follow_events(const Request& request, const Backend& backend) {
   TW_TRY(const auto kept, storage::EventStore(backend.database).kept());
   const auto after = seen.value_or(kept.newest);
   Reply reply{.status = 200, .content_type = "text/event-stream", .body = {}, .headers = {}};
-  reply.takes_over = [feed = backend.feed, address = request.remote_address, after](
-                         UniqueFd socket, std::string unsent) {
+  reply.takes_over = [feed = backend.feed, address = request.remote_address,
+                      token = request.token_name, after](UniqueFd socket, std::string unsent) {
     feed->add({.socket = std::move(socket),
                .unsent = std::move(unsent) + events::greeting(after),
                .address = address,
-               .after = after});
+               .after = after,
+               .token = token});
   };
   return reply;
 }

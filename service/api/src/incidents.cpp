@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 
 #include "handlers.hpp"
 #include "request_body.hpp"
@@ -12,6 +11,7 @@ namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
+using storage::DecisionKind;
 using storage::IncidentRow;
 using storage::IncidentState;
 
@@ -51,25 +51,45 @@ bool concerns(const IncidentRow& row, const http::Page& page) {
   });
 }
 
-/// What a request makes of an incident.
-struct Change {
-  std::function<Status(storage::IncidentStore&, storage::Id)> apply;
-  std::function<bool(const IncidentRow&)> is_done;  ///< whether the incident is like that already
+/// A decision that a request asks for.
+struct Asked {
+  DecisionKind kind;
+  std::string by;
+  std::string reason;
 };
 
-/// Changes the incident and answers with it. A request with an Idempotency-Key may be a repetition
-/// whose first answer was lost: if the incident is as it asks, it gets that answer again.
-Result<Reply> carry_out(const Request& request, const Backend& backend, const Change& change) {
+/// Whether the incident is as the decision makes it: the newest decision is the same one.
+bool is_made(const IncidentRow& row, const Asked& asked) {
+  if (row.decisions.empty() || row.decisions.back().kind != asked.kind) return false;
+  const auto& made = row.decisions.back().decision;
+  return made.by == asked.by && made.reason == asked.reason;
+}
+
+Result<Asked> asked_of(const Request& request, DecisionKind kind) {
+  TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
+  Asked asked{.kind = kind, .by = {}, .reason = {}};
+  TW_TRY(asked.by, who_asks(request, body));
+  TW_TRY(asked.reason, text_member(body, "reason", kReasonMax));
+  const bool lacks_reason = kind == DecisionKind::accepted && asked.reason.empty();
+  if (lacks_reason) return fail(ErrorCode::invalid, "missing why it is accepted: give reason");
+  return asked;
+}
+
+/// Makes the decision and answers with the incident. A request with an Idempotency-Key may be a
+/// repetition whose first answer was lost: if the incident is as it asks, it gets that answer
+/// again.
+Result<Reply> decide(const Request& request, const Backend& backend, DecisionKind kind) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(check_key(request));
+  TW_TRY(const auto asked, asked_of(request, kind));
   TW_TRY(const auto id, http::id_of(request));
-  storage::IncidentStore incidents(backend.database);
-  const auto changed = change.apply(incidents, id);
-  const bool may_be_done =
-      !changed && changed.error().code == ErrorCode::conflict && request.idempotency_key;
-  if (!changed && !may_be_done) return fail(changed.error());
-  TW_TRY(const auto incident, incidents.get(id));
-  if (!changed && !change.is_done(incident)) return fail(changed.error());
+  const auto decided = backend.decide_incident(id, kind, asked.by, asked.reason);
+  const bool may_be_made =
+      !decided && decided.error().code == ErrorCode::conflict && request.idempotency_key;
+  if (!decided && !may_be_made) return fail(decided.error());
+  TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
+  if (!decided && !is_made(incident, asked)) return fail(decided.error());
+  if (backend.request_arrived) backend.request_arrived();  // what its issue needs is due
   return http::object_reply(with_url(report::json_of(incident), "/api/v1/incidents"));
 }
 
@@ -100,54 +120,25 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   json out = with_url(report::json_of(incident), "/api/v1/incidents");
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message, request));
+  out["decisions"] = json::array();
+  for (const auto& row : incident.decisions) out["decisions"].push_back(report::json_of(row));
   return http::object_reply(out);
 }
 
 Result<Reply> acknowledge_incident(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(parse_object(request.body, {}));
-  return carry_out(
-      request, backend,
-      {.apply = [](auto& incidents, auto id) { return incidents.acknowledge(id); },
-       .is_done = [](const auto& row) { return row.state == IncidentState::acknowledged; }});
+  return decide(request, backend, DecisionKind::acknowledged);
 }
 
 Result<Reply> close_incident(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(parse_object(request.body, {}));
-  const auto now = backend.clock.wall_now();
-  return carry_out(
-      request, backend,
-      {.apply = [now](auto& incidents, auto id) { return incidents.close(id, now); },
-       .is_done =
-           [](const auto& row) { return row.state == IncidentState::closed && !row.acceptance; }});
+  return decide(request, backend, DecisionKind::closed);
 }
 
 Result<Reply> accept_incident(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
-  TW_TRY(const auto by, who_asks(request, body));
-  TW_TRY(const auto reason, text_member(body, "reason", kReasonMax));
-  if (reason.empty()) return fail(ErrorCode::invalid, "missing why it is accepted: give reason");
-  TW_TRY(
-      auto reply,
-      carry_out(request, backend,
-                {.apply = [&](auto&, auto id) { return backend.accept_incident(id, by, reason); },
-                 .is_done =
-                     [&](const auto& row) {
-                       return row.acceptance && row.acceptance->by == by &&
-                              row.acceptance->reason == reason;
-                     }}));
-  if (backend.request_arrived) backend.request_arrived();  // the comment on its issue is due
-  return reply;
+  return decide(request, backend, DecisionKind::accepted);
 }
 
 Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
-  TW_TRY(const json body, parse_object(request.body, {"by"}));
-  TW_TRY(const auto by, who_asks(request, body));
-  TW_TRY(auto reply,
-         carry_out(request, backend,
-                   {.apply = [&](auto&, auto id) { return backend.reopen_incident(id, by); },
-                    .is_done = [](const auto& row) { return row.state == IncidentState::open; }}));
-  if (backend.request_arrived) backend.request_arrived();  // the comment on its issue is due
-  return reply;
+  return decide(request, backend, DecisionKind::reopened);
 }
 
 Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
@@ -165,9 +156,9 @@ Result<Reply> retest_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY(const auto comparison, backend.retest_incident(id));
+  TW_TRY(const auto due, backend.retest_incident(id));
   if (backend.request_arrived) backend.request_arrived();
-  return http::object_reply({{"incident", id}, {"comparison", comparison}});
+  return http::object_reply({{"incident", id}, {"comparison", due.first}, {"is_new", due.second}});
 }
 
 }  // namespace torchwatch::api

@@ -12,6 +12,12 @@ namespace {
 
 constexpr double kMsPerSecond = 1'000;
 
+/// Where problems come from: the parts of the service, alarms, and items of work that wait.
+constexpr std::initializer_list<const char*> kSources{
+    "storage",   "web",          "channel",      "database", "cache",  "disk",
+    "alarms",    "housekeeping", "machine_lock", "service",  "outbox", "comparison",
+    "bisection", "request",      "build",        "alarm"};
+
 using Counts = storage::OpenCounts::ByState;
 
 void add(prometheus::Registry& registry, const char* name, const char* help, const char* label,
@@ -35,7 +41,7 @@ Counts with_zeros(Counts counts, std::initializer_list<const char*> states) {
 Status add_open(prometheus::Registry& registry, const Backend& backend) {
   TW_TRY(const auto open, storage::open_counts(backend.database));
   add(registry, "torchwatch_comparisons_unfinished", "Comparisons that have not ended", "state",
-      open.comparisons);
+      with_zeros(open.comparisons, {"discovered", "ready", "measured", "judged", "bisected"}));
   // So that a monitor notices when data stops.
   add(registry, "torchwatch_last_nightly_ended_seconds",
       "When the comparison of the newest nightly ended, in seconds since 1970; 0: never",
@@ -56,7 +62,7 @@ void add_problems(prometheus::Registry& registry, const Backend& backend) {
   add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
       problems.empty() ? 1 : 0);
   add(registry, "torchwatch_problems", "What does not work at present, by source", "source",
-      counts);
+      with_zeros(std::move(counts), kSources));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
 #include "torchwatch/http/paging.hpp"
+#include "torchwatch/http/problem.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -33,7 +34,15 @@ nlohmann::json request_json(const storage::RequestRow& row, const Request& reque
           {"state", to_string(row.state)},
           {"body", known(row.body_json)},
           {"result", known(row.result_json)},
+          {"asked_by", text_of(report::name_of(row.asked_by), request)},
           {"created_at", time_of(row.created_at)}};
+}
+
+/// Refuses what can never be carried out as asked, before anything is stored.
+Status check(const Request& request, const Backend& backend, storage::RequestKind kind,
+             const nlohmann::json& body) {
+  if (!backend.check_request) return {};
+  return backend.check_request(kind, body, request.peer.has_value());
 }
 
 }  // namespace
@@ -70,10 +79,15 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
                      const nlohmann::json& body) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto delivery, delivery_of(request, backend));
+  if (const auto checked = check(request, backend, kind, body); !checked) {
+    const auto& [code, message] = checked.error();
+    const bool is_about_request = code == ErrorCode::invalid || code == ErrorCode::not_found;
+    return is_about_request ? Result<Reply>(http::problem(422, message)) : fail(checked.error());
+  }
   const std::string text = body.dump();
-  TW_TRY(const auto received,
-         storage::RequestStore(backend.database)
-             .receive(delivery, kind, text, backend.clock.wall_now(), request.peer));
+  TW_TRY(const auto received, storage::RequestStore(backend.database)
+                                  .receive(delivery, kind, text, backend.clock.wall_now(),
+                                           {.user = request.peer, .token = request.token_name}));
   const auto& [row, is_new] = received;
   if (row.kind != kind || row.body_json != text) {
     return fail(ErrorCode::conflict, "this Idempotency-Key was used for another request, number " +

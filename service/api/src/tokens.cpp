@@ -47,7 +47,7 @@ Result<Reply> add_token(const Request& request, const Backend& backend) {
   TW_TRY(const auto scopes, parse_scopes(words));
   TW_TRY(const auto row,
          storage::TokenStore(backend.database).add(name, sha256, scopes, backend.clock.wall_now()));
-  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed());
+  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed(""));
   auto reply = http::object_reply(token_json(row));
   reply.status = 201;
   return reply;
@@ -59,7 +59,7 @@ Result<Reply> revoke_token(const Request& request, const Backend& backend) {
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row,
          storage::TokenStore(backend.database).revoke(id, backend.clock.wall_now()));
-  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed());
+  if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed(row.name));
   return http::object_reply(token_json(row));
 }
 

@@ -146,24 +146,42 @@ Result<std::string> content_hash_of(const std::vector<fs::path>& libraries) {
   return hash.hex();
 }
 
-}  // namespace
+/// A tree that was checked, and not hashed yet.
+struct CheckedTree {
+  Tree tree;
+  std::vector<fs::path> libraries;
+};
 
-Result<Tree> inspect(const fs::path& folder) {
+Result<CheckedTree> checked(const fs::path& folder) {
   std::error_code error;
   fs::path absolute = fs::absolute(folder, error).lexically_normal();
   if (!absolute.has_filename()) absolute = absolute.parent_path();
   if (error || !fs::is_directory(absolute, error)) {
     return fail(ErrorCode::not_found, "there is no folder " + folder.string());
   }
-  Tree tree{.folder = absolute, .version = {}, .embedded_commit = {}, .content_hash = {}};
+  CheckedTree checked;
+  auto& tree = checked.tree;
+  tree.folder = absolute;
   TW_TRY_VOID(check_demanded(absolute));
   TW_TRY(tree.embedded_commit, read_mark(absolute, "build-hash"));
   TW_TRY(tree.version, read_mark(absolute, "build-version"));
-  TW_TRY(const auto libraries, libraries_of(absolute));
+  TW_TRY(checked.libraries, libraries_of(absolute));
   TW_TRY(const ElfHeader own, read_elf_header("/proc/self/exe"));
-  for (const auto& path : libraries) TW_TRY_VOID(check_library(path, own));
-  TW_TRY(tree.content_hash, content_hash_of(libraries));
-  return tree;
+  for (const auto& path : checked.libraries) TW_TRY_VOID(check_library(path, own));
+  return checked;
+}
+
+}  // namespace
+
+Result<Tree> inspect(const fs::path& folder) {
+  TW_TRY(auto found, checked(folder));
+  TW_TRY(found.tree.content_hash, content_hash_of(found.libraries));
+  return std::move(found.tree);
+}
+
+Status check_tree(const fs::path& folder) {
+  const auto found = checked(folder);
+  return found ? Status{} : Status{fail(found.error())};
 }
 
 }  // namespace torchwatch::builds

@@ -47,6 +47,12 @@ bool is_before(const std::string& a, const std::string& b) {
   return is_prefix || (i == a.size() && j == b.size() && a < b);
 }
 
+/// Looks like the id of a git commit, by SHA-1 or SHA-256.
+bool is_commit(const std::string& text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 bool is_utf8(const std::string& text) {
   using nlohmann::json;
   const json value(text);
@@ -113,7 +119,9 @@ class DirectoryChannel final : public Channel {
     }
     auto tree = builds::inspect(build);
     if (!tree) return fail(tree.error().within("build " + name));
-    return tree;
+    if (is_commit(tree->embedded_commit)) return tree;
+    return fail(ErrorCode::invalid, "build " + name + ": its build-hash is no commit: must be 40 " +
+                                        "hexadecimal digits, as `git rev-parse` prints them");
   }
 
  private:

@@ -36,8 +36,8 @@ void print(const Invocation& invocation, const std::vector<BatchChoice>& choices
   terminal::Table table({{"workload"},
                          {"configuration"},
                          {"batch", terminal::Table::Align::right},
-                         {"items a second, by batch", terminal::Table::Align::left, 1},
-                         {"why it stopped"}});
+                         {.heading = "items a second, by batch", .fit = terminal::Table::Fit::wrap},
+                         {.heading = "why it stopped", .fit = terminal::Table::Fit::wrap}});
   for (const auto& choice : choices) {
     table.add({choice.benchmark.workload, to_string(choice.benchmark.configuration),
                choice.batch > 0 ? std::to_string(choice.batch) : "the preset's", tried_text(choice),
@@ -98,7 +98,7 @@ void add_batches(Commands& all, CLI::App& workload) {
                      "Write the table to this FILE, for [suite] inference_batches");
   command.add_option("--runs", options->runs, "Fresh processes for each batch size")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100));
+      ->check(commands::whole_number(1, 100));
   options->suite.add_to(command);
   options->suite.add_preset_to(command);
   command.footer("torchwatch workload batches --out batches.json --workload resnet18");

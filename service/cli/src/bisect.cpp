@@ -36,16 +36,20 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
 
 Outcome run_bisect(const Invocation& invocation, const Options& options) {
   auto request = options.request;
+  if (request.suspect.empty() && (request.good.empty() || request.bad.empty())) {
+    return fail(ErrorCode::invalid,
+                "GOOD and BAD are needed, or --suspect COMMIT, which tests that one alone");
+  }
   TW_TRY(request.selection, options.suite.selection());
   auto body = nlohmann::json::parse(to_json(request));
   if (options.now) body["now"] = true;
   TW_TRY(auto config, invocation.load_config());
-  TW_TRY_VOID(commands::check_workloads(config, request.selection));
   return commands::carry_out(
       invocation, std::move(config),
-      {.path = "/api/v1/bisections", .body = body, .without_daemon = [&](auto& opened) {
-         return bisect_here(invocation, opened, request);
-       }});
+      {.path = "/api/v1/bisections",
+       .kind = storage::RequestKind::bisection,
+       .body = body,
+       .without_daemon = [&](auto& opened) { return bisect_here(invocation, opened, request); }});
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ void add_bisect(Commands& all) {
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   command.add_flag("--now", options->now,
-                   "Let a running daemon do it before a nightly that is due");
+                   "Let a running daemon do it before nightlies that are due, not after them");
   command.footer("torchwatch bisect 2026-08-16 2026-08-17 --workload resnet18 --mode train");
 }
 

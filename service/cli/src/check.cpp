@@ -114,7 +114,7 @@ void add_check(Commands& all) {
       ->needs(noise);
   command.add_option("--pairs", options->pairs, "Pairs of runs for each workload with --noise")
       ->capture_default_str()
-      ->check(CLI::Range(4, 200))
+      ->check(commands::whole_number(4, 200))
       ->needs(noise);
   command.footer("torchwatch check --noise --workload resnet18");
   options->suite.add_to(command);

@@ -9,9 +9,15 @@ namespace torchwatch::cli {
 
 /// What `torchwatch check` found, for people and for machines.
 struct Checked {
+  using Fit = terminal::Table::Fit;
+  static constexpr std::size_t kTextMin = 24;  ///< columns in which a sentence can be read
+
   ExitStatus status = ExitStatus::done;
   nlohmann::json json = nlohmann::json::array();
-  terminal::Table table{{{"", terminal::Table::Align::left}, {"what"}, {"found"}, {"remedy"}}};
+  terminal::Table table{{{.fit = Fit::whole},
+                         {.heading = "what", .fit = Fit::whole},
+                         {.heading = "found", .least = kTextMin, .fit = Fit::wrap},
+                         {.heading = "remedy", .least = kTextMin, .fit = Fit::wrap}}};
 };
 
 /// Checks the machine and what the configuration names; changes nothing.

@@ -46,9 +46,8 @@ int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has
     invocation.err << app.help();
     return static_cast<int>(ExitStatus::wrong_use);
   }
-  auto text = what_is_wrong(app);
-  if (text.empty()) text = error.what();
-  const int status = report(invocation, {ErrorCode::invalid, text}, ExitStatus::wrong_use);
+  const int status =
+      report(invocation, {ErrorCode::invalid, what_is_wrong(app, error)}, ExitStatus::wrong_use);
   invocation.err << "`" << full_name(named_command(app)) << " --help` shows what there is\n";
   return status;
 }

@@ -51,18 +51,38 @@ bool is_number(const std::string& word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "there is no command \"shwo\"; did you mean show?"
-std::string unknown_command(const CLI::App& command, const std::string& word) {
+/// "BASELINE and CANDIDATE are missing: torchwatch compare [OPTION...] BASELINE CANDIDATE".
+std::string missing_arguments(const CLI::App& command) {
+  std::vector<std::string> missing;
+  for (const auto* option : command.get_options()) {
+    if (option->get_required() && option->count() == 0) missing.push_back(option->get_name());
+  }
+  if (missing.empty()) return "";
+  return commands::joined_by(missing, " and ") + (missing.size() == 1 ? " is" : " are") +
+         " missing: " + usage_of(command);
+}
+
+/// "torchwatch incident needs a command: list, show, ...".
+std::string missing_command(const CLI::App& command) {
   const auto names = names_of(subcommands_of(command));
-  const auto* former = std::ranges::find(kFormer, word, &Former::name);
-  if (command.get_parent() == nullptr && former != kFormer.end()) {
-    return "`torchwatch " + word + "` is `torchwatch " + former->now + "` now";
+  const bool is_root = command.get_parent() == nullptr;
+  return full_name(command) + " needs a command" +
+         (is_root ? "" : ": " + commands::joined_by(names, " or "));
+}
+
+/// CLI11 names the option before a colon, and says in words of its own what is wrong with it.
+std::string mismatch(const std::string& said) {
+  const auto option = said.substr(0, said.find(':'));
+  const bool is_missing = said.find("missing") != std::string::npos;
+  return option + (is_missing ? " needs a value" : " may be given only once");
+}
+
+std::string unexpected(const CLI::App& command, const std::string& word) {
+  if (word.starts_with("-")) {
+    return "there is no option " + word + suggestion(word, options_of(command));
   }
-  const std::string unknown = "there is no command \"" + word + "\"";
-  if (is_number(word) && std::ranges::find(names, "show") != names.end()) {
-    return unknown + "; did you mean `" + full_name(command) + " show " + word + "`?";
-  }
-  return unknown + suggestion(word, names);
+  if (subcommands_of(command).empty()) return "\"" + word + "\" was not expected";
+  return unknown_command(command, word);
 }
 
 }  // namespace
@@ -97,7 +117,8 @@ CommandTree::CommandTree(Invocation& invocation)
                          add_config,
                          add_init,
                          add_completion,
-                         add_manual}) {
+                         add_manual,
+                         add_help}) {
     add(commands_);
   }
 }
@@ -140,16 +161,28 @@ const CLI::App& named_command(const CLI::App& app) {
   return named.empty() ? app : named_command(*named.front());
 }
 
-std::string what_is_wrong(const CLI::App& app) {
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const auto& command = named_command(app);
   const auto left = app.remaining(true);
-  if (left.empty()) return "";
-  const auto& word = left.front();
-  if (word.starts_with("-")) {
-    return "there is no option " + word + suggestion(word, options_of(command));
+  if (!left.empty()) return unexpected(command, left.front());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(error.what());
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  if (!subcommands_of(command).empty()) return missing_command(command);
+  const auto missing = missing_arguments(command);
+  return missing.empty() ? error.what() : missing;
+}
+
+std::string unknown_command(const CLI::App& command, const std::string& word) {
+  const auto names = names_of(subcommands_of(command));
+  const auto* former = std::ranges::find(kFormer, word, &Former::name);
+  if (command.get_parent() == nullptr && former != kFormer.end()) {
+    return "`torchwatch " + word + "` is `torchwatch " + former->now + "` now";
   }
-  if (subcommands_of(command).empty()) return "\"" + word + "\" was not expected";
-  return unknown_command(command, word);
+  const std::string unknown = "there is no command \"" + word + "\"";
+  if (is_number(word) && std::ranges::find(names, "show") != names.end()) {
+    return unknown + "; did you mean `" + full_name(command) + " show " + word + "`?";
+  }
+  return unknown + suggestion(word, names);
 }
 
 }  // namespace torchwatch::cli

@@ -33,9 +33,11 @@ class CommandTree {
 std::vector<const CLI::App*> subcommands_of(const CLI::App&);
 /// Returns "torchwatch incident show".
 std::string full_name(const CLI::App&);
-/// Says in one line what of the arguments was wrong, and what was probably meant; empty where
-/// CLI11's own sentence is as good.
-std::string what_is_wrong(const CLI::App& app);
+/// Says in one line what of the arguments was wrong, and what was probably meant.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError&);
+/// Says that a command has no command of that name: "there is no command \"shwo\"; did you mean
+/// show?".
+std::string unknown_command(const CLI::App& command, const std::string& word);
 /// Returns the innermost command that was named.
 const CLI::App& named_command(const CLI::App& app);
 

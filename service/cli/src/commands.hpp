@@ -23,5 +23,6 @@ void add_init(Commands&);
 void add_completion(Commands&);
 void add_config(Commands&);
 void add_manual(Commands&);
+void add_help(Commands&);
 
 }  // namespace torchwatch::cli

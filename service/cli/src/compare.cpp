@@ -55,7 +55,6 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 Outcome run_compare(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto selection, options.suite.selection());
-  TW_TRY_VOID(commands::check_workloads(config, selection));
   return commands::carry_out(invocation, std::move(config),
                              {.path = "/api/v1/comparisons",
                               .body = body_of(options, selection),
@@ -69,19 +68,23 @@ Outcome run_compare(const Invocation& invocation, const Options& options) {
 void add_compare(Commands& all) {
   auto options = std::make_shared<Options>();
   auto& command = all.add(
-      "compare", "Compare two builds by interleaved runs",
+      "compare", "Compare two builds by interleaved runs, and print what changed",
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });
   command
-      .add_option("BASELINE", options->baseline,
-                  "A folder, a name in the channel, a release of PyTorch, or a commit")
+      .add_option(
+          "BASELINE", options->baseline,
+          "The build to compare with: a folder, a name in the channel, a release of PyTorch "
+          "such as 2.13.0, or a commit of [source]")
       ->required();
-  command.add_option("CANDIDATE", options->candidate, "The build that may be worse")->required();
+  command
+      .add_option("CANDIDATE", options->candidate, "The build that may be worse, named likewise")
+      ->required();
   command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   options->suite.add_preset_to(command);
   command.add_flag("--now", options->now,
-                   "Let a running daemon do it before a nightly that is due");
+                   "Let a running daemon do it before nightlies that are due, not after them");
   command.footer("torchwatch compare 2.12.1 2.13.0 --workload resnet18");
 }
 

@@ -35,8 +35,10 @@ Outcome run_config(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto values,
          config::effective_values(invocation.config_file, invocation.config_given));
   const auto file = invocation.config_file.string();
-  commands::Items items{
-      terminal::Table({{"key"}, {"value"}, {"from", terminal::Table::Align::left, 1}})};
+  using Fit = terminal::Table::Fit;
+  commands::Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
+                                         {.heading = "value", .fit = Fit::wrap},
+                                         {.heading = "from", .rank = 1}})};
   for (const auto& value : values) {
     if (options.only_set && value.line == 0) continue;
     items.table.add(

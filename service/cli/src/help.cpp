@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
+#include <ostream>
 #include <sstream>
 #include <vector>
 
@@ -101,6 +103,19 @@ std::string example_of(const CLI::App& app) {
   return text;
 }
 
+Outcome run_help(const Invocation& invocation, const CLI::App& app,
+                 const std::vector<std::string>& names) {
+  const auto* command = &app;
+  for (const auto& name : names) {
+    const auto known = subcommands_of(*command);
+    const auto found = std::ranges::find(known, name, &CLI::App::get_name);
+    if (found == known.end()) return fail(ErrorCode::not_found, unknown_command(*command, name));
+    command = *found;
+  }
+  invocation.out << help_of(*command);
+  return ExitStatus::done;
+}
+
 const CLI::App& root_of(const CLI::App& app) {
   return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
 }
@@ -147,6 +162,16 @@ std::string help_of(const CLI::App& app) {
             "\n\n`torchwatch COMMAND --help` has the options of a command.\n";
   }
   return text;
+}
+
+void add_help(Commands& all) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto& command = all.add("help", "Print the help of a command, as its --help does",
+                          [names, &app = all.app()](const Invocation& invocation) {
+                            return run_help(invocation, app, *names);
+                          });
+  command.add_option("COMMAND", *names, "Its name, such as compare or incident show; default: all");
+  command.footer("torchwatch help incident show");
 }
 
 }  // namespace torchwatch::cli

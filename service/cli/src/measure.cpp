@@ -45,7 +45,7 @@ void print(const Invocation& invocation, const std::vector<comparison::MeasuredF
                          {"value", Align::right},
                          {"spread", Align::right, 1},
                          {"runs", Align::right, 2},
-                         {"status"}});
+                         {.heading = "status", .fit = terminal::Table::Fit::wrap}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
     table.add({figure.series.benchmark.workload,
@@ -62,8 +62,8 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
+  TW_TRY_VOID(commands::check_selection(config, selection));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY_VOID(comparison::check_workloads(opened.services(), selection.workloads));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(auto figures,
@@ -101,7 +101,7 @@ void add_measure(Commands& all) {
                   "Fresh processes for each figure; with one, the spread of a time is that of its "
                   "iterations")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100));
+      ->check(commands::whole_number(1, 100));
   command.add_flag("--efficiency", options->efficiency,
                    "Also count the operations of an iteration and report the share of the "
                    "machine's peak that is reached");

@@ -4,12 +4,14 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/requests/due.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::cli {
@@ -115,6 +117,15 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   return show(invocation, services, comparisons, options.all);
 }
 
+/// Whether a daemon runs that has nothing to do: then there is nothing to hand over.
+Result<bool> is_idle_beside_daemon(const config::Config& config) {
+  TW_TRY(const auto daemon, commands::ControlClient::find(config));
+  if (!daemon) return false;
+  TW_TRY(const auto database, daemon::open_reader(config));
+  TW_TRY(const bool is_due, requests::is_anything_due(config, *database));
+  return !is_due;
+}
+
 Outcome run_nightly(const Invocation& invocation, const Options& options) {
   if (options.candidate.empty() != options.baseline.empty()) {
     return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
@@ -126,7 +137,13 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
                 "nightly that is due is compared in what [suite] names");
   }
   TW_TRY(auto config, invocation.load_config());
-  TW_TRY_VOID(commands::check_workloads(config, selection));
+  if (options.candidate.empty()) {
+    TW_TRY(const bool is_idle, is_idle_beside_daemon(config));
+    if (is_idle) {
+      TW_TRY(const auto database, daemon::open_reader(config));
+      return show_nothing_due(invocation, *database);
+    }
+  }
   return commands::carry_out(
       invocation, std::move(config),
       {.path = "/api/v1/nightlies",

@@ -23,13 +23,14 @@ std::string number(const json& value) {
 
 commands::Items items_of(json suite) {
   using Align = terminal::Table::Align;
-  commands::Items items{terminal::Table({{"workload"},
-                                         {"domain", Align::left, 2},
-                                         {"task", Align::left, 4},
-                                         {"parameters", Align::right, 3},
-                                         {"train batch", Align::right, 1},
-                                         {"infer batch", Align::right, 1},
-                                         {"configurations"}})};
+  commands::Items items{
+      terminal::Table({{"workload"},
+                       {"domain", Align::left, 2},
+                       {"task", Align::left, 4},
+                       {"parameters", Align::right, 3},
+                       {"train batch", Align::right, 1},
+                       {"infer batch", Align::right, 1},
+                       {.heading = "configurations", .fit = terminal::Table::Fit::wrap}})};
   for (const auto& workload : suite) {
     std::string configurations;
     for (const auto& each : workload.at("configurations")) {
@@ -97,6 +98,11 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
 
 Outcome run_list(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config());
+  if (!options.build.empty() && !options.count && !options.coverage) {
+    return fail(
+        ErrorCode::invalid,
+        "--build needs --count or --coverage: without them the list comes from the sources");
+  }
   if (options.coverage || options.count) {
     return count_or_cover(invocation, std::move(config), options);
   }

@@ -7,6 +7,7 @@
 #include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
@@ -127,7 +128,7 @@ Result<storage::BuildRow> named_or_newest(const Invocation& invocation, SessionO
     TW_TRY(const auto row, newest(*database));
     return daemon::resolve_build(application, row.folder, invocation.stop);
   }
-  TW_TRY(const auto stored, daemon::known_build(*database, name));
+  TW_TRY(const auto stored, requests::known_build(*database, name));
   return daemon::resolve_build(application, stored ? stored->folder : name, invocation.stop);
 }
 

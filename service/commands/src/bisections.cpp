@@ -19,7 +19,10 @@ namespace {
 
 using storage::BisectionRow;
 
-constexpr int kBisectionsShown = 50;
+struct ListOptions {
+  std::string state;
+  int limit = kItemsShown;
+};
 
 /// What it searches: "resnet18 cpu-train time and 2 more".
 std::string searched_text(const bisection::BisectionSpec& spec) {
@@ -45,17 +48,22 @@ Result<std::string> result_text(storage::Database& database, const BisectionRow&
   return text;
 }
 
-Outcome run_list(const Invocation& invocation) {
+Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::BisectionStore(*database).list(kBisectionsShown));
-  Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"started, UTC", terminal::Table::Align::left, 2},
-                               {"incident", terminal::Table::Align::right, 1},
-                               {"state"},
-                               {"good", terminal::Table::Align::left, 3},
-                               {"bad", terminal::Table::Align::left, 3},
-                               {"searched"},
-                               {"result"}})};
+  const auto fits = [&](const BisectionRow& row) {
+    return admits(options.state, to_string(row.state));
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::BisectionStore>(*database, options.limit, fits));
+  using Align = terminal::Table::Align;
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{"id", Align::right},
+                               {.heading = "started, UTC", .rank = 2, .fit = Fit::whole},
+                               {"incident", Align::right, 1},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "good", .rank = 3},
+                               {.heading = "bad", .rank = 3},
+                               {.heading = "searched", .fit = Fit::wrap},
+                               {.heading = "result", .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
     TW_TRY(const auto result, result_text(*database, row));
@@ -65,7 +73,7 @@ Outcome run_list(const Invocation& invocation) {
                      row.bad.substr(0, 12), searched_text(spec), result});
     items.json.push_back(report::json_of(row));
   }
-  print(invocation, items, "No bisection yet.");
+  print(invocation, items, options.state.empty() ? "No bisection yet." : "No such bisection.");
   const auto tally = report::culprit_tally(rows);
   if (!invocation.json && tally.named > 0) {
     invocation.out << '\n' << report::culprit_tally_text(tally) << '\n';
@@ -117,7 +125,12 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 
 void add_bisections(Commands& all) {
   Noun noun(all, "bisection", "Searches for a commit: list, show, cancel");
-  noun.add("list", "Recent bisections, newest first, and what they named", run_list);
+  auto options = std::make_shared<ListOptions>();
+  auto& list =
+      noun.add("list", "Recent bisections, newest first, and what they named",
+               [options](const Invocation& invocation) { return run_list(invocation, *options); });
+  add_filter<storage::BisectionState>(list, "state", options->state);
+  add_limit(list, options->limit);
   noun.add_with_id("show", "Print its result and its steps", run_show);
   noun.add_with_id("cancel",
                    "Cancel a search that has not ended; its incident then names no commit",

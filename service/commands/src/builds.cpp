@@ -7,6 +7,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -32,16 +33,26 @@ std::string remark_on(const BuildRow& row) {
   return row.unusable.empty() ? row.folder : row.unusable;
 }
 
-Outcome run_list(const Invocation& invocation) {
+struct ListOptions {
+  std::string state;
+  std::string origin;
+};
+
+Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::BuildStore(*database).list());
-  Items items{terminal::Table({{"origin"},
+  TW_TRY(auto rows, storage::BuildStore(*database).list());
+  std::erase_if(rows, [&](const BuildRow& row) {
+    return !admits(options.state, to_string(row.state)) ||
+           !admits(options.origin, to_string(row.origin));
+  });
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{.heading = "origin", .fit = Fit::whole},
                                {"name"},
-                               {"version", terminal::Table::Align::left, 1},
-                               {"trunk commit", terminal::Table::Align::left, 2},
-                               {"state"},
-                               {"files"},
-                               {"folder, or what is wrong", terminal::Table::Align::left, 3}})};
+                               {.heading = "version", .rank = 1},
+                               {.heading = "trunk commit", .rank = 2, .fit = Fit::whole},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "files", .fit = Fit::whole},
+                               {.heading = "folder, or what is wrong", .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
     items.table.add({std::string(to_string(row.origin)),
@@ -61,7 +72,10 @@ Outcome run_list(const Invocation& invocation) {
                           {"files", files_text(row)},
                           {"folder", row.folder}});
   }
-  print(invocation, items, "No build is known yet: `torchwatch build fetch 2.13.0` gets one.");
+  const bool is_narrowed = !options.state.empty() || !options.origin.empty();
+  print(invocation, items,
+        is_narrowed ? "No such build."
+                    : "No build is known yet: `torchwatch build fetch 2.13.0` gets one.");
   return ExitStatus::done;
 }
 
@@ -81,39 +95,52 @@ Outcome run_fetch(const Invocation& invocation, const std::string& name) {
   return ExitStatus::done;
 }
 
-/// A known build whose files the service itself has made or fetched.
-Result<BuildRow> build_in_cache(storage::Database& database, const config::Config& config,
-                                const std::string& name) {
-  TW_TRY(const auto row, daemon::known_build(database, name));
-  if (!row) {
-    return fail(ErrorCode::not_found,
-                "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
-  }
-  const auto cache = fs::weakly_canonical(config.build.cache);
-  const auto below = fs::weakly_canonical(row->folder).lexically_relative(cache);
-  if (!below.empty() && *below.begin() != "..") return *row;
-  return fail(ErrorCode::invalid, row->folder + " is not in [build] cache (" + cache.string() +
-                                      "): torchwatch does not touch it");
+Result<BuildRow> build_with_files(storage::Database& database, const std::string& name) {
+  TW_TRY(const auto row, requests::known_build(database, name));
+  if (row) return *row;
+  return fail(ErrorCode::not_found,
+              "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
 }
 
-/// Errors: conflict, when work that has not ended may need the build.
+/// Whether the service itself has made or fetched the build's files.
+bool is_in_cache(const BuildRow& row, const config::Config& config) {
+  const auto cache = fs::weakly_canonical(config.build.cache);
+  const auto below = fs::weakly_canonical(row.folder).lexically_relative(cache);
+  return !below.empty() && *below.begin() != "..";
+}
+
+bool is_pinned(const BuildRow& row) {
+  std::error_code ignored;
+  return fs::exists(fs::path(row.folder) / kPinned, ignored);
+}
+
+/// Errors: invalid, when work that has not ended may need the build.
 Status require_unused(storage::Database& database, const BuildRow& build) {
   TW_TRY(const auto comparisons, storage::ComparisonStore(database).unfinished());
   for (const auto& row : comparisons) {
     if (row.candidate != build.id && row.baseline != build.id) continue;
-    return fail(ErrorCode::conflict,
-                "comparison " + std::to_string(row.id) + " needs it: end or cancel that first");
+    return fail(ErrorCode::invalid, "comparison " + std::to_string(row.id) +
+                                        " needs it: cancel that first, or wait for its end");
   }
   TW_TRY(const auto bisections, storage::BisectionStore(database).unfinished());
   if (bisections.empty()) return {};
-  return fail(ErrorCode::conflict, "bisection " + std::to_string(bisections.front().id) +
-                                       " may need it: end or cancel that first");
+  return fail(ErrorCode::invalid, "bisection " + std::to_string(bisections.front().id) +
+                                      " may need it: cancel that first, or wait for its end");
 }
 
 Outcome run_remove(const Invocation& invocation, const std::string& name) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto row, build_in_cache(*database, config, name));
+  TW_TRY(const auto row, build_with_files(*database, name));
+  if (!is_in_cache(row, config)) {
+    return fail(ErrorCode::invalid, row.folder + " is not in [build] cache (" +
+                                        config.build.cache.string() +
+                                        "): torchwatch does not touch it");
+  }
+  if (is_pinned(row)) {
+    return fail(ErrorCode::invalid, "build " + name + " is pinned: `torchwatch build pin " + name +
+                                        " --release` first");
+  }
   TW_TRY_VOID(require_unused(*database, row));
   // Renamed first, so that nobody sees it half removed under its name.
   const fs::path removed = row.folder + ".removed";
@@ -130,7 +157,13 @@ Outcome run_remove(const Invocation& invocation, const std::string& name) {
 Outcome run_pin(const Invocation& invocation, const std::string& name, bool release) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto row, build_in_cache(*database, config, name));
+  TW_TRY(const auto row, build_with_files(*database, name));
+  if (!is_in_cache(row, config)) {
+    invocation.out << row.folder
+                   << " is kept anyway: it is not in [build] cache, and torchwatch removes nothing "
+                      "else\n";
+    return ExitStatus::done;
+  }
   const auto mark = fs::path(row.folder) / kPinned;
   if (release) {
     std::error_code error;
@@ -142,7 +175,9 @@ Outcome run_pin(const Invocation& invocation, const std::string& name, bool rele
   } else {
     TW_TRY_VOID(platform::publish_file(mark, ""));
   }
-  invocation.out << row.folder << (release ? " may be evicted again\n" : " is kept\n");
+  invocation.out << row.folder
+                 << (release ? " may be removed again when the cache is full\n"
+                             : " is kept, whatever [build] cache_limit says\n");
   return ExitStatus::done;
 }
 
@@ -150,7 +185,12 @@ Outcome run_pin(const Invocation& invocation, const std::string& name, bool rele
 
 void add_builds(Commands& all) {
   Noun noun(all, "build", "LibTorch builds: list, fetch, remove, pin");
-  noun.add("list", "The builds that are known, and where they lie", run_list);
+  const auto narrowed = std::make_shared<ListOptions>();
+  auto& list =
+      noun.add("list", "The builds that are known, and where they lie",
+               [narrowed](const auto& invocation) { return run_list(invocation, *narrowed); });
+  add_filter<storage::BuildState>(list, "state", narrowed->state);
+  add_filter<storage::BuildOrigin>(list, "origin", narrowed->origin);
   const auto name = std::make_shared<std::string>();
   const auto add = [&](const std::string& verb, const std::string& what, Action action,
                        const std::string& which) -> CLI::App& {
@@ -160,19 +200,20 @@ void add_builds(Commands& all) {
     return command;
   };
   add(
-      "fetch", "Bring a build here, or build a commit",
+      "fetch", "Bring a build here: fetch what is published, or build a commit",
       [name](const auto& invocation) { return run_fetch(invocation, *name); },
       "A name in the channel, a release of PyTorch, or a commit");
   add(
       "remove", "Remove the files of a build from the cache; what was measured stays",
       [name](const auto& invocation) { return run_remove(invocation, *name); },
-      "As `torchwatch build list` lists it");
+      "Its name, as `torchwatch build list` lists it");
   const auto release = std::make_shared<bool>(false);
   add(
       "pin", "Keep the files of a build in the cache, whatever its limit",
       [name, release](const auto& invocation) { return run_pin(invocation, *name, *release); },
-      "As `torchwatch build list` lists it")
-      .add_flag("--release", *release, "Let it be evicted again");
+      "Its name, as `torchwatch build list` lists it")
+      .add_flag("--release", *release,
+                "Undo that: the files may be removed again when the cache is full");
 }
 
 }  // namespace torchwatch::commands

@@ -1,6 +1,38 @@
 #include "torchwatch/commands/command.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 namespace torchwatch::commands {
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    std::int64_t number = 0;
+    const auto* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc{} && rest == end && number >= least && number <= most) return "";
+    return '"' + text + "\" is not a number from " + std::to_string(least) + " to " +
+           std::to_string(most);
+  };
+  return {check, ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    return '"' + text + "\" is not " + joined_by(words, " or ");
+  };
+  return {check, ""};
+}
+
+std::string joined_by(const std::vector<std::string>& words, const std::string& last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_last = i + 1 == words.size();
+    text += (i == 0 ? "" : is_last ? last : ", ") + words[i];
+  }
+  return text;
+}
 
 CLI::App& Commands::add(const std::string& name, const std::string& what, Action action) {
   return add(app_, name, what, std::move(action));
@@ -35,7 +67,8 @@ CLI::App& Noun::add_with_id(const std::string& verb, const std::string& what,
     return action(invocation, *id);
   });
   command.add_option("ID", *id, "As `torchwatch " + noun_.get_name() + " list` lists it")
-      ->required();
+      ->required()
+      ->check(whole_number(1));
   command.footer("torchwatch " + noun_.get_name() + " " + verb + " 7");
   return command;
 }

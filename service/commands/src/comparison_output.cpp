@@ -5,6 +5,7 @@
 
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -12,7 +13,6 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
-#include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -24,8 +24,9 @@ using terminal::ComparisonFacts;
 constexpr double kMillisPerSecond = 1000;
 
 /// What the bisection of an incident ended with; nothing if it has none, or has not ended.
-Result<std::optional<bisection::BisectionResult>> result_of(storage::Database& database,
-                                                            const IncidentRow& incident) {
+using FoundCause = std::optional<bisection::BisectionResult>;
+
+Result<FoundCause> result_of(storage::Database& database, const IncidentRow& incident) {
   if (!incident.bisection) return std::nullopt;
   TW_TRY(const auto row, storage::BisectionStore(database).get(*incident.bisection));
   if (row.result_json.empty()) return std::nullopt;
@@ -77,6 +78,21 @@ Result<std::vector<Benchmark>> newly_measured(storage::Database& database,
   return added;
 }
 
+Result<terminal::FoundIncident> found_incident(storage::Database& database,
+                                               const bisect::CommitHistory* history,
+                                               const IncidentRow& incident,
+                                               const FoundCause& result) {
+  terminal::FoundIncident found{.row = incident, .culprit = {}, .issue = {}};
+  if (result) {
+    const auto cause = terminal::cause_of(*result, history);
+    found.culprit = cause.culprit;
+    found.confidence = cause.confidence;
+  }
+  TW_TRY(const auto messages, storage::IncidentStore(database).outbox_of(incident.id));
+  found.issue = report::issue_text(messages);
+  return found;
+}
+
 }  // namespace
 
 std::optional<bisect::CommitHistory> history_of(const config::Config& config) {
@@ -88,16 +104,8 @@ std::optional<bisect::CommitHistory> history_of(const config::Config& config) {
 Result<terminal::FoundIncident> gather(storage::Database& database,
                                        const bisect::CommitHistory* history,
                                        const IncidentRow& incident) {
-  terminal::FoundIncident found{.row = incident, .culprit = {}, .issue = {}};
   TW_TRY(const auto result, result_of(database, incident));
-  if (result) {
-    const auto cause = terminal::cause_of(*result, history);
-    found.culprit = cause.culprit;
-    found.confidence = cause.confidence;
-  }
-  TW_TRY(const auto messages, storage::IncidentStore(database).outbox_of(incident.id));
-  found.issue = terminal::issue_text(messages);
-  return found;
+  return found_incident(database, history, incident, result);
 }
 
 Result<ComparisonFacts> gather(storage::Database& database, const config::Config& config,
@@ -123,9 +131,8 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   facts.runs = static_cast<int>(runs.size());
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison.id));
   for (const auto& incident : incidents) {
-    TW_TRY(auto found, gather(database, history, incident));
-    facts.incidents.push_back(std::move(found));
     TW_TRY(const auto result, result_of(database, incident));
+    TW_TRY(facts.incidents.emplace_back(), found_incident(database, history, incident, result));
     if (!result) continue;
     facts.runs += result->runs;
     facts.builds += result->builds;
@@ -179,11 +186,12 @@ ExitStatus exit_status_of(const ComparisonFacts& facts) {
   const bool is_broken_off = state == storage::ComparisonState::refused ||
                              state == storage::ComparisonState::failed ||
                              state == storage::ComparisonState::cancelled;
-  if (is_broken_off || !is_end(state)) return ExitStatus::environment;
+  if (is_broken_off) return ExitStatus::environment;
   const auto count = [&](Verdict verdict) {
     return std::ranges::count(facts.verdicts, verdict, &storage::VerdictRow::verdict);
   };
   if (!facts.incidents.empty() || count(Verdict::regressed) > 0) return ExitStatus::regression;
+  if (!is_end(state)) return ExitStatus::environment;
   const auto concluded = count(Verdict::unchanged) + count(Verdict::improved);
   const auto unclear = count(Verdict::inconclusive) + count(Verdict::failed);
   return concluded == 0 && unclear > 0 ? ExitStatus::no_conclusion : ExitStatus::done;

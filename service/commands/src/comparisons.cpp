@@ -18,7 +18,11 @@ namespace {
 
 using storage::ComparisonRow;
 
-constexpr int kComparisonsShown = 50;
+struct ListOptions {
+  std::string state;
+  std::string purpose;
+  int limit = kItemsShown;
+};
 
 /// What is to be said of a comparison: what it waits for, else how it ended.
 Result<std::string> remark_on(storage::Database& database, const ComparisonRow& row) {
@@ -26,19 +30,23 @@ Result<std::string> remark_on(storage::Database& database, const ComparisonRow& 
   return waits.empty() ? report::remark_on(row) : waits;
 }
 
-Outcome run_list(const Invocation& invocation) {
+Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
   storage::BuildStore builds(*database);
-  TW_TRY(const auto rows, storage::ComparisonStore(*database).list(kComparisonsShown));
-  using Align = terminal::Table::Align;
-  constexpr std::size_t kRemarkMin = 44;
-  Items items{terminal::Table({{"id", Align::right},
-                               {"started, UTC", Align::right, 3},
-                               {"purpose", Align::left, 2},
+  const auto fits = [&](const ComparisonRow& row) {
+    return admits(options.state, to_string(row.state)) &&
+           admits(options.purpose, to_string(row.purpose));
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::ComparisonStore>(*database, options.limit, fits));
+  using Fit = terminal::Table::Fit;
+  constexpr std::size_t kRemarkMin = 30;
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {.heading = "started, UTC", .rank = 1, .fit = Fit::whole},
+                               {.heading = "purpose", .fit = Fit::whole},
                                {"candidate"},
-                               {"baseline", Align::left, 1},
-                               {"result"},
-                               {"remark", Align::left, 0, kRemarkMin}})};
+                               {"baseline"},
+                               {.heading = "result", .fit = Fit::whole},
+                               {.heading = "remark", .least = kRemarkMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     TW_TRY(const auto candidate, builds.get(row.candidate));
     std::string baseline;
@@ -60,7 +68,10 @@ Outcome run_list(const Invocation& invocation) {
                           {"remark", report::text_or_null(remark)},
                           {"created_at", platform::iso_utc(row.created_at)}});
   }
-  print(invocation, items, "No comparison yet: `torchwatch nightly` carries out what is due.");
+  const bool is_narrowed = !options.state.empty() || !options.purpose.empty();
+  print(invocation, items,
+        is_narrowed ? "No such comparison."
+                    : "No comparison yet: `torchwatch nightly` carries out what is due.");
   return ExitStatus::done;
 }
 
@@ -82,12 +93,19 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
   TW_TRY(const auto facts, gather(*database, config, history ? &*history : nullptr, row));
   if (!invocation.json) {
     TW_TRY(const auto remark, remark_on(*database, row));
-    invocation.out << terminal::wrapped(
-        "comparison " + std::to_string(row.id) + ", " + std::string(to_string(row.purpose)) + ", " +
-            std::string(to_string(row.state)) + (remark.empty() ? "" : ": " + remark),
-        invocation.screen.columns, 2);
+    TW_TRY(const auto result, report::result_word(*database, row));
+    // Without verdicts the sentence that follows has the reason.
+    const bool is_said = remark.empty() || (facts.verdicts.empty() && remark == row.reason);
+    invocation.out << terminal::wrapped("comparison " + std::to_string(row.id) + ", " +
+                                            std::string(to_string(row.purpose)) + ", " + result +
+                                            (is_said ? "" : ": " + remark),
+                                        invocation.screen.columns, 2);
   }
-  return print(invocation, *database, facts, all);
+  TW_TRY(const auto status, print(invocation, *database, facts, all));
+  if (is_end(row.state) || status == ExitStatus::regression) return status;
+  // What is under way has no conclusion yet; what waits does so for its environment.
+  TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::comparison, row.id));
+  return waits.empty() ? ExitStatus::no_conclusion : status;
 }
 
 std::string path_of(storage::Id comparison, const std::string& action) {
@@ -119,7 +137,14 @@ Outcome run_retry(const Invocation& invocation, storage::Id id) {
 
 void add_comparisons(Commands& all) {
   Noun noun(all, "comparison", "Comparisons: list, show, cancel, retry");
-  noun.add("list", "Recent comparisons, newest first, and what they wait for", run_list);
+  auto narrowed = std::make_shared<ListOptions>();
+  auto& list = noun.add(
+      "list", "Recent comparisons, newest first, and what they wait for",
+      [narrowed](const Invocation& invocation) { return run_list(invocation, *narrowed); });
+  add_filter<storage::ComparisonState>(list, "state", narrowed->state);
+  add_filter<storage::Purpose>(list, "purpose", narrowed->purpose);
+  add_limit(list, narrowed->limit);
+  list.footer("torchwatch comparison list --purpose nightly --limit 10");
   auto with_unchanged = std::make_shared<bool>(false);
   auto& show = noun.add_with_id("show", "Print what changed, and its incidents",
                                 [with_unchanged](const Invocation& invocation, storage::Id id) {

@@ -39,7 +39,8 @@ Outcome run_restore(const Invocation& invocation, const fs::path& file) {
     invocation.out << nlohmann::json{{"schema", 1}, {"replaced", replaced}}.dump(2) << '\n';
     return ExitStatus::done;
   }
-  invocation.out << config.storage.path.string() << " is now what " << file.string() << " holds\n";
+  invocation.out << "restored " << config.storage.path.string() << " from " << file.string()
+                 << '\n';
   if (!kept.empty()) invocation.out << "the replaced database is " << kept.string() << '\n';
   return ExitStatus::done;
 }
@@ -47,7 +48,8 @@ Outcome run_restore(const Invocation& invocation, const fs::path& file) {
 Outcome run_check(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto breaches, database->check_invariants(invocation.stop));
-  Items items{terminal::Table({{"broken rule"}, {"rows"}})};
+  Items items{terminal::Table({{.heading = "broken rule", .fit = terminal::Table::Fit::wrap},
+                               {.heading = "rows", .fit = terminal::Table::Fit::wrap}})};
   for (const auto& breach : breaches) {
     items.table.add({breach.invariant, breach.rows});
     items.json.push_back({{"invariant", breach.invariant}, {"rows", breach.rows}});
@@ -114,11 +116,12 @@ void add_export(Noun& database) {
   auto& command = database.add(
       "export", "Print what was measured, for other programs",
       [options](const Invocation& invocation) { return run_export(invocation, *options); });
-  command.add_option("WHAT", options->what, "verdicts, or samples: every run with its samples")
+  command
+      .add_option("WHAT", options->what, "verdicts, or samples: every run with its samples, in ns")
       ->required()
-      ->check(CLI::IsMember({"verdicts", "samples"}));
+      ->check(one_of({"verdicts", "samples"}));
   command.add_option("--format", options->format, "csv or json-lines; default: csv")
-      ->check(CLI::IsMember({"csv", "json-lines"}))
+      ->check(one_of({"csv", "json-lines"}))
       ->type_name("FORMAT");
   command.add_option("--out", options->file, "Write into this file; default: standard output")
       ->type_name("FILE");
@@ -142,9 +145,11 @@ void add_with_file(Noun& database, const std::string& verb, const std::string& w
 void add_database(Commands& all) {
   Noun noun(all, "database", "The database and the caches: backup, restore, check, gc, export",
             "check");
-  add_with_file(noun, "backup", "Copy it into a new file, also while the daemon runs",
-                "The file; it must not exist", run_backup);
-  add_with_file(noun, "restore", "Put a backup in its place, and keep what is replaced",
+  add_with_file(noun, "backup",
+                "Copy the database into a new file, also while the daemon runs, and check the copy",
+                "The new file; one that exists is left as it is", run_backup);
+  add_with_file(noun, "restore",
+                "Put a backup in its place, while no daemon runs; what it replaces is kept",
                 "The backup; it is checked before anything is replaced", run_restore);
   noun.add("check", "Check every stored row, reference and digest", run_check);
   noun.add("gc",

@@ -1,13 +1,16 @@
 #include "torchwatch/commands/incident_output.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/reader_command.hpp"
-#include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -22,20 +25,41 @@ namespace {
 using nlohmann::json;
 using terminal::IncidentFacts;
 
-Status add_bisection(storage::Database& database, IncidentFacts& facts) {
+/// An incident with the stored result of its bisection; null while there is none.
+struct Shown {
+  IncidentFacts facts;
+  json bisection_result;
+};
+
+/// What the search before this one named, if a person disputed it.
+Result<std::optional<terminal::Disputed>> disputed_by(storage::BisectionStore& bisections,
+                                                      const storage::BisectionRow& row) {
+  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+  if (!spec.dispute) return std::nullopt;
+  const auto& [id, by, reason, at] = *spec.dispute;
+  TW_TRY(const auto first, bisections.get(id));
+  TW_TRY(const auto result, bisection::parse_bisection_result(first.result_json));
+  return terminal::Disputed{result.culprit().value_or("?"), {.by = by, .reason = reason, .at = at}};
+}
+
+Status add_bisection(storage::Database& database, Shown& shown) {
+  auto& facts = shown.facts;
   if (!facts.row.bisection) return {};
   storage::BisectionStore bisections(database);
   TW_TRY(const auto row, bisections.get(*facts.row.bisection));
+  TW_TRY(facts.disputed, disputed_by(bisections, row));
   TW_TRY(const auto events, bisections.events_of(row.id));
   TW_TRY(facts.trace, bisection::trace_of(row, events));
   if (row.result_json.empty()) return {};
   TW_TRY(facts.result, bisection::parse_bisection_result(row.result_json));
+  shown.bisection_result = report::embedded(row.result_json);
   return {};
 }
 
-Result<IncidentFacts> gather_incident(storage::Database& database, const config::Config& config,
-                                      storage::Id id) {
-  IncidentFacts facts;
+Result<Shown> gather_incident(storage::Database& database, const config::Config& config,
+                              storage::Id id) {
+  Shown shown;
+  auto& facts = shown.facts;
   facts.confidence = config.detect.confidence;
   storage::IncidentStore incidents(database);
   TW_TRY(facts.row, incidents.get(id));
@@ -48,33 +72,55 @@ Result<IncidentFacts> gather_incident(storage::Database& database, const config:
     TW_TRY(const auto baseline, builds.get(*comparison.baseline));
     facts.baseline = baseline.name;
   }
-  TW_TRY_VOID(add_bisection(database, facts));
-  const auto plan = comparison::parse_plan(comparison.plan_json);
-  if (!facts.row.series.empty()) {
-    const auto worst =
-        std::ranges::min_element(facts.row.series, [](const auto& left, const auto& right) {
-          return report::is_larger(report::effect_of(left), report::effect_of(right));
-        });
-    facts.reproduce =
-        report::compare_command(facts.baseline, facts.candidate, worst->series.benchmark,
-                                plan ? std::optional(plan->preset) : std::nullopt);
-  }
-  return facts;
+  TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
+  TW_TRY_VOID(add_bisection(database, shown));
+  facts.reproduce =
+      report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
+  return shown;
 }
 
-Result<json> json_of(storage::Database& database, const IncidentFacts& facts) {
+json json_of(const Shown& shown) {
+  const auto& facts = shown.facts;
   auto object = report::json_of(facts.row);
   object["schema"] = 1;
   object["baseline"] = report::text_or_null(facts.baseline);
   object["candidate"] = facts.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
-  object["bisection_result"] = nullptr;
+  object["decisions"] = json::array();
+  for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
+  object["reason"] = report::text_or_null(facts.reason);
+  object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = json::array();
   for (const auto& step : facts.trace) object["bisection_trace"].push_back(to_json(step));
-  if (!facts.row.bisection) return object;
-  TW_TRY(const auto row, storage::BisectionStore(database).get(*facts.row.bisection));
-  object["bisection_result"] = report::embedded(row.result_json);
   return object;
+}
+
+/// The text of the issue as it would be now, of an incident that has none yet.
+Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
+                                        const storage::IncidentRow& incident) {
+  TW_TRY(auto opened, open_for_reading(invocation));
+  auto& services = opened.services();
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(auto facts, nightly::incident_facts(services, incident, comparison));
+  TW_TRY_VOID(nightly::add_history(services, comparison, facts));
+  facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
+  storage::OutboxRow issue;
+  issue.title = report::incident_title(facts);
+  issue.body = report::issue_body(facts);
+  return issue;
+}
+
+Outcome print_issue(const Invocation& invocation, const IncidentFacts& facts) {
+  auto messages = facts.messages;
+  if (messages.empty()) {
+    TW_TRY(messages.emplace_back(), issue_so_far(invocation, facts.row));
+    invocation.err << "There is no issue yet; this is its text as it would be now.\n";
+  }
+  for (const auto& message : messages) {
+    invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
+  }
+  return ExitStatus::done;
 }
 
 }  // namespace
@@ -82,18 +128,13 @@ Result<json> json_of(storage::Database& database, const IncidentFacts& facts) {
 Outcome show_incident(const Invocation& invocation, storage::Id id, bool markdown) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
-  TW_TRY(const auto facts, gather_incident(*database, config, id));
+  TW_TRY(const auto shown, gather_incident(*database, config, id));
+  const auto& facts = shown.facts;
   if (invocation.json) {
-    TW_TRY(const auto object, json_of(*database, facts));
-    invocation.out << object.dump(2) << '\n';
+    invocation.out << json_of(shown).dump(2) << '\n';
     return ExitStatus::done;
   }
-  if (markdown) {
-    for (const auto& message : facts.messages) {
-      invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
-    }
-    return ExitStatus::done;
-  }
+  if (markdown) return print_issue(invocation, facts);
   const auto history = history_of(config);
   terminal::print(invocation.out, facts, history ? &*history : nullptr, invocation.screen);
   return ExitStatus::done;

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
@@ -9,8 +10,9 @@
 #include "torchwatch/commands/incident_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -21,54 +23,56 @@
 namespace torchwatch::commands {
 namespace {
 
-constexpr int kIncidentsShown = 50;
+struct ListOptions {
+  bool open = false;
+  std::string state;
+  std::string kind;
+  SelectionOptions suite;
+  int limit = kItemsShown;
+};
 
-Outcome run_list(const Invocation& invocation) {
+/// Whether one of the incident's series is what was asked for.
+bool concerns(const storage::IncidentRow& row, const comparison::Selection& selection) {
+  if (selection == comparison::Selection{}) return true;
+  return std::ranges::any_of(
+      row.series, [&](const auto& effect) { return is_selected(selection, effect.series); });
+}
+
+Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::IncidentStore(*database).list(kIncidentsShown));
+  TW_TRY(const auto selection, options.suite.selection());
+  const auto fits = [&](const storage::IncidentRow& row) {
+    const bool is_open = row.state != storage::IncidentState::closed;
+    return (is_open || !options.open) && admits(options.state, to_string(row.state)) &&
+           admits(options.kind, to_string(row.kind)) && concerns(row, selection);
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::IncidentStore>(*database, options.limit, fits));
+  using Fit = terminal::Table::Fit;
+  constexpr std::size_t kTextMin = 24;
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"opened, UTC", terminal::Table::Align::left, 2},
-                               {"kind"},
-                               {"state"},
-                               {"issue", terminal::Table::Align::left, 1},
-                               {"culprit"},
-                               {"title"}})};
+                               {.heading = "opened, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "kind", .fit = Fit::whole},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "issue", .rank = 1, .fit = Fit::whole},
+                               {.heading = "title", .least = kTextMin, .fit = Fit::wrap},
+                               {.heading = "culprit", .least = kTextMin, .fit = Fit::wrap}})};
   TW_TRY(const auto config, invocation.load_config());
   const auto history = history_of(config);
   for (const auto& row : rows) {
     TW_TRY(const auto found, gather(*database, history ? &*history : nullptr, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.opened_at),
                      std::string(to_string(row.kind)), std::string(report::state_word(row)),
-                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", found.culprit,
-                     row.title});
+                     row.issue_number ? "#" + std::to_string(*row.issue_number) : "", row.title,
+                     found.culprit});
     items.json.push_back(report::json_of(row));
     items.json.back()["culprit"] = report::text_or_null(found.culprit);
   }
-  print(invocation, items, "No incident.");
+  print(invocation, items, options.open ? "No open incident." : "No incident.");
   return ExitStatus::done;
 }
 
 std::string path_of(storage::Id incident, const std::string& action) {
   return "/api/v1/incidents/" + std::to_string(incident) + "/" + action;
-}
-
-Outcome run_acknowledge(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(
-      make(invocation, {.path = path_of(id, "acknowledge"), .without_daemon = [id](auto& services) {
-                          return storage::IncidentStore(services.database).acknowledge(id);
-                        }}));
-  invocation.out << "incident " << id << " acknowledged\n";
-  return ExitStatus::done;
-}
-
-Outcome run_close(const Invocation& invocation, storage::Id id) {
-  TW_TRY_VOID(
-      make(invocation,
-           {.path = path_of(id, "close"), .without_daemon = [id](auto& services) {
-              return storage::IncidentStore(services.database).close(id, services.clock.wall_now());
-            }}));
-  invocation.out << "incident " << id << " closed\n";
-  return ExitStatus::done;
 }
 
 /// Who decides, and why.
@@ -79,14 +83,23 @@ struct DecisionOptions {
   std::string name() const { return by.empty() ? platform::user_name(getuid()) : by; }
 };
 
-Outcome run_reopen(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
+/// A decision's verb, of the command and of its path, and what it makes of an incident.
+struct DecisionVerb {
+  std::string verb;
+  storage::DecisionKind kind;
+};
+
+Outcome run_decision(const Invocation& invocation, storage::Id id, const DecisionVerb& verb,
+                     const DecisionOptions& options) {
   const auto by = options.name();
-  TW_TRY_VOID(make(
-      invocation,
-      {.path = path_of(id, "reopen"), .body = {{"by", by}}, .without_daemon = [&](auto& services) {
-         return nightly::reopen_incident(services, id, by);
-       }}));
-  invocation.out << "incident " << id << " reopened by " << by << "\n";
+  nlohmann::json body{{"by", by}};
+  if (!options.reason.empty()) body["reason"] = options.reason;
+  const auto decide = [&](comparison::Services& services) {
+    return nightly::decide_incident(services, id, verb.kind, by, options.reason);
+  };
+  TW_TRY_VOID(
+      make(invocation, {.path = path_of(id, verb.verb), .body = body, .without_daemon = decide}));
+  invocation.out << "incident " << id << ' ' << to_string(verb.kind) << " by " << by << '\n';
   return ExitStatus::done;
 }
 
@@ -105,48 +118,68 @@ Outcome run_dispute(const Invocation& invocation, storage::Id id, const Decision
 }
 
 Outcome run_retest(const Invocation& invocation, storage::Id id) {
+  auto is_new = true;
+  storage::Id comparison = 0;
   const auto retest = [&](comparison::Services& services) -> Status {
-    TW_TRY_VOID(nightly::retest_incident(services, id));
+    TW_TRY(const auto due, nightly::retest_incident(services, id));
+    is_new = due.is_new;
+    comparison = due.comparison.id;
     return {};
   };
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
-  invocation.out
-      << "incident " << id
-      << " is due to be measured again by the daemon, or the next `torchwatch nightly`\n";
+  TW_TRY(const auto reply,
+         make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
+  is_new = reply.value("is_new", is_new);
+  comparison = reply.value("comparison", comparison);
+  invocation.out << "incident " << id << " is due " << (is_new ? "" : "already ")
+                 << "to be measured again, by comparison " << comparison
+                 << ", in the daemon or the next `torchwatch nightly`\n";
   return ExitStatus::done;
 }
 
-Outcome run_accept(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
-  const auto by = options.name();
-  TW_TRY_VOID(make(invocation, {.path = path_of(id, "accept"),
-                                .body = {{"by", by}, {"reason", options.reason}},
-                                .without_daemon = [&](auto& services) {
-                                  return nightly::accept_incident(services, id, by, options.reason);
-                                }}));
-  invocation.out << "incident " << id << " accepted by " << by << "\n";
-  return ExitStatus::done;
-}
-
-}  // namespace
-
-namespace {
-
-using Decide = Outcome (*)(const Invocation&, storage::Id, const DecisionOptions&);
-
-/// Adds a verb that says who decides, and --reason if one is needed.
-CLI::App& add_decision(Noun& noun, const std::string& verb, const std::string& what,
-                       bool needs_reason, Decide decide) {
-  auto options = std::make_shared<DecisionOptions>();
-  auto& command =
-      noun.add_with_id(verb, what, [options, decide](const Invocation& invocation, storage::Id id) {
-        return decide(invocation, id, *options);
-      });
-  command.add_option("--by", options->by, "Who decides; default: $USER, or your user's name")
+/// Adds the options that say who decides, and why.
+void add_decision_options(CLI::App& command, DecisionOptions& options, bool needs_reason) {
+  command.add_option("--by", options.by, "Who decides; default: $USER, or your user's name")
       ->envname("USER");
-  if (!needs_reason) return command;
-  command.add_option("--reason", options->reason, "Why; shown with the incident and in its issue")
-      ->required();
+  command.add_option("--reason", options.reason, "Why; shown with the incident and in its issue")
+      ->required(needs_reason);
+}
+
+CLI::App& add_decision(Noun& noun, const DecisionVerb& verb, const std::string& what) {
+  auto options = std::make_shared<DecisionOptions>();
+  auto& command = noun.add_with_id(verb.verb, what,
+                                   [options, verb](const Invocation& invocation, storage::Id id) {
+                                     return run_decision(invocation, id, verb, *options);
+                                   });
+  add_decision_options(command, *options, verb.kind == storage::DecisionKind::accepted);
   return command;
+}
+
+void add_dispute(Noun& noun) {
+  auto options = std::make_shared<DecisionOptions>();
+  auto& command = noun.add_with_id(
+      "dispute",
+      "Say that the commit it names is wrong: it is searched again, on fresh measurements, and "
+      "counted",
+      [options](const Invocation& invocation, storage::Id id) {
+        return run_dispute(invocation, id, *options);
+      });
+  add_decision_options(command, *options, true);
+  command.footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
+}
+
+void add_list(Noun& noun) {
+  auto options = std::make_shared<ListOptions>();
+  auto& list = noun.add("list", "Incidents, newest first", [options](const Invocation& invocation) {
+    return run_list(invocation, *options);
+  });
+  auto* open = list.add_flag("--open", options->open, "Only those that are not closed");
+  add_filter<storage::IncidentState>(list, "state", options->state);
+  list.get_option("--state")->excludes(open);
+  add_filter<IncidentKind>(list, "kind", options->kind);
+  options->suite.add_to(list);
+  options->suite.add_metric_to(list);
+  add_limit(list, options->limit);
+  list.footer("torchwatch incident list --open --workload resnet18");
 }
 
 }  // namespace
@@ -154,25 +187,23 @@ CLI::App& add_decision(Noun& noun, const std::string& verb, const std::string& w
 void add_incidents(Commands& all) {
   Noun noun(all, "incident",
             "What got worse: list, show, acknowledge, accept, close, reopen, dispute, retest");
-  noun.add("list", "Incidents, newest first", run_list);
+  add_list(noun);
   auto markdown = std::make_shared<bool>(false);
   noun.add_with_id("show", "What got worse, the culprit, and what to do next",
                    [markdown](const Invocation& invocation, storage::Id id) {
                      return show_incident(invocation, id, *markdown);
                    })
       .add_flag("--markdown", *markdown, "Print the text of its issue instead");
-  noun.add_with_id("acknowledge", "Mark it as being worked on; it stays open", run_acknowledge);
-  noun.add_with_id("close", "Mark it as fixed; reopened if it recurs", run_close);
-  add_decision(noun, "accept",
-               "Accept the change; later builds are compared with the build that brought it", true,
-               run_accept)
+  using enum storage::DecisionKind;
+  add_decision(noun, {"acknowledge", acknowledged}, "Mark it as being worked on; it stays open");
+  add_decision(noun, {"close", closed},
+               "Mark it as mended, and close its issue; if it recurs, it is a new incident")
+      .footer("torchwatch incident close 7 --reason \"mended by 5d1c1c3f0a9e\"");
+  add_decision(noun, {"accept", accepted},
+               "Accept the change; later builds are compared with the build that brought it")
       .footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
-  add_decision(noun, "reopen", "Open a closed or accepted one again", false, run_reopen);
-  add_decision(noun, "dispute",
-               "Say that the commit it names is wrong: it is searched again, on fresh "
-               "measurements, and counted",
-               true, run_dispute)
-      .footer("torchwatch incident dispute 7 --reason \"it only changes a test\"");
+  add_decision(noun, {"reopen", reopened}, "Open a closed or accepted one again, and its issue");
+  add_dispute(noun);
   noun.add_with_id("retest", "Measure its series again, with the newest build", run_retest);
 }
 

@@ -17,6 +17,13 @@ void print(const Invocation& invocation, const Items& items, const std::string& 
   }
 }
 
+void add_limit(CLI::App& list, int& limit) {
+  constexpr int kMost = 10'000;
+  list.add_option("--limit", limit, "How many, the newest first")
+      ->check(whole_number(1, kMost))
+      ->capture_default_str();
+}
+
 Result<std::string> what_it_waits_for(storage::Database& database, storage::ItemKind kind,
                                       storage::Id id) {
   TW_TRY(const auto setback, storage::SetbackStore(database).find({kind, std::to_string(id)}));

@@ -5,6 +5,7 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -17,7 +18,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kRequestsShown = 50;
+constexpr std::size_t kTextMin = 30;  ///< columns in which a sentence can be read
+
+struct ListOptions {
+  std::string state;
+  std::string kind;
+  int limit = kItemsShown;
+};
 
 /// A request for two named builds is one for a comparison, whichever endpoint took it.
 std::string kind_text(const storage::RequestRow& row) {
@@ -25,6 +32,41 @@ std::string kind_text(const storage::RequestRow& row) {
   const bool names_builds =
       row.kind == storage::RequestKind::nightly && body.is_object() && body.contains("candidate");
   return names_builds ? "comparison" : std::string(to_string(row.kind));
+}
+
+/// A commit as people write it: its first digits; a name as it is.
+std::string short_name(const std::string& text) {
+  constexpr std::size_t kDigits = 12;
+  const bool is_sha =
+      text.size() > kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_sha ? text.substr(0, kDigits) : text;
+}
+
+/// What a request is about: two builds, commits, or whatever is due.
+std::string subject_of(const json& body) {
+  const auto name = [&](const char* member) {
+    return short_name(body.value(member, std::string()));
+  };
+  if (body.contains("candidate")) return name("candidate") + " against " + name("baseline");
+  const auto range = body.contains("good") ? name("good") + " to " + name("bad") : std::string();
+  if (!body.contains("suspect")) return range.empty() ? "every nightly that is due" : range;
+  return name("suspect") + " against its parent" + (range.empty() ? "" : ", then " + range);
+}
+
+/// "right against left, dlrm, cpu-train, now": what was asked for.
+std::string asked_text(const storage::RequestRow& row) {
+  const auto body = report::embedded(row.body_json);
+  if (!body.is_object()) return "";
+  auto text = subject_of(body);
+  for (const auto* member : {"workloads", "configurations", "variants", "metrics"}) {
+    for (const auto& each : body.value(member, json::array())) {
+      text += ", " + each.get<std::string>();
+    }
+  }
+  for (const auto* member : {"device", "mode", "variant", "metric", "preset"}) {
+    if (body.contains(member)) text += ", " + body.at(member).get<std::string>();
+  }
+  return body.value("now", false) ? text + ", now" : text;
 }
 
 /// "the reason", or "comparison 4": what a request led to.
@@ -36,21 +78,31 @@ std::string result_text(const storage::RequestRow& row) {
   return "";
 }
 
-Outcome run_requests(const Invocation& invocation) {
+Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
-  TW_TRY(const auto rows, storage::RequestStore(*database).list(kRequestsShown));
-  Items items{terminal::Table(
-      {{"id", terminal::Table::Align::right}, {"asked, UTC"}, {"kind"}, {"state"}, {"result"}})};
+  const auto fits = [&](const storage::RequestRow& row) {
+    return admits(options.state, to_string(row.state)) && admits(options.kind, to_string(row.kind));
+  };
+  TW_TRY(const auto rows, newest_fitting<storage::RequestStore>(*database, options.limit, fits));
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{"id", terminal::Table::Align::right},
+                               {.heading = "asked, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "kind", .rank = 3, .fit = Fit::whole},
+                               {.heading = "asked for", .least = kTextMin, .fit = Fit::wrap},
+                               {.heading = "by", .rank = 1},
+                               {.heading = "state", .fit = Fit::whole},
+                               {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     kind_text(row), std::string(to_string(row.state)),
-                     waits.empty() ? result_text(row) : waits});
+                     kind_text(row), asked_text(row), report::name_of(row.asked_by),
+                     std::string(to_string(row.state)), waits.empty() ? result_text(row) : waits});
     items.json.push_back({{"id", row.id},
                           {"kind", to_string(row.kind)},
                           {"state", to_string(row.state)},
                           {"body", report::embedded(row.body_json)},
                           {"result", report::embedded(row.result_json)},
+                          {"asked_by", report::text_or_null(report::name_of(row.asked_by))},
                           {"waits_for", report::text_or_null(waits)},
                           {"created_at", report::time_of(row.created_at)}});
   }
@@ -73,22 +125,26 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
-  Items items{terminal::Table({{"key"},
-                               {"incident", terminal::Table::Align::right},
-                               {"kind"},
-                               {"state"},
-                               {"tries", terminal::Table::Align::right},
-                               {"last error"}})};
+  using Align = terminal::Table::Align;
+  using Fit = terminal::Table::Fit;
+  Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
+                               {"incident", Align::right},
+                               {.heading = "kind", .rank = 1, .fit = Fit::whole},
+                               {.heading = "state", .fit = Fit::whole},
+                               {"failed", Align::right, 2},
+                               {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     items.table.add({row.key, row.incident == 0 ? "alarm" : std::to_string(row.incident),
                      std::string(to_string(row.kind)), std::string(to_string(row.state)),
-                     std::to_string(row.tries), row.last_error});
+                     figures::count(static_cast<std::size_t>(row.failures), "time"),
+                     row.last_error});
     items.json.push_back({{"key", row.key},
                           {"incident", row.incident == 0 ? json() : json(row.incident)},
                           {"kind", to_string(row.kind)},
                           {"state", to_string(row.state)},
                           {"title", report::text_or_null(row.title)},
                           {"tries", row.tries},
+                          {"failures", row.failures},
                           {"not_before", report::time_of(row.not_before)},
                           {"last_error", report::text_or_null(row.last_error)}});
   }
@@ -112,7 +168,13 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
 
 void add_requests(Commands& all) {
   Noun noun(all, "request", "What the daemon was asked for: list, cancel");
-  noun.add("list", "Recent requests, newest first, and what they wait for", run_requests);
+  auto options = std::make_shared<ListOptions>();
+  auto& list = noun.add(
+      "list", "Recent requests, newest first, and what they wait for",
+      [options](const Invocation& invocation) { return run_requests(invocation, *options); });
+  add_filter<storage::RequestState>(list, "state", options->state);
+  add_filter<storage::RequestKind>(list, "kind", options->kind);
+  add_limit(list, options->limit);
   noun.add_with_id("cancel", "Cancel a request that has not ended", run_cancel);
 }
 

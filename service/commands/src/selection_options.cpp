@@ -1,7 +1,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 
 #include "torchwatch/daemon/application.hpp"
-#include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/requests/check.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -24,8 +24,8 @@ void SelectionOptions::add_to(CLI::App& command) {
       command.add_option("--configuration", configurations_,
                          "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer");
   command.add_option("--variant", variants_,
-                     "In this precision (fp32, tf32, fp16, bf16, amp), batch=N, threads=N, joined "
-                     "by commas");
+                     "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
+                     "threads=N, joined by commas");
   command
       .add_option("--device", device_,
                   "cpu or cuda: both configurations of that device; cpu if only --mode is given")
@@ -43,7 +43,8 @@ void SelectionOptions::add_metric_to(CLI::App& command) {
 
 void SelectionOptions::add_preset_to(CLI::App& command) {
   command.add_option("--preset", preset_,
-                     "small (seconds on two cores) or paper (TorchBench's sizes)");
+                     "small (seconds on two cores) or paper (TorchBench's sizes); default: [suite] "
+                     "preset");
 }
 
 Result<std::vector<Configuration>> SelectionOptions::configurations() const {
@@ -79,12 +80,14 @@ Status SelectionOptions::apply(config::Config& config) const {
   return {};
 }
 
-Status check_workloads(const config::Config& config, const comparison::Selection& selection) {
-  if (selection.workloads.empty()) return {};
-  TW_TRY(const auto known, daemon::suite_workloads(config));
-  const auto checked = daemon::check_suite(selection.workloads, known);
-  if (checked.severity == daemon::Severity::good) return {};
-  return fail(ErrorCode::invalid, checked.found + "; " + checked.remedy);
+Status check_selection(const config::Config& config, const comparison::Selection& selection) {
+  std::vector<std::string> workloads;
+  if (!selection.workloads.empty()) {
+    TW_TRY(workloads, daemon::suite_workloads(config));
+  }
+  return requests::check_selection(
+      {.config = config, .workloads = std::move(workloads), .has_gpu = requests::has_gpu()},
+      selection);
 }
 
 }  // namespace torchwatch::commands

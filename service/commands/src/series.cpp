@@ -25,23 +25,21 @@ constexpr std::size_t kPairsMin = 4;  ///< fewer say nothing about noise
 struct Options {
   SelectionOptions selection;
   int last = 30;
+  bool commits = false;
 };
-
-template <typename T>
-bool is_among(const std::vector<T>& asked, const T& value) {
-  return asked.empty() || std::ranges::find(asked, value) != asked.end();
-}
 
 Result<std::vector<Series>> selected_series(storage::Database& database,
                                             const comparison::Selection& selection) {
   TW_TRY(auto all, storage::RunStore(database).all_series());
-  std::erase_if(all, [&](const Series& series) {
-    const auto& [workload, configuration, variant] = series.benchmark;
-    return !is_among(selection.workloads, workload) ||
-           !is_among(selection.configurations, configuration) ||
-           !is_among(selection.variants, variant) || !is_selected(selection, series.metric);
-  });
+  std::erase_if(all, [&](const Series& series) { return !is_selected(selection, series); });
   return all;
+}
+
+/// Refuses a workload without values that is not in the suite either. Errors: invalid, saying what
+/// was probably meant.
+Status check_found(const config::Config& config, const std::vector<Series>& found,
+                   const comparison::Selection& selection) {
+  return found.empty() ? check_selection(config, {.workloads = selection.workloads}) : Status{};
 }
 
 /// Pairs of successive runs of one build, as the rules of times see them.
@@ -77,12 +75,15 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto selection, options.selection.selection());
   TW_TRY(const auto all, selected_series(*database, selection));
-  Items items{terminal::Table({{"workload"},
-                               {"configuration"},
-                               {"metric"},
-                               {"newest value", terminal::Table::Align::right},
-                               {"build"},
-                               {"measured, UTC", terminal::Table::Align::left, 1}})};
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY_VOID(check_found(config, all, selection));
+  Items items{terminal::Table(
+      {{"workload"},
+       {"configuration"},
+       {"metric"},
+       {"newest value", terminal::Table::Align::right},
+       {"build"},
+       {.heading = "measured, UTC", .rank = 1, .fit = terminal::Table::Fit::whole}})};
   for (const auto& series : all) {
     TW_TRY(const auto history, storage::RunStore(*database).history(series, 1));
     if (history.empty()) continue;
@@ -104,15 +105,18 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
 
 /// One series with its history.
 struct Shown {
-  Items runs{
-      terminal::Table({{"measured, UTC"}, {"build"}, {"value", terminal::Table::Align::right}})};
+  Items runs{terminal::Table({{.heading = "measured, UTC", .fit = terminal::Table::Fit::whole},
+                              {"build"},
+                              {"value", terminal::Table::Align::right}})};
   json object;
 };
 
 Result<Shown> shown(storage::Database& database, const config::Config& config, const Series& series,
-                    int last) {
+                    const Options& options) {
+  using enum storage::RunStore::HistoryOf;
   storage::RunStore store(database);
-  TW_TRY(const auto history, store.history(series, last));
+  TW_TRY(const auto history,
+         store.history(series, options.last, options.commits ? all_builds : published_builds));
   Shown shown;
   for (const auto& run : history) {
     TW_TRY(const auto build, build_name(database, run.build));
@@ -151,13 +155,14 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto selection, options.selection.selection());
   TW_TRY(const auto all, selected_series(*database, selection));
+  TW_TRY_VOID(check_found(config, all, selection));
   if (all.empty()) {
     return fail(ErrorCode::not_found,
                 "there is no such series: `torchwatch series list` has those with values");
   }
   auto objects = json::array();
   for (const auto& series : all) {
-    TW_TRY(auto each, shown(*database, config, series, options.last));
+    TW_TRY(auto each, shown(*database, config, series, options));
     const auto& effect = each.object["minimum_detectable_effect"];
     if (!invocation.json) {
       invocation.out << (objects.empty() ? "" : "\n") << to_string(series) << '\n';
@@ -167,6 +172,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
                      << '\n';
       print_samples(invocation.out, each.object["samples_ns"]);
       each.runs.table.print(invocation.out, invocation.screen);
+      if (each.runs.table.empty()) invocation.out << "no run of a published build; see --commits\n";
     }
     objects.push_back(std::move(each.object));
   }
@@ -193,9 +199,11 @@ void add_series(Commands& all) {
     options->selection.add_to(*command);
     options->selection.add_metric_to(*command);
   }
-  show.add_option("--last", options->last, "How many runs of a series")
-      ->check(CLI::Range(1, 10000))
+  show.add_option("--last", options->last, "How many runs of a series, the newest")
+      ->check(whole_number(1, 10'000))
       ->capture_default_str();
+  show.add_flag("--commits", options->commits,
+                "Also runs of commits, as bisections measure them; a build is then a commit's id");
   show.footer("torchwatch series show --workload resnet18 --metric time");
 }
 

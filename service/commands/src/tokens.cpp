@@ -63,12 +63,13 @@ Outcome run_create(const Invocation& invocation, const NewToken& wanted) {
 Outcome run_list(const Invocation& invocation) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto rows, storage::TokenStore(*database).list());
+  using Fit = terminal::Table::Fit;
   Items items{terminal::Table({{"id", terminal::Table::Align::right},
-                               {"name"},
-                               {"scopes"},
-                               {"made, UTC"},
-                               {"used, UTC"},
-                               {"revoked, UTC"}})};
+                               {.heading = "name", .fit = Fit::whole},
+                               {.heading = "scopes", .fit = Fit::wrap},
+                               {.heading = "made, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "used, UTC", .rank = 1, .fit = Fit::whole},
+                               {.heading = "revoked, UTC", .fit = Fit::whole}})};
   for (const auto& row : rows) {
     items.table.add({std::to_string(row.id), row.name, to_string(row.scopes),
                      platform::date_and_minute(row.made_at), minute_of(row.used_at),

@@ -1,21 +1,42 @@
 #include "torchwatch/commands/work.hpp"
 
 #include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/requests/check.hpp"
 
 namespace torchwatch::commands {
+namespace {
 
-Status make(const Invocation& invocation, const Change& change) {
+using nlohmann::json;
+
+/// A change that a row's state does not allow is the asker's mistake, not the machine's.
+Result<json> as_wrong_use(Result<json> changed) {
+  if (changed || changed.error().code != ErrorCode::conflict) return changed;
+  return fail(ErrorCode::invalid, changed.error().message);
+}
+
+}  // namespace
+
+Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) {
-    TW_TRY_VOID(daemon->post(change.path, change.body));
-    return {};
-  }
+  if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
-  return change.without_daemon(opened.services());
+  const auto changed = change.without_daemon(opened.services());
+  return as_wrong_use(changed ? Result<json>(json::object()) : Result<json>(fail(changed.error())));
 }
 
 Outcome carry_out(const Invocation& invocation, config::Config config, const Work& work) {
+  // A typo is found also where the database cannot be opened.
+  const auto reader = daemon::open_reader(config);
+  std::vector<std::string> workloads;
+  if (work.body.contains("workloads")) {
+    TW_TRY(workloads, daemon::suite_workloads(config));
+  }
+  TW_TRY_VOID(requests::check({.config = config,
+                               .database = reader ? reader->get() : nullptr,
+                               .workloads = std::move(workloads),
+                               .has_gpu = requests::has_gpu()},
+                              work.kind, work.body, requests::Asking::from_this_machine));
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (daemon) return daemon->hand_over(invocation, work.path, work.body);
   TW_TRY(auto opened, open_application(invocation, std::move(config)));

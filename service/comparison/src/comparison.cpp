@@ -81,11 +81,11 @@ class BlockExecutor {
   Schedule& schedule_;
 };
 
-/// Somebody may cancel a comparison while it is measured.
-Status require_not_ended(Services& services, storage::Id id) {
-  TW_TRY(const auto row, storage::ComparisonStore(services.database).get(id));
-  if (!is_end(row.state)) return {};
-  return fail(ErrorCode::conflict, "comparison " + std::to_string(id) + " was " +
+/// Somebody may cancel a comparison, and make it due again, while it is measured.
+Status require_unchanged(Services& services, const storage::ComparisonRow& measured) {
+  TW_TRY(const auto row, storage::ComparisonStore(services.database).get(measured.id));
+  if (row.version == measured.version) return {};
+  return fail(ErrorCode::conflict, "comparison " + std::to_string(row.id) + " became " +
                                        std::string(to_string(row.state)) + " meanwhile");
 }
 
@@ -136,7 +136,7 @@ Status measure(Services& services, const Comparison& comparison, const ComparedB
   BlockExecutor blocks(services, recorder, comparison, builds, schedule);
   services.progress.phase_started("measuring");
   for (auto step = schedule.next(); step.block; step = schedule.next()) {
-    TW_TRY_VOID(require_not_ended(services, comparison.row.id));
+    TW_TRY_VOID(require_unchanged(services, comparison.row));
     const auto& block = *step.block;
     services.progress.progress(step.decided, step.total,
                                to_string(block.benchmark) + ", " +

@@ -14,6 +14,19 @@ namespace {
 /// samples of 10 ms, and by no less with 20 ms (docs/measuring.md, "Interleaved pairs").
 constexpr std::int64_t kInterleavedSampleNs = 10'000'000;
 
+constexpr std::chrono::seconds kPauseMin{5};
+constexpr std::chrono::seconds kPauseMax{60};
+
+std::chrono::seconds pause_after(int kills) {
+  constexpr int kDoublingsMax = 4;
+  return std::min(kPauseMin * (1 << std::min(kills - 1, kDoublingsMax)), kPauseMax);
+}
+
+bool is_killed(const executor::RunOutcome& outcome) {
+  const auto* failure = std::get_if<executor::RunFailure>(&outcome);
+  return failure != nullptr && failure->is_killed;
+}
+
 /// A workload that reports its failure leaves its slot open for a second attempt, like one that
 /// crashed.
 storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome) {
@@ -121,10 +134,22 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   return issued;
 }
 
+Status RunRecorder::wait_after_kills(std::stop_token stop) {
+  if (killed_in_a_row_ == 0) return {};
+  const auto pause = pause_after(killed_in_a_row_);
+  services_.progress.log("waiting " + std::to_string(pause.count()) +
+                         " s, because a run was killed from outside, as when memory runs out");
+  services_.clock.wait(pause, stop);
+  if (!stop.stop_requested()) return {};
+  return fail(ErrorCode::cancelled, "interrupted before a run");
+}
+
 Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
                                     const Benchmark& benchmark, Pass pass, std::stop_token stop) {
+  TW_TRY_VOID(wait_after_kills(stop));
   TW_TRY(const auto issued, issue(slot, plan, benchmark, pass));
   TW_TRY(const auto outcome, services_.executor.run(issued.run, stop));
+  note(is_killed(outcome));
   const auto end = end_of(issued.run, outcome);
   TW_TRY_VOID(store_.record({end}, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
@@ -135,6 +160,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot
                                                         const Plan& plan,
                                                         const Benchmark& benchmark,
                                                         std::stop_token stop) {
+  TW_TRY_VOID(wait_after_kills(stop));
   TW_TRY(auto first, issue(slots[0], plan, benchmark, Pass::timing));
   TW_TRY(auto second, issue(slots[1], plan, benchmark, Pass::timing));
   for (auto* issued : {&first, &second}) {
@@ -142,6 +168,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot
     issued->run.request.batch_below_ns = kInterleavedSampleNs;
   }
   TW_TRY(const auto outcomes, services_.executor.run_pair({first.run, second.run}, stop));
+  note(is_killed(outcomes[0]) || is_killed(outcomes[1]));
   std::vector ends{end_of(first.run, outcomes[0]), end_of(second.run, outcomes[1])};
   fail_together(ends);
   TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));

@@ -36,6 +36,16 @@ bool is_selected(const Selection& selection, Metric metric) {
          std::ranges::find(selection.metrics, metric) != selection.metrics.end();
 }
 
+bool is_selected(const Selection& selection, const Series& series) {
+  const auto& [workload, configuration, variant] = series.benchmark;
+  const auto is_among = [](const auto& asked, const auto& value) {
+    return asked.empty() || std::ranges::find(asked, value) != asked.end();
+  };
+  return is_among(selection.workloads, workload) &&
+         is_among(selection.configurations, configuration) &&
+         is_among(selection.variants, variant) && is_selected(selection, series.metric);
+}
+
 Result<Plan> plan_of(Services& services, const Selection& selection) {
   auto config = services.config;
   if (!selection.workloads.empty()) config.suite.workloads = selection.workloads;

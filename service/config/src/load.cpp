@@ -239,8 +239,9 @@ fs::path control_socket(const Config& config) {
 Result<Config> load(const fs::path& file, bool required) {
   TW_TRY(const auto text, read_text(file));
   if (!text && required) {
-    return fail(ErrorCode::not_found, "no configuration " + file.string() +
-                                          "; check the path, or start from the example file");
+    return fail(ErrorCode::not_found, "there is no configuration " + file.string() +
+                                          "; `torchwatch init --config " + file.string() +
+                                          "` writes one");
   }
   Config config;
   config.folder = fs::absolute(file).lexically_normal().parent_path();

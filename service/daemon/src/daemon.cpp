@@ -13,11 +13,12 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/kits/suite.hpp"
-#include "torchwatch/nightly/acceptance.hpp"
+#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
+#include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::daemon {
@@ -52,6 +53,19 @@ http::ServerSettings server_settings(const config::Config& config) {
 std::vector<std::string> warnings_of(const Application& application) {
   if (application.sandbox().kind() != sandbox::Kind::none) return {};
   return {"foreign code runs without a sandbox; `torchwatch check` says why"};
+}
+
+Status check_request(Application& application, storage::RequestKind kind,
+                     const nlohmann::json& body, bool is_local) {
+  auto& services = application.services();
+  TW_TRY(auto workloads, services.runners.workloads());
+  return requests::check(
+      {.config = application.config(),
+       .database = &services.database,
+       .workloads = std::move(workloads),
+       .has_gpu = requests::has_gpu()},
+      kind, body,
+      is_local ? requests::Asking::from_this_machine : requests::Asking::from_elsewhere);
 }
 
 }  // namespace
@@ -113,29 +127,30 @@ api::Backend Daemon::backend() {
       .random = services.random,
       .request_arrived = wake,
       .problems = [this] { return health_->problems(); },
-      .accept_incident =
-          [&services](auto id, const auto& by, const auto& reason) {
-            return nightly::accept_incident(services, id, by, reason);
+      .decide_incident =
+          [&services](auto id, auto kind, const auto& by, const auto& reason) {
+            return nightly::decide_incident(services, id, kind, by, reason);
           },
       .tokens_changed =
-          [this] {
+          [this](const auto& revoked) {
             auto reloaded = tokens_->reload();
-            feed_->close_all();  // who follows with a revoked token is refused when it comes again
+            if (!revoked.empty()) feed_->close_streams_of(revoked);
             return reloaded;
           },
-      .reopen_incident = [&services](
-                             auto id,
-                             const auto& by) { return nightly::reopen_incident(services, id, by); },
       .dispute_incident = [&services](auto id, const auto& by,
                                       const auto& reason) -> Result<storage::Id> {
         TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
         return row.id;
       },
-      .retest_incident = [&services](auto id) -> Result<storage::Id> {
-        TW_TRY(const auto row, nightly::retest_incident(services, id));
-        return row.id;
+      .retest_incident = [&services](auto id) -> Result<std::pair<storage::Id, bool>> {
+        TW_TRY(const auto retest, nightly::retest_incident(services, id));
+        return std::pair{retest.comparison.id, retest.is_new};
       },
       .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); },
+      .check_request =
+          [this](auto kind, const auto& body, bool is_local) {
+            return check_request(application_, kind, body, is_local);
+          },
       .suite = [this]() -> Result<nlohmann::json> {
         const auto& config = application_.config();
         TW_TRY(auto suite, kits::read_suite(runner_sources(config)));

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/github/outbox_sender.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -18,9 +19,15 @@ CheckResult result(Severity severity, std::string found, std::string remedy = ""
 /// What GitHub's answer to a GET of the repository says. Who may triage may label and close issues;
 /// the answer has no word on fine-grained rights, which only a write would show.
 CheckResult judge(const platform::HttpResponse& response, const std::string& repository) {
-  if (response.status == 401) return result(Severity::error, "refused by GitHub", kRemedy);
-  if (response.status == 403 || response.status == 404) {
+  if (response.status == 401) {
+    return result(Severity::error, "GitHub rejected it (expired or revoked?)", kRemedy);
+  }
+  if (response.status == 403) {
     return result(Severity::error, "it may not see " + repository, kRemedy);
+  }
+  if (response.status == 404) {
+    return result(Severity::error, "no such repository, or no right to see it: " + repository,
+                  std::string("check [github] repository; ") + kRemedy);
   }
   if (response.status != 200) {
     return result(Severity::unknown, "unknown: GitHub answered " + std::to_string(response.status));
@@ -52,8 +59,7 @@ CheckResult check_github(const config::Config& config, platform::HttpClient& cli
   if (!token) return result(Severity::error, token.error().message, kRemedy);
   platform::HttpRequest request;
   request.url = config.github.api + "/repos/" + repository;
-  request.headers = {{"Authorization", "Bearer " + *token},
-                     {"Accept", "application/vnd.github+json"}};
+  request.headers = github::request_headers(*token);
   request.time_limit = kTimeLimit;
   const auto response = client.send(request);
   if (response) return judge(*response, repository);

@@ -44,8 +44,8 @@ Urgency urgency_of(const RequestRow& request) {
 Result<storage::BuildRow> build_of(Application& application, const RequestRow& request,
                                    const char* member, std::stop_token stop) {
   const auto name = body_of(request).at(member).get<std::string>();
-  return request.asked_by ? resolve_build(application, name, stop)
-                          : published_build(application, name, stop);
+  return request.asked_by.user ? resolve_build(application, name, stop)
+                               : published_build(application, name, stop);
 }
 
 /// Returns the comparison of a request: the one that it opened before it was put off, else a new
@@ -77,7 +77,7 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
                                         std::stop_token stop) {
   TW_TRY(auto wanted, bisection::parse_bisection_request(request.body_json));
   for (auto* commit : {&wanted.suspect, &wanted.good, &wanted.bad}) {
-    if (commit->empty() || request.asked_by) continue;
+    if (commit->empty() || request.asked_by.user) continue;
     TW_TRY(*commit, commit_on_branch(application, *commit));
   }
   const RequestedBisection requested{.opened = noted_id(request, "bisection"),

@@ -5,6 +5,7 @@
 
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::daemon {
@@ -27,20 +28,6 @@ Result<BuildRow> known(Application& application, BuildOrigin origin, const std::
   return comparison::mark_ready(services, std::move(row), tree, trunk_commit);
 }
 
-/// Looks like a version of the wheel index: "2.12.1".
-bool is_release(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos &&
-         text.find('.') != std::string::npos;
-}
-
-/// Whether a person may mean that build: by its name, or by the first digits of a commit's.
-bool is_meant(const BuildRow& row, const std::string& text) {
-  constexpr std::size_t kDigitsMin = 7;
-  if (row.name == text) return true;
-  return row.origin == BuildOrigin::commit && text.size() >= kDigitsMin &&
-         row.name.starts_with(text);
-}
-
 /// The commit of [source] that a person means, if commits can be built here.
 std::optional<std::string> buildable_commit(Application& application, const std::string& text) {
   const auto& services = application.services();
@@ -60,7 +47,7 @@ Result<BuildRow> published_build(Application& application, const std::string& te
     TW_TRY(const auto tree, services.channel.fetch(text, stop));
     return known(application, BuildOrigin::nightly, text, tree);
   }
-  if (is_release(text)) {
+  if (requests::is_release(text)) {
     services.progress.phase_started("fetching release " + text);
     TW_TRY(const auto tree, application.releases().fetch(text, stop));
     return known(application, BuildOrigin::release, text, tree);
@@ -68,26 +55,7 @@ Result<BuildRow> published_build(Application& application, const std::string& te
   // A channel that cannot be reached now may list it later.
   if (!names) return fail(names.error().within("build \"" + text + "\""));
   return fail(ErrorCode::not_found,
-              "unknown build \"" + text +
-                  "\": must be a build of the channel or a release such as 2.13.0; `torchwatch "
-                  "build list` lists the known ones");
-}
-
-Result<std::optional<BuildRow>> known_build(storage::Database& database, const std::string& text) {
-  TW_TRY(const auto rows, storage::BuildStore(database).list());
-  std::optional<BuildRow> newest;
-  for (const auto& row : rows) {
-    if (!is_meant(row, text) || row.state != storage::BuildState::ready) continue;
-    if (!std::filesystem::exists(row.folder)) continue;
-    const bool is_other_commit =
-        newest && row.name != newest->name && row.name != text && newest->name != text;
-    if (is_other_commit) {
-      return fail(ErrorCode::invalid,
-                  "build \"" + text + "\" is ambiguous: " + newest->name + " or " + row.name);
-    }
-    if (!newest || newest->name != text || row.name == text) newest = row;
-  }
-  return newest;
+              requests::unknown_build(text, requests::Asking::from_elsewhere));
 }
 
 Result<BuildRow> build_of_commit(comparison::Services& services, const std::string& commit,
@@ -118,16 +86,14 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   auto published = published_build(application, text, stop);
   const bool is_published = published || published.error().code != ErrorCode::not_found;
   auto& services = application.services();
-  TW_TRY(const auto stored, known_build(services.database, text));
+  TW_TRY(const auto stored, requests::known_build(services.database, text));
   if (is_published && (published || !stored)) return published;
   if (stored) return *stored;
   if (const auto commit = buildable_commit(application, text)) {
     return build_of_commit(services, *commit, "", stop);
   }
   return fail(ErrorCode::not_found,
-              "unknown build \"" + text +
-                  "\": no folder, no build of the channel, no release such as 2.13.0 and no commit "
-                  "of [source]; `torchwatch build list` lists the known ones");
+              requests::unknown_build(text, requests::Asking::from_this_machine));
 }
 
 Result<std::string> resolve_commit(Application& application, const std::string& text) {

@@ -13,7 +13,7 @@ namespace {
 
 // Chosen on recorded noise (see the README): a healthy series leaves after four pairs on average,
 // fewer than one in two hundred series that are 10 % slower leave unnoticed.
-constexpr double kDropTail = 0.025;           // chance of overlooking a change of the threshold
+constexpr double kDropTail = kUnchangedTail;  // chance of overlooking a change of the threshold
 constexpr double kSuspectTail = 0.01;         // chance of suspecting without cause, per look
 constexpr double kSuspectShareOfGate = 0.75;  // a suspect's estimate reaches this much of the gate
 constexpr int kSuspectPairs = 4;              // two pairs can still be one disturbance

@@ -94,6 +94,15 @@ void Feed::add(Follower follower) {
   wake();
 }
 
+void Feed::close_streams_of(const std::string& token) {
+  {
+    const std::scoped_lock lock(mutex_);
+    revoked_.push_back(token);
+  }
+  wake();
+}
+
+/// The clients come again, and say what they have.
 void Feed::close_all() {
   {
     const std::scoped_lock lock(mutex_);
@@ -112,7 +121,7 @@ void Feed::run(const std::stop_token& stop) {
     try {
       work_a_round();
     } catch (const std::exception& exception) {
-      // Out of memory: the clients come again, and say what they have.
+      // Out of memory.
       logger_.error(std::string("all who follow events were closed: ") + exception.what());
       close_all();
     }
@@ -143,10 +152,12 @@ void Feed::work_a_round() {
 
 void Feed::take_in() {
   std::vector<Follower> arrived;
+  std::vector<std::string> revoked;
   bool closes_all = false;
   {
     const std::scoped_lock lock(mutex_);
     arrived.swap(arrived_);
+    revoked.swap(revoked_);
     closes_all = std::exchange(closes_all_, false);
   }
   while (closes_all && !clients_.empty()) let_go(clients_.begin()->first);
@@ -158,7 +169,17 @@ void Feed::take_in() {
         socket, Client{.follower = std::move(follower), .took_something = Clock::now()});
     if (!send_rest(added.first->second)) let_go(socket);
   }
+  // Who arrived before the token was revoked is among them by now.
+  close_revoked(revoked);
   has_clients_ = !clients_.empty();
+}
+
+void Feed::close_revoked(const std::vector<std::string>& tokens) {
+  std::vector<int> closed;
+  for (const auto& [socket, client] : clients_) {
+    if (std::ranges::find(tokens, client.follower.token) != tokens.end()) closed.push_back(socket);
+  }
+  for (const int socket : closed) let_go(socket);
 }
 
 void Feed::let_go(int socket) {
@@ -224,7 +245,7 @@ Result<Feed::Batch> Feed::batch_after(storage::Id event, const storage::KeptEven
 }
 
 bool Feed::send_rest(Client& client) {
-  auto& [socket, unsent, address, after] = client.follower;
+  auto& [socket, unsent, address, after, token] = client.follower;
   while (!unsent.empty()) {
     const ssize_t sent =
         send(socket.get(), unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <numeric>
 
 #include "torchwatch/platform/publish.hpp"
@@ -22,7 +23,10 @@ std::string readable_end(std::string_view output) {
 }
 
 RunFailure failure(std::string reason, const process::ProcessOutcome& outcome) {
-  return {.reason = std::move(reason), .output = readable_end(outcome.output)};
+  const auto* const signalled = std::get_if<process::Signalled>(&outcome.end);
+  return {.reason = std::move(reason),
+          .output = readable_end(outcome.output),
+          .is_killed = signalled != nullptr && signalled->signal == SIGKILL};
 }
 
 std::string reason_of(const Error& error) {

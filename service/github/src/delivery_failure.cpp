@@ -64,6 +64,11 @@ std::string forbidden_sentence(const platform::HttpResponse& response,
          (accepted.empty() ? "" : " (GitHub asks for " + report::clean(accepted, 100) + ")");
 }
 
+/// A query is long, and says nothing of why the request failed.
+std::string without_query(const std::string& request) {
+  return request.substr(0, request.find('?'));
+}
+
 struct Meaning {
   std::string sentence;
   bool is_for_all = true;
@@ -73,8 +78,8 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
   switch (response.status) {
     case 401:
       return {
-          "the token was rejected (expired or revoked?): put a new one into the file named by "
-          "[github] token_file"};
+          "GitHub rejected the token (expired or revoked?): put a new one into the file that "
+          "[github] token_file names"};
     case 403:
       return {forbidden_sentence(response, repository)};
     case 404:
@@ -105,10 +110,11 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
   DeliveryFailure failure;
   failure.is_for_all = meaning.is_for_all;
   if (limited || response.status >= 500) failure.wait = wait_asked_for(response, now);
-  failure.sentence = what + " -> " + std::to_string(response.status) + ": " + meaning.sentence;
+  failure.sentence = meaning.sentence;
   if (const auto message = message_of(response); !message.empty()) {
     failure.sentence += " [" + message + "]";
   }
+  failure.sentence += " (" + std::to_string(response.status) + " to " + without_query(what) + ")";
   return failure;
 }
 

@@ -47,6 +47,12 @@ std::string next_link(const platform::HttpResponse& response) {
 
 }  // namespace
 
+std::map<std::string, std::string> request_headers(const std::string& token) {
+  return {{"Accept", "application/vnd.github+json"},
+          {"X-GitHub-Api-Version", "2022-11-28"},
+          {"Authorization", "Bearer " + token}};
+}
+
 GithubApi::GithubApi(platform::HttpClient& http, const platform::Clock& clock,
                      const GithubSettings& settings, WebAddress api, std::stop_token stop)
     : http_(&http),
@@ -76,9 +82,7 @@ platform::HttpRequest GithubApi::request(const std::string& method) const {
   request.time_limit = settings_->time_limit;
   request.stop = stop_;
   request.response_bytes_max = kAnswerBytesMax;
-  request.headers = {{"Accept", "application/vnd.github+json"},
-                     {"X-GitHub-Api-Version", "2022-11-28"},
-                     {"Authorization", "Bearer " + settings_->token}};
+  request.headers = request_headers(settings_->token);
   return request;
 }
 

@@ -92,8 +92,17 @@ Delivered<bool> IssueTracker::add_comment(std::int64_t issue, const std::string&
 }
 
 Delivered<bool> IssueTracker::close_issue(std::int64_t issue) const {
+  return set_state(issue, "closed", "completed");
+}
+
+Delivered<bool> IssueTracker::reopen_issue(std::int64_t issue) const {
+  return set_state(issue, "open", "reopened");
+}
+
+Delivered<bool> IssueTracker::set_state(std::int64_t issue, const char* state,
+                                        const char* reason) const {
   const auto answer = api_.write("PATCH", "/issues/" + std::to_string(issue),
-                                 json{{"state", "closed"}, {"state_reason", "completed"}});
+                                 json{{"state", state}, {"state_reason", reason}});
   if (!answer) return tl::unexpected(answer.error());
   return true;
 }

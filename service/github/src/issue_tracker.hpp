@@ -8,8 +8,8 @@
 
 namespace torchwatch::github {
 
-/// Finds, opens, comments on and closes a repository's issues. Everything is looked up by its
-/// marker first, so each call can be repeated after a failure with an unknown outcome.
+/// Finds, opens, comments on, closes and reopens a repository's issues. Everything is looked up by
+/// its marker first, so each call can be repeated after a failure with an unknown outcome.
 class IssueTracker {
  public:
   IssueTracker(const GithubApi& api, const GithubSettings& settings)
@@ -24,8 +24,11 @@ class IssueTracker {
   Delivered<bool> has_comment(std::int64_t issue, const std::string& marker) const;
   Delivered<bool> add_comment(std::int64_t issue, const std::string& body) const;
   Delivered<bool> close_issue(std::int64_t issue) const;
+  Delivered<bool> reopen_issue(std::int64_t issue) const;
 
  private:
+  Delivered<bool> set_state(std::int64_t issue, const char* state, const char* reason) const;
+
   const GithubApi& api_;
   const GithubSettings& settings_;
 };

@@ -1,8 +1,5 @@
 #include "torchwatch/github/outbox_sender.hpp"
 
-#include <condition_variable>
-#include <mutex>
-
 #include "github_api.hpp"
 #include "issue_tracker.hpp"
 #include "torchwatch/platform/failpoint.hpp"
@@ -59,6 +56,12 @@ Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue,
   return pass("outbox.after_post");
 }
 
+Delivered<bool> set_state(OutboxKind kind, std::int64_t issue, const IssueTracker& tracker) {
+  if (kind == OutboxKind::close) return tracker.close_issue(issue);
+  if (kind == OutboxKind::reopen) return tracker.reopen_issue(issue);
+  return true;
+}
+
 Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<std::int64_t> issue,
                                        const IssueTracker& tracker) {
   if (!issue) {
@@ -68,10 +71,8 @@ Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<s
   if (auto said = send_comment(message, *issue, tracker); !said) {
     return tl::unexpected(std::move(said).error());
   }
-  if (message.kind == OutboxKind::close) {
-    if (auto closed = tracker.close_issue(*issue); !closed) {
-      return tl::unexpected(std::move(closed).error());
-    }
+  if (auto set = set_state(message.kind, *issue, tracker); !set) {
+    return tl::unexpected(std::move(set).error());
   }
   return *issue;
 }
@@ -81,12 +82,6 @@ std::optional<std::int64_t> issue_of(const std::vector<OutboxRow>& messages) {
     if (message.kind == OutboxKind::open) return message.issue_number;
   }
   return std::nullopt;
-}
-
-void pause(std::chrono::milliseconds duration, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any().wait_for(lock, stop, duration, [] { return false; });
 }
 
 }  // namespace
@@ -105,7 +100,7 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   const IssueTracker tracker(api, settings_);
   Delivery delivery;
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
-    if (delivery.sent > 0) pause(settings_.write_interval, stop);
+    if (delivery.sent > 0) clock_.wait(settings_.write_interval, stop);
     if (stop.stop_requested()) break;
     TW_TRY(auto message, incidents_.next_due(clock_.wall_now()));
     if (!message) break;

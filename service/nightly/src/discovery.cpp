@@ -60,23 +60,28 @@ Result<std::vector<BuildRow>> ready_builds(comparison::Services& services,
   return ready;
 }
 
-/// Sorts builds by their commits if [source] has them all, else keeps the channel's order.
+/// Sorts builds by their commits. One whose commit [source] does not have keeps its place in the
+/// channel's order.
 void sort_by_commit(comparison::Services& services, std::vector<BuildRow>& builds) {
   if (services.history == nullptr) return;
   std::vector<PositionedBuild> positioned;
-  for (const auto& build : builds) {
+  std::vector<BuildRow*> places;
+  for (auto& build : builds) {
     const auto position =
         services.history->position(build.trunk_commit, services.config.source.branch);
-    if (!position) {
-      services.progress.log("nightly " + build.name + ": commit " + build.trunk_commit +
-                            " is not on branch " + services.config.source.branch +
-                            " of [source], so nightlies keep the channel's order");
-      return;
+    if (position) {
+      positioned.push_back({build, *position});
+      places.push_back(&build);
+      continue;
     }
-    positioned.push_back({build, *position});
+    services.progress.log("nightly " + build.name + ": commit " + build.trunk_commit +
+                          " is not on branch " + services.config.source.branch +
+                          " of [source], so it keeps its place in the channel's order");
   }
   std::ranges::stable_sort(positioned, {}, &PositionedBuild::position);
-  std::ranges::transform(positioned, builds.begin(), &PositionedBuild::build);
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    *places[at] = std::move(positioned[at].build);
+  }
 }
 
 Status open_comparison(comparison::Services& services, const BuildRow& candidate,

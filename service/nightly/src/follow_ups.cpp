@@ -226,7 +226,10 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
   const bool is_over = std::ranges::all_of(
       incident.series, [&](const auto& each) { return is_gone(each.series, verdicts); });
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
-  TW_TRY_VOID(store.close(incident.id, services.clock.wall_now()));
+  TW_TRY_VOID(store.close(incident.id, {.by = "",
+                                        .reason = "comparison " + std::to_string(recheck.id) +
+                                                  ", a recheck, found nothing of it left",
+                                        .at = services.clock.wall_now()}));
   return incident;
 }
 

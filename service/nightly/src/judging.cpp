@@ -12,6 +12,7 @@
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -60,10 +61,14 @@ std::vector<IncidentRow> incidents_of(storage::Id comparison,
                                       const std::vector<comparison::JudgedSeries>& judged) {
   std::vector<detect::Change> changes;
   std::vector<const VerdictRow*> regressed;
+  // What the build lost, and what the environment lost, are two incidents.
   IncidentRow lost;
-  lost.kind = IncidentKind::lost;
+  IncidentRow lost_with_both;
+  lost.kind = lost_with_both.kind = IncidentKind::lost;
   for (const auto& [verdict, is_lost] : judged) {
-    if (is_lost) lost.series.push_back(storage::incident_series(verdict));
+    auto series = storage::incident_series(verdict);
+    auto& of = report::has_no_value(report::effect_of(series)) ? lost_with_both : lost;
+    if (is_lost) of.series.push_back(std::move(series));
     if (verdict.verdict != Verdict::regressed) continue;
     changes.push_back({verdict.series, effect_of(verdict)});
     regressed.push_back(&verdict);
@@ -77,7 +82,9 @@ std::vector<IncidentRow> incidents_of(storage::Id comparison,
     }
     incidents.push_back(std::move(incident));
   }
-  if (!lost.series.empty()) incidents.push_back(std::move(lost));
+  for (auto* of : {&lost, &lost_with_both}) {
+    if (!of->series.empty()) incidents.push_back(std::move(*of));
+  }
   for (auto& incident : incidents) {
     incident.comparison = comparison;
     incident.key = key_of(incident.kind, incident.series);

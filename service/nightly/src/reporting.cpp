@@ -1,5 +1,7 @@
 #include "reporting.hpp"
 
+#include <algorithm>
+
 #include "follow_ups.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/platform/failpoint.hpp"
@@ -24,6 +26,25 @@ storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind
   return row;
 }
 
+/// "closed-KEY-7-2": of an incident with two decisions before this one. A key is used once.
+std::string key_of_decision(std::string_view what, const IncidentRow& before) {
+  return std::string(what) + "-" + before.key + "-" + std::to_string(before.id) + "-" +
+         std::to_string(before.decisions.size());
+}
+
+/// Queues a message that follows the one which opens the incident's issue. An incident whose
+/// comparison ended without a report has no issue, and nothing to say there.
+Status queue_follow_up(comparison::Services& services, const IncidentRow& incident,
+                       storage::OutboxKind kind, const std::string& key, const std::string& text) {
+  storage::IncidentStore store(services.database);
+  TW_TRY(const auto messages, store.outbox_of(incident.id));
+  const auto opening =
+      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
+  if (opening == messages.end()) return {};
+  return store.queue(
+      message(incident, kind, key, report::with_marker(text, key, services.random.token())));
+}
+
 Status queue_issue(comparison::Services& services, const ComparisonRow& comparison,
                    const IncidentRow& incident) {
   storage::IncidentStore store(services.database);
@@ -43,21 +64,16 @@ Status queue_recurrence(comparison::Services& services, const ComparisonRow& com
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
   const std::string key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) +
                           "-comparison-" + std::to_string(comparison.id);
-  return storage::IncidentStore(services.database)
-      .queue(message(
-          incident, storage::OutboxKind::comment, key,
-          report::with_marker(report::recurrence_comment(facts), key, services.random.token())));
+  return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
+                         report::recurrence_comment(facts));
 }
 
 /// Queues the comment that closes the issue of an incident that is gone.
 Status queue_recovery(comparison::Services& services, const ComparisonRow& recheck,
-                      const IncidentRow& incident) {
-  TW_TRY(const auto facts, incident_facts(services, incident, recheck));
-  const std::string key = "recovery-" + incident.key + "-" + std::to_string(incident.id);
-  return storage::IncidentStore(services.database)
-      .queue(message(
-          incident, storage::OutboxKind::close, key,
-          report::with_marker(report::recovery_comment(facts), key, services.random.token())));
+                      const IncidentRow& before) {
+  TW_TRY(const auto facts, incident_facts(services, before, recheck));
+  return queue_follow_up(services, before, storage::OutboxKind::close,
+                         key_of_decision("recovery", before), report::recovery_comment(facts));
 }
 
 Status queue_messages(comparison::Services& services, const ComparisonRow& row) {
@@ -71,40 +87,57 @@ Status queue_messages(comparison::Services& services, const ComparisonRow& row) 
   return gone ? queue_recovery(services, row, *gone) : Status{};
 }
 
-}  // namespace
-
-Status queue_acceptance(comparison::Services& services, const IncidentRow& incident,
-                        const storage::Acceptance& acceptance) {
+Result<std::string> acceptance_text(comparison::Services& services, const IncidentRow& incident,
+                                    const storage::Decision& decision) {
   TW_TRY(const auto comparison,
          storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
-  const std::string key = "acceptance-" + incident.key + "-" + std::to_string(incident.id);
-  const auto text = report::acceptance_comment(facts, acceptance.by, acceptance.reason);
-  return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::close, key,
-                     report::with_marker(text, key, services.random.token())));
+  return report::acceptance_comment(facts, decision.by, decision.reason);
+}
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
+}  // namespace
+
+Status require_name(const std::string& by, std::string_view what) {
+  if (!is_blank(by)) return {};
+  return fail(ErrorCode::invalid, std::string(what) + " needs the name of who makes it");
 }
 
 Status require_name_and_reason(const std::string& by, const std::string& reason,
                                std::string_view what) {
-  const auto is_blank = [](const std::string& text) {
-    return text.find_first_not_of(" \t\r\n") == std::string::npos;
-  };
   if (!is_blank(by) && !is_blank(reason)) return {};
   return fail(ErrorCode::invalid,
               std::string(what) + " needs the name of who makes it, and a reason");
 }
 
-Status queue_decision(comparison::Services& services, const IncidentRow& incident,
-                      Decision decision, const std::string& by, const std::string& reason) {
-  const bool is_dispute = decision == Decision::disputed;
-  const auto now = std::to_string(services.clock.wall_now());
-  const auto key = std::string(is_dispute ? "dispute-" : "reopened-") + incident.key + "-" +
-                   std::to_string(incident.id) + "-" + now;
-  return storage::IncidentStore(services.database)
-      .queue(message(
-          incident, storage::OutboxKind::comment, key,
-          is_dispute ? report::dispute_comment(by, reason) : report::reopening_comment(by)));
+Status queue_decision(comparison::Services& services, const IncidentRow& before,
+                      const storage::DecisionRow& row) {
+  const auto& [kind, decision] = row;
+  const auto key = key_of_decision(to_string(kind), before);
+  const auto queue = [&](storage::OutboxKind as, const std::string& text) {
+    return queue_follow_up(services, before, as, key, text);
+  };
+  switch (kind) {
+    case storage::DecisionKind::acknowledged:
+      return {};
+    case storage::DecisionKind::accepted: {
+      TW_TRY(const auto text, acceptance_text(services, before, decision));
+      return queue(storage::OutboxKind::close, text);
+    }
+    case storage::DecisionKind::closed:
+      return queue(storage::OutboxKind::close,
+                   report::closing_comment(decision.by, decision.reason));
+    case storage::DecisionKind::reopened:
+      return queue(storage::OutboxKind::reopen,
+                   report::reopening_comment(decision.by, decision.reason));
+    case storage::DecisionKind::disputed:
+      return queue(storage::OutboxKind::comment,
+                   report::dispute_comment(decision.by, decision.reason));
+  }
+  return {};
 }
 
 Status queue_second_search(comparison::Services& services, const IncidentRow& incident,
@@ -112,10 +145,9 @@ Status queue_second_search(comparison::Services& services, const IncidentRow& in
   TW_TRY(const auto comparison,
          storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
-  return storage::IncidentStore(services.database)
-      .queue(message(incident, storage::OutboxKind::comment,
-                     "second-search-" + incident.key + "-" + std::to_string(bisection),
-                     report::second_search_comment(facts)));
+  const auto key = "second-search-" + incident.key + "-" + std::to_string(bisection);
+  return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
+                         report::second_search_comment(facts));
 }
 
 Result<ComparisonRow> report_comparison(comparison::Services& services,

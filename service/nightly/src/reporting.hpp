@@ -6,22 +6,16 @@
 
 namespace torchwatch::nightly {
 
-/// Queues the comment with which the issue of an accepted incident is closed. Call inside the
-/// transaction that accepts it.
-Status queue_acceptance(comparison::Services&, const storage::IncidentRow&,
-                        const storage::Acceptance&);
-
-/// What a person decided about an incident.
-enum class Decision { reopened, disputed };
-
-/// Errors: invalid, when the name of who decides, or the reason, is blank.
+/// Errors: invalid, when the name of who decides, or the reason where one is needed, is blank.
+Status require_name(const std::string& by, std::string_view what);
 Status require_name_and_reason(const std::string& by, const std::string& reason,
                                std::string_view what);
 
-/// Queues the comment that says so on the incident's issue. Call inside the transaction that
-/// changes the incident.
-Status queue_decision(comparison::Services&, const storage::IncidentRow&, Decision,
-                      const std::string& by, const std::string& reason);
+/// Queues what a decision of a person means for the incident's issue: a comment, and whether the
+/// issue is open. An acknowledgement means nothing for it. Call with the incident as it was before,
+/// inside the transaction that changes it.
+Status queue_decision(comparison::Services&, const storage::IncidentRow& before,
+                      const storage::DecisionRow&);
 
 /// Queues the comment on what the second search of a disputed incident found.
 Status queue_second_search(comparison::Services&, const storage::IncidentRow&,

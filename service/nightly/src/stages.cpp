@@ -178,6 +178,16 @@ class Stages {
   std::stop_token stop_;
 };
 
+/// Returns the comparison as it is now, if a person cancelled it or made it due again while a stage
+/// was at work: what became of the stage is no fault of the comparison then. Errors: the stage's.
+Result<Comparison> changed_by_others(comparison::Services& services, const ComparisonRow& known,
+                                     const Error& error) {
+  if (consequence_of(error.code) == Consequence::stops) return fail(error);
+  TW_TRY(auto now, storage::ComparisonStore(services.database).get(known.id));
+  if (now.version == known.version) return fail(error);
+  return Comparison::of(std::move(now));
+}
+
 }  // namespace
 
 Result<ComparisonRow> carry_out_comparison(comparison::Services& services, ComparisonRow row,
@@ -186,7 +196,12 @@ Result<ComparisonRow> carry_out_comparison(comparison::Services& services, Compa
   TW_TRY(auto comparison, Comparison::of(std::move(row)));
   while (!is_end(comparison.row.state)) {
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "the comparison was interrupted");
-    TW_TRY(comparison.row, stages.next(comparison));
+    auto next = stages.next(comparison);
+    if (next) {
+      comparison.row = *std::move(next);
+    } else {
+      TW_TRY(comparison, changed_by_others(services, comparison.row, next.error()));
+    }
   }
   return comparison.row;
 }

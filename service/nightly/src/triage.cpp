@@ -1,5 +1,7 @@
 #include "torchwatch/nightly/triage.hpp"
 
+#include <algorithm>
+
 #include "follow_ups.hpp"
 #include "reporting.hpp"
 #include "torchwatch/bisection/result.hpp"
@@ -144,16 +146,6 @@ Result<Attended> attend_unclear(comparison::Services& services, const BisectionR
 
 }  // namespace
 
-Status reopen_incident(comparison::Services& services, storage::Id id, const std::string& by) {
-  storage::IncidentStore store(services.database);
-  auto detached = without_history(services);
-  return services.database.transact([&]() -> Status {
-    TW_TRY(const auto before, store.get(id));
-    TW_TRY_VOID(store.reopen(id));
-    return queue_decision(detached, before, Decision::reopened, by, "");
-  });
-}
-
 Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
                                       const std::string& by, const std::string& reason) {
   TW_TRY_VOID(require_name_and_reason(by, reason, "a dispute"));
@@ -162,23 +154,28 @@ Result<BisectionRow> dispute_incident(comparison::Services& services, storage::I
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(const auto found, open_incident(services, id, "disputed"));
     TW_TRY(const auto named, search_that_named(services, found.first));
-    TW_TRY_VOID(queue_decision(detached, found.first, Decision::disputed, by, reason));
-    TW_TRY(
-        opened,
-        open_again(
-            services, named,
-            {.bisection = named.id, .by = by, .reason = reason, .at = services.clock.wall_now()}));
-    return storage::IncidentStore(services.database).attach_bisection(id, opened.id);
+    const storage::Decision decision{by, reason, services.clock.wall_now()};
+    storage::IncidentStore incidents(services.database);
+    TW_TRY_VOID(incidents.dispute(id, decision));
+    TW_TRY_VOID(queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
+    TW_TRY(opened,
+           open_again(services, named,
+                      {.bisection = named.id, .by = by, .reason = reason, .at = decision.at}));
+    return incidents.attach_bisection(id, opened.id);
   }));
   return opened;
 }
 
-Result<ComparisonRow> retest_incident(comparison::Services& services, storage::Id id) {
+Result<Retest> retest_incident(comparison::Services& services, storage::Id id) {
   TW_TRY(const auto found, open_incident(services, id, "tested again"));
   const auto& [incident, found_by] = found;
+  TW_TRY(const auto unfinished, storage::ComparisonStore(services.database).unfinished());
+  const auto due = std::ranges::find(unfinished, std::optional(id), &ComparisonRow::incident);
+  if (due != unfinished.end()) return Retest{*due, false};
   TW_TRY(const auto candidate, build_to_retest(services, found_by));
   TW_TRY(const auto comparison, comparison::Comparison::of(found_by));
-  return open_recheck(services, incident, found_by, comparison.plan, candidate);
+  TW_TRY(auto opened, open_recheck(services, incident, found_by, comparison.plan, candidate));
+  return Retest{std::move(opened), true};
 }
 
 Status cancel_bisection(comparison::Services& services, storage::Id id) {

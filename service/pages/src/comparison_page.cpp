@@ -19,21 +19,6 @@ std::string verdict_table(const std::vector<VerdictRow>& rows, const View& view)
   return effect_table(effects, view.sources.confidence);
 }
 
-/// Series that have no figures, with the reason for it. Reasons name paths at times.
-std::string reason_table(const std::vector<VerdictRow>& rows, const View& view) {
-  Rows cells;
-  for (const auto& row : rows) {
-    cells.push_back({row.series.benchmark.workload,
-                     report::configuration_text(row.series.benchmark), to_string(row.series.metric),
-                     view.is_trusted ? row.reason : ""});
-  }
-  return html_table({{"workload", Cells::words},
-                     {"configuration", Cells::words},
-                     {"metric", Cells::words},
-                     {"reason"}},
-                    cells);
-}
-
 std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) {
   return std::string(word) + " (" + std::to_string(rows.size()) + ")";
 }
@@ -49,7 +34,8 @@ std::string verdict_sections(const report::SortedVerdicts& sorted, const View& v
   add("Could not be decided", sorted.undecided, reason_table);
   if (sorted.unchanged.empty()) return text;
   return text + "<details>\n<summary>" + heading("Unchanged", sorted.unchanged) + "</summary>\n" +
-         verdict_table(sorted.unchanged, view) + "</details>\n";
+         verdict_table(sorted.unchanged, view) + "<p>" +
+         html_text(report::unchanged_text(view.sources.confidence)) + "</p>\n</details>\n";
 }
 
 Cell commit_cell(const std::string& sha, const View& view) {
@@ -92,19 +78,20 @@ Result<http::Reply> get_comparison(const http::Request& request, const Sources& 
   TW_TRY(const auto incidents, storage::IncidentStore(sources.database).of_comparison(id));
   TW_TRY(const auto found, incident_table(incidents, view));
   TW_TRY(const auto builds, builds_table(row, view));
+  TW_TRY(const auto remark, remark_on(row, view));
   const auto sorted = report::sorted(verdicts, incidents);
   const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
-  std::string content = "<h1>" + html_text(name) + "</h1>\n";
+  std::string content = "<h1>" + html_prose(name) + "</h1>\n";
   if (!verdicts.empty()) {
     content += "<p class=\"summary " + std::string(is_bad ? "bad" : "good") + "\">" +
-               html_text("Of " + report::series_text(verdicts.size()) + ": " +
-                         report::outcome_text(sorted)) +
+               html_prose("Of " + report::series_text(verdicts.size()) + ": " +
+                          report::outcome_text(sorted)) +
                ".</p>\n";
   }
   content +=
       html_facts({{"comparison", std::to_string(id) + ", " + std::string(to_string(row.purpose))},
                   {"state", state},
-                  {"remark", view.is_trusted ? report::remark_on(row) : ""},
+                  {"remark", remark},
                   {"started", platform::date_and_minute(row.created_at) + " UTC"},
                   {"took", duration_of(row, view)}});
   if (!incidents.empty()) content += html_section("Incidents", found);
@@ -119,12 +106,14 @@ Result<http::Reply> get_build(const http::Request& request, const Sources& sourc
   TW_TRY(const auto build, storage::BuildStore(sources.database).get(id));
   const auto name = name_of(build, view);
   const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };
-  auto content = "<h1>Build " + html_text(name) + "</h1>\n" +
+  TW_TRY(const auto waits, waits_for(storage::ItemKind::build, build.name, view));
+  auto content = "<h1>Build " + html_prose(name) + "</h1>\n" +
                  html_facts({{"origin", to_string(build.origin)},
                              {"state", to_string(build.state)},
                              {"version", build.version},
                              {"commit", commit_cell(build.trunk_commit, view)},
                              {"reason", for_trusted(build.reason)},
+                             {"waiting", waits},
                              {"not measured", for_trusted(build.unusable)},
                              {"folder", for_trusted(build.folder)}});
   TW_TRY(const auto comparison, storage::ComparisonStore(sources.database).nightly_of(id));

@@ -1,5 +1,6 @@
 #include "html.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace torchwatch::pages {
@@ -19,9 +20,25 @@ std::string_view class_of(Cells cells) {
   return "";
 }
 
-std::string html_head(const std::vector<Column>& columns) {
+using Filled = std::vector<bool>;
+
+/// Which columns have anything in any row.
+Filled filled_of(const std::vector<Column>& columns, const Rows& rows) {
+  Filled filled(columns.size());
+  for (const auto& row : rows) {
+    assert(row.size() == columns.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      filled[i] = filled[i] || !row[i].text.empty() || !row[i].more.empty();
+    }
+  }
+  return filled;
+}
+
+std::string html_head(const std::vector<Column>& columns, const Filled& filled) {
   std::string row = "<tr>";
-  for (const auto& column : columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto& column = columns[i];
+    if (!filled[i]) continue;
     row += "<th scope=\"col\"" + std::string(class_of(column.cells)) + ">" +
            html_text(column.name) + "</th>";
   }
@@ -30,7 +47,7 @@ std::string html_head(const std::vector<Column>& columns) {
 
 std::string html_of(const Cell& cell) {
   const auto text = html_link(cell.link, cell.text);
-  return cell.more.empty() ? text : text + " " + html_text(cell.more);
+  return cell.more.empty() ? text : text + " " + html_prose(cell.more);
 }
 
 std::string html_cell(const Column& column, const Cell& cell) {
@@ -44,11 +61,36 @@ std::string html_cell(const Column& column, const Cell& cell) {
          "\">" + content + "</td>";
 }
 
-std::string html_row(const std::vector<Column>& columns, const std::vector<Cell>& cells) {
-  assert(cells.size() == columns.size());
+std::string html_row(const std::vector<Column>& columns, const Filled& filled,
+                     const std::vector<Cell>& cells) {
   std::string row = "<tr>";
-  for (std::size_t i = 0; i < columns.size(); ++i) row += html_cell(columns[i], cells[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (filled[i]) row += html_cell(columns[i], cells[i]);
+  }
   return row + "</tr>\n";
+}
+
+/// A longer word may break anywhere: it must fit a narrow screen.
+constexpr std::size_t kWholeWordMax = 32;
+
+/// Whether a browser would break the word at a dash in it.
+bool is_broken_at_dash(std::string_view word) {
+  const auto dash = word.find('-', 1);
+  return word.size() <= kWholeWordMax && dash != std::string_view::npos && dash + 1 < word.size();
+}
+
+std::string html_words(std::string_view text) {
+  std::string html;
+  while (!text.empty()) {
+    const auto end = text.find(' ');
+    const auto word = text.substr(0, end);
+    const auto safe = html_text(word);
+    html += is_broken_at_dash(word) ? "<span class=\"whole\">" + safe + "</span>" : safe;
+    if (end == std::string_view::npos) break;
+    html += ' ';
+    text.remove_prefix(end + 1);
+  }
+  return html;
 }
 
 }  // namespace
@@ -79,9 +121,23 @@ std::string html_text(std::string_view text) {
   return safe;
 }
 
+std::string html_prose(std::string_view text) {
+  std::string html;
+  while (true) {
+    const auto begin = text.find('`');
+    const auto end = text.find('`', begin + 1);
+    if (begin == std::string_view::npos || end == std::string_view::npos) {
+      return html + html_words(text);
+    }
+    html += html_words(text.substr(0, begin)) + "<code>" +
+            html_text(text.substr(begin + 1, end - begin - 1)) + "</code>";
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string html_link(std::string_view address, std::string_view text) {
-  if (address.empty()) return html_text(text);
-  return "<a href=\"" + html_text(address) + "\">" + html_text(text) + "</a>";
+  if (address.empty()) return html_prose(text);
+  return "<a href=\"" + html_text(address) + "\">" + html_prose(text) + "</a>";
 }
 
 std::string html_facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
@@ -98,8 +154,9 @@ std::string html_section(std::string_view heading, const std::string& content) {
 }
 
 std::string html_table(const std::vector<Column>& columns, const Rows& rows) {
-  std::string table = "<table>\n<thead>\n" + html_head(columns) + "</thead>\n<tbody>\n";
-  for (const auto& row : rows) table += html_row(columns, row);
+  const auto filled = filled_of(columns, rows);
+  std::string table = "<table>\n<thead>\n" + html_head(columns, filled) + "</thead>\n<tbody>\n";
+  for (const auto& row : rows) table += html_row(columns, filled, row);
   return table + "</tbody>\n</table>\n";
 }
 

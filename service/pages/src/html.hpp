@@ -11,8 +11,12 @@ namespace torchwatch::pages {
 /// Escapes what HTML would interpret.
 std::string html_text(std::string_view text);
 
+/// Escapes a text that people read: what stands in backquotes is code, and a word with a dash (a
+/// date, a build's name) does not break there.
+std::string html_prose(std::string_view text);
+
 /// Makes a link. The address is one of ours or one that the configuration names; without one, the
-/// escaped text.
+/// text alone.
 std::string html_link(std::string_view address, std::string_view text);
 
 /// What a column holds; the style sheet depends on it. Texts may break anywhere, words do not
@@ -37,7 +41,8 @@ struct Cell {
 };
 using Rows = std::vector<std::vector<Cell>>;
 
-/// Makes a table. Each row has one cell per column.
+/// Makes a table. Each row has one cell per column; a column in which no row has anything is left
+/// out.
 std::string html_table(const std::vector<Column>& columns, const Rows& rows);
 
 /// Makes a list of names and what belongs to them; entries without text are left out.

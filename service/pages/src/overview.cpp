@@ -8,6 +8,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -20,7 +21,8 @@ constexpr int kComparisonsShown = 20;
 constexpr int kIncidentsRead = 200;
 constexpr int kComparisonsRead = 200;  ///< for estimates
 constexpr std::size_t kIncidentsShown = 20;
-constexpr std::size_t kEstimatedFrom = 5;  ///< comparisons that have ended
+constexpr std::size_t kEstimatedFrom = 5;     ///< comparisons that have ended
+constexpr std::size_t kEstimatedFromMin = 3;  ///< fewer are named as what they are
 
 /// What the newest nightly's comparison says, in the page's first sentence, and how it is coloured.
 struct State {
@@ -35,15 +37,15 @@ Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
   const auto sorted = report::sorted(verdicts, incidents);
   const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
   if (verdicts.empty())
-    return State{html_text(name + ": " + std::string(to_string(row.state))), false};
+    return State{html_prose(name + ": " + std::string(to_string(row.state))), false};
   auto sentence =
-      html_link(view.to_comparison(row.id), name) + ": " + html_text(report::outcome_text(sorted));
+      html_link(view.to_comparison(row.id), name) + ": " + html_prose(report::outcome_text(sorted));
   std::vector<std::string> culprits;
   for (const auto& incident : incidents) {
-    TW_TRY(const auto causes, causes_of(incident, view));
-    const auto cell = cause_cell(causes, view);
+    TW_TRY(const auto search, search_of(incident, view));
+    const auto cell = cause_cell(search.causes, view);
     if (cell.text.empty()) continue;
-    const auto said = html_link(cell.link, cell.text) + " " + html_text(cell.more);
+    const auto said = html_link(cell.link, cell.text) + " " + html_prose(cell.more);
     if (std::ranges::find(culprits, said) == culprits.end()) culprits.push_back(said);
   }
   for (const auto& culprit : culprits) {
@@ -72,33 +74,80 @@ std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonR
     if (durations.size() == kEstimatedFrom) break;
   }
   if (durations.empty()) return "";
+  if (durations.size() < kEstimatedFromMin) {
+    return "; the one before took " + figures::duration(durations.front());
+  }
   std::ranges::sort(durations);
   return "; such comparisons took " + figures::duration(durations[durations.size() / 2]) +
          " lately";
 }
 
-Result<std::string> under_way(const View& view) {
-  std::vector<std::string> items;
+/// Items of HTML: what is being done, and what waits until it can be.
+struct Work {
+  std::vector<std::string> under_way;
+  std::vector<std::string> waiting;
+};
+
+Status add_comparisons(const View& view, Work& work) {
   storage::ComparisonStore store(view.sources.database);
   TW_TRY(const auto comparisons, store.unfinished());
   TW_TRY(const auto newest, store.list(kComparisonsRead));
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
     TW_TRY(const auto state, report::result_word(view.sources.database, row));
-    items.push_back(html_link(view.to_comparison(row.id), name) +
-                    html_text(": " + state + ", asked for " + age_text(row.created_at, view) +
-                              estimate_for(row, newest)));
+    TW_TRY(const auto waits,
+           waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
+    const bool is_waiting = !waits.empty() || row.state == storage::ComparisonState::discovered;
+    const auto said = waits.empty() ? state + ", asked for " + age_text(row.created_at, view) +
+                                          (is_waiting ? "" : estimate_for(row, newest))
+                                    : shortened(waits);
+    (is_waiting ? work.waiting : work.under_way)
+        .push_back(html_link(view.to_comparison(row.id), name) + ": " + html_prose(said));
   }
+  return {};
+}
+
+Status add_searches(const View& view, Work& work) {
   TW_TRY(const auto searches, storage::BisectionStore(view.sources.database).unfinished());
   for (const auto& row : searches) {
     const auto what = row.incident ? "incident " + std::to_string(*row.incident) : "a request";
-    items.push_back("search for the culprit of " +
-                    html_link(row.incident ? view.to_incident(*row.incident) : "", what) +
-                    html_text(", begun " + age_text(row.created_at, view)));
+    const auto link = html_link(row.incident ? view.to_incident(*row.incident) : "", what);
+    TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(row.id), view));
+    const auto said = waits.empty() ? "begun " + age_text(row.created_at, view) : shortened(waits);
+    (waits.empty() ? work.under_way : work.waiting)
+        .push_back("search for the culprit of " + link + ", " + html_prose(said));
   }
+  return {};
+}
+
+Status add_requests(const View& view, Work& work) {
+  storage::RequestStore store(view.sources.database);
+  TW_TRY(const auto requests, store.with_state(storage::RequestState::pending));
+  for (const auto& row : requests) {
+    TW_TRY(const auto waits, waits_for(storage::ItemKind::request, std::to_string(row.id), view));
+    const auto said = waits.empty() ? "asked for " + age_text(row.created_at, view) : waits;
+    work.waiting.push_back(
+        html_prose("request " + std::to_string(row.id) + ": " + shortened(said)));
+  }
+  return {};
+}
+
+std::string html_list(const std::vector<std::string>& items) {
   std::string list;
   for (const auto& item : items) list += "<li>" + item + "</li>\n";
-  return list.empty() ? "<p>Nothing is under way.</p>\n" : "<ul>\n" + list + "</ul>\n";
+  return "<ul>\n" + list + "</ul>\n";
+}
+
+Result<std::string> work_sections(const View& view) {
+  Work work;
+  TW_TRY_VOID(add_comparisons(view, work));
+  TW_TRY_VOID(add_searches(view, work));
+  TW_TRY_VOID(add_requests(view, work));
+  const auto text = "<h2>Under way</h2>\n" + (work.under_way.empty()
+                                                  ? std::string("<p>Nothing is under way.</p>\n")
+                                                  : html_list(work.under_way));
+  if (work.waiting.empty()) return text;
+  return text + "<h2>Waiting</h2>\n" + html_list(work.waiting);
 }
 
 std::string health(const View& view) {
@@ -106,7 +155,7 @@ std::string health(const View& view) {
       view.sources.problems ? view.sources.problems() : std::vector<std::string>{};
   if (problems.empty()) return "";
   std::string list;
-  for (const auto& problem : problems) list += "<li>" + html_text(problem) + "</li>\n";
+  for (const auto& problem : problems) list += "<li>" + html_prose(problem) + "</li>\n";
   return "<div class=\"problems\">\n<p>Not everything works:</p>\n<ul>\n" + list +
          "</ul>\n</div>\n";
 }
@@ -123,9 +172,8 @@ Result<std::string> now_section(const View& view, std::size_t open_incidents) {
   } else {
     text = "<p class=\"summary\">No nightly has been compared yet.</p>\n";
   }
-  TW_TRY(const auto list, under_way(view));
-  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + "<h2>Under way</h2>\n" +
-         list + "</section>\n";
+  TW_TRY(const auto work, work_sections(view));
+  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + work + "</section>\n";
 }
 
 /// Shows how often the service is wrong: the tally of builds compared with themselves.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -11,6 +12,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -103,16 +105,44 @@ Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const 
   return candidate + " against " + baseline;
 }
 
-Result<std::vector<report::CulpritFacts>> causes_of(const storage::IncidentRow& incident,
-                                                    const View& view) {
-  if (!incident.bisection) return std::vector<report::CulpritFacts>{};
+Result<Search> search_of(const storage::IncidentRow& incident, const View& view) {
+  if (!incident.bisection) return Search{};
   TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(*incident.bisection));
-  auto causes = report::causes_of(row);
-  if (!view.sources.subject_of) return causes;
-  for (auto& cause : causes) {
+  Search search{.state = row.state, .causes = report::causes_of(row)};
+  if (!view.sources.subject_of) return search;
+  for (auto& cause : search.causes) {
     for (auto& commit : cause.commits) commit.subject = view.sources.subject_of(commit.sha);
   }
-  return causes;
+  return search;
+}
+
+Result<std::string> waits_for(storage::ItemKind kind, const std::string& item, const View& view) {
+  TW_TRY(const auto setback, storage::SetbackStore(view.sources.database).find({kind, item}));
+  if (!setback) return std::string();
+  const auto since = "waits since " + platform::date_and_minute(setback->since) + " UTC";
+  return view.is_trusted ? since + ": " + setback->error : since;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kCharacters = 160;
+  if (characters_of(text) <= kCharacters) return text;
+  std::size_t end = kCharacters;
+  while (end > 0 && continues_character(text[end])) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::string reason_table(const std::vector<storage::VerdictRow>& rows, const View& view) {
+  Rows cells;
+  for (const auto& row : rows) {
+    cells.push_back({row.series.benchmark.workload,
+                     report::configuration_text(row.series.benchmark), to_string(row.series.metric),
+                     view.is_trusted ? row.reason : ""});
+  }
+  return html_table({{"workload", Cells::words},
+                     {"configuration", Cells::words},
+                     {"metric", Cells::words},
+                     {"reason"}},
+                    cells);
 }
 
 Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& view) {
@@ -132,12 +162,12 @@ Result<std::string> incident_table(const std::vector<storage::IncidentRow>& inci
                                    const View& view) {
   Rows rows;
   for (const auto& incident : incidents) {
-    TW_TRY(const auto causes, causes_of(incident, view));
+    TW_TRY(const auto search, search_of(incident, view));
     const auto& number = incident.issue_number;
     rows.push_back(
         {{std::to_string(incident.id), view.to_incident(incident.id)},
          {incident.title, view.to_incident(incident.id)},
-         cause_cell(causes, view),
+         cause_cell(search.causes, view),
          report::state_word(incident),
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
          platform::date_and_minute(incident.opened_at)});
@@ -152,18 +182,25 @@ Result<std::string> incident_table(const std::vector<storage::IncidentRow>& inci
                     rows);
 }
 
+Result<std::string> remark_on(const storage::ComparisonRow& row, const View& view) {
+  if (is_end(row.state)) return view.is_trusted ? report::remark_on(row) : std::string();
+  TW_TRY(auto waits, waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
+  return waits.empty() && view.is_trusted ? report::remark_on(row) : waits;
+}
+
 Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
                                      const View& view) {
   Rows rows;
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
     TW_TRY(const auto result, report::result_word(view.sources.database, row));
+    TW_TRY(const auto remark, remark_on(row, view));
     rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
                     {name, view.to_comparison(row.id)},
                     to_string(row.purpose),
                     result,
                     platform::date_and_minute(row.created_at),
-                    view.is_trusted ? report::remark_on(row) : ""});
+                    shortened(remark)});
   }
   if (rows.empty()) return "<p>None yet.</p>\n";
   return html_table({{"id", Cells::numbers},

@@ -43,8 +43,25 @@ Result<std::string> name_of_build(storage::Id, const View&);
 /// "2026-08-17 against 2026-08-16".
 Result<std::string> name_of_comparison(const storage::ComparisonRow&, const View&);
 
-/// Returns the causes that an incident's bisection named; empty while there are none.
-Result<std::vector<report::CulpritFacts>> causes_of(const storage::IncidentRow&, const View&);
+/// The search for an incident's culprit, as it is stored.
+struct Search {
+  std::optional<storage::BisectionState> state = {};  ///< nothing: there was no search
+  std::vector<report::CulpritFacts> causes = {};      ///< that it named
+};
+Result<Search> search_of(const storage::IncidentRow&, const View&);
+
+/// Says since when an item waits, and what for; empty if it does not wait.
+/// Strangers get no reason: it may name paths.
+Result<std::string> waits_for(storage::ItemKind, const std::string& item, const View&);
+
+/// Returns the remark on a comparison: what it waits for, how it ended, or what it goes back to.
+Result<std::string> remark_on(const storage::ComparisonRow&, const View&);
+
+/// Returns a text's beginning where it is too long for a table; its page has the whole.
+std::string shortened(const std::string& text);
+
+/// Series without figures, with the reason for it, which names paths at times.
+std::string reason_table(const std::vector<storage::VerdictRow>&, const View&);
 
 /// The leading cause as a cell: its sha, linked, with subject, confidence and measured change.
 Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);

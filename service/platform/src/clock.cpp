@@ -1,7 +1,10 @@
 #include "torchwatch/platform/clock.hpp"
 
 #include <array>
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
+#include <utility>
 
 namespace torchwatch::platform {
 
@@ -12,6 +15,12 @@ WallMillis SystemClock::wall_now() const {
 
 std::chrono::nanoseconds SystemClock::monotonic_now() const {
   return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void SystemClock::wait(std::chrono::nanoseconds duration, std::stop_token stop) const {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, std::move(stop), duration, [] { return false; });
 }
 
 std::string iso_utc(WallMillis millis) {

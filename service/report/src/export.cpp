@@ -17,6 +17,8 @@ using nlohmann::ordered_json;
 using BuildNames = std::map<storage::Id, std::string>;
 
 constexpr int kPage = 200;
+/// Names the build of a row that gives a table without rows its heading.
+const BuildNames kNoBuild{{0, ""}};
 
 /// RFC 4180: quotes are doubled, and a cell that needs them stands in quotes.
 std::string csv_cell(const ordered_json& value) {
@@ -38,16 +40,30 @@ class RowWriter {
     if (format_ == ExportFormat::json_lines) {
       out_ << row.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     } else {
-      if (is_first_) write_line(row, [](const auto& item) { return csv_cell(item.key()); });
+      write_heading(row);
       write_line(row, [](const auto& item) { return csv_cell(item.value()); });
     }
+    return status();
+  }
+
+  /// Ends the table. One without rows has its heading, which `like` has the members of.
+  Status finish(const ordered_json& like) {
+    if (format_ == ExportFormat::csv) write_heading(like);
+    return status();
+  }
+
+ private:
+  void write_heading(const ordered_json& row) {
+    if (is_first_) write_line(row, [](const auto& item) { return csv_cell(item.key()); });
     is_first_ = false;
+  }
+
+  Status status() const {
     if (out_.good()) return {};
     return fail(ErrorCode::unavailable,
                 "the rows cannot be written: is the disk full, or the pipe closed?");
   }
 
- private:
   template <typename Cell>
   void write_line(const ordered_json& row, const Cell& cell) {
     const char* separator = "";
@@ -125,6 +141,11 @@ ordered_json row_of(storage::Owner owner, const storage::RunRow& run, const Buil
   return row;
 }
 
+void add_sample(ordered_json& row, std::size_t index, std::int64_t ns) {
+  row["sample"] = index;
+  row["ns"] = ns;
+}
+
 Status write_samples(RowWriter& writer, ExportFormat format, ordered_json row,
                      const RunResult& result) {
   if (format == ExportFormat::json_lines) {
@@ -136,8 +157,7 @@ Status write_samples(RowWriter& writer, ExportFormat format, ordered_json row,
     return writer.write(row);
   }
   for (std::size_t i = 0; i < result.samples_ns.size(); ++i) {
-    row["sample"] = i;
-    row["ns"] = result.samples_ns[i];
+    add_sample(row, i, result.samples_ns[i]);
     TW_TRY_VOID(writer.write(row));
   }
   return {};
@@ -168,7 +188,7 @@ Status export_verdicts(storage::Database& database, ExportFormat format, std::os
       TW_TRY_VOID(writer.write(row_of(comparison, verdict, builds)));
     }
   }
-  return {};
+  return writer.finish(row_of(storage::ComparisonRow{}, {}, kNoBuild));
 }
 
 Status export_samples(storage::Database& database, ExportFormat format, std::ostream& out) {
@@ -185,7 +205,9 @@ Status export_samples(storage::Database& database, ExportFormat format, std::ost
     const storage::Owner owner{storage::OwnerKind::bisection, row.id};
     TW_TRY_VOID(write_runs(database, owner, builds, writer, format));
   }
-  return {};
+  auto like = row_of(storage::Owner{}, {}, kNoBuild);
+  add_sample(like, 0, 0);
+  return writer.finish(like);
 }
 
 }  // namespace torchwatch::report

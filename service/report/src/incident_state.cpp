@@ -1,9 +1,65 @@
 #include "torchwatch/report/incident_state.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
 namespace torchwatch::report {
 
 std::string_view state_word(const storage::IncidentRow& incident) {
   return incident.acceptance ? "accepted" : to_string(incident.state);
+}
+
+std::string decision_text(const storage::DecisionRow& row) {
+  const auto& [by, reason, at] = row.decision;
+  std::string text(to_string(row.kind));
+  if (!by.empty()) text += " by " + by;
+  text += " on " + platform::date_and_minute(at) + " UTC";
+  return reason.empty() ? text : text + ": " + reason;
+}
+
+std::string state_text(const storage::IncidentRow& incident) {
+  using storage::DecisionKind;
+  if (incident.acceptance) return decision_text({DecisionKind::accepted, *incident.acceptance});
+  for (const auto& row : incident.decisions | std::views::reverse) {
+    if (row.kind == DecisionKind::disputed) continue;
+    const auto text = decision_text(row);
+    return row.kind == DecisionKind::reopened ? "open, " + text : text;
+  }
+  const bool is_closed = incident.state == storage::IncidentState::closed;
+  const auto at = platform::date_and_minute(is_closed ? incident.closed_at : incident.opened_at);
+  return std::string(to_string(incident.state)) + (is_closed ? " on " : " since ") + at + " UTC";
+}
+
+Result<std::string> reason_of_loss(storage::Database& database,
+                                   const storage::IncidentRow& incident) {
+  if (incident.kind != IncidentKind::lost || incident.series.empty()) return std::string();
+  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(incident.comparison));
+  const auto verdict =
+      std::ranges::find(verdicts, incident.series.front().series, &storage::VerdictRow::series);
+  return verdict == verdicts.end() ? std::string() : verdict->reason;
+}
+
+std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
+  const auto opening =
+      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
+  if (opening == messages.end()) return "no issue yet";
+  switch (opening->state) {
+    case storage::OutboxState::sent:
+      return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));
+    case storage::OutboxState::dead:
+      return fmt::format("given up, {}; `torchwatch outbox retry {}` sends it again",
+                         opening->last_error, opening->key);
+    case storage::OutboxState::pending:
+    case storage::OutboxState::sending:
+      break;
+  }
+  if (opening->last_error.empty()) return "in the outbox, not filed yet";
+  return "in the outbox, not filed yet: " + opening->last_error;
 }
 
 std::string remark_on(const storage::ComparisonRow& comparison) {

@@ -11,6 +11,7 @@
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/strip.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -170,8 +171,11 @@ std::string answer_section(const IncidentFacts& facts) {
     const auto command = [&](const char* verb, const char* more) {
       return code(fmt::format("torchwatch incident {} {}{}", verb, facts.id, more));
     };
-    text =
-        "\nIs it intended? " + command("accept", " --reason \"...\"") + " makes it the new normal.";
+    // Nobody wants an environment in which nothing runs.
+    text = is_lost_with_both(facts.kind, facts.effects)
+               ? "\nIs the machine in order again? " + command("retest", "") + " measures it again."
+               : "\nIs it intended? " + command("accept", " --reason \"...\"") +
+                     " makes it the new normal.";
     if (names_a_culprit(facts)) {
       text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
               " searches again.";
@@ -181,6 +185,11 @@ std::string answer_section(const IncidentFacts& facts) {
   }
   if (facts.cc.empty()) return text;
   return text + fmt::format("\ncc @{}\n", fmt::join(facts.cc, " @"));
+}
+
+/// "`ada`: `it is mended`", as a line.
+std::string with_reason(const std::string& by, const std::string& reason) {
+  return code(by) + (reason.empty() ? "." : ": " + code(reason, kReasonCharactersMax)) + "\n";
 }
 
 /// "Preset `small`; ..." A figure means nothing without its sizes.
@@ -244,8 +253,12 @@ std::optional<std::string> marker_in(std::string_view body) {
   return is_last ? std::optional(std::string(found)) : std::nullopt;
 }
 
-std::string reopening_comment(const std::string& by) {
-  return "Opened again by " + code(by) + ".\n";
+std::string closing_comment(const std::string& by, const std::string& reason) {
+  return "Closed by " + with_reason(by, reason);
+}
+
+std::string reopening_comment(const std::string& by, const std::string& reason) {
+  return "Opened again by " + with_reason(by, reason);
 }
 
 std::string dispute_comment(const std::string& by, const std::string& reason) {

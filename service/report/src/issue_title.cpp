@@ -49,6 +49,9 @@ std::string where(const std::vector<EffectFacts>& effects) {
 /// "+15.2 % time, 2 workloads (cpu-train)", of the largest change.
 std::string what_got_worse(const IncidentFacts& facts) {
   if (facts.effects.empty()) return facts.reason;
+  if (is_lost_with_both(facts.kind, facts.effects)) {
+    return "environment: no result with either build, " + where(facts.effects);
+  }
   if (facts.kind == IncidentKind::lost) return where(facts.effects) + ": no result any more";
   const auto& worst = *std::ranges::min_element(facts.effects, is_larger);
   return change_text(worst) + " " + std::string(to_string(worst.series.metric)) + ", " +

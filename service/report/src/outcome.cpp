@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -87,6 +88,13 @@ Result<std::string> result_word(storage::Database& database, const storage::Comp
 
 std::string series_text(std::size_t count) {
   return figures::grouped(static_cast<std::int64_t>(count)) + " series";
+}
+
+std::string unchanged_text(double confidence) {
+  return fmt::format(
+      "A change as large as the threshold is excluded at {} or more; the {} intervals are wider "
+      "and may reach beyond it.",
+      figures::confidence(1 - 2 * detect::kUnchangedTail), figures::confidence(confidence));
 }
 
 SortedVerdicts sorted(const std::vector<VerdictRow>& verdicts,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "torchwatch/report/view.hpp"
+
 namespace torchwatch::report {
 namespace {
 
@@ -26,6 +28,16 @@ std::string of_benchmark(const Benchmark& benchmark) {
   return text;
 }
 
+/// The preset of a comparison's plan; nothing where it has none yet.
+std::optional<Preset> preset_in(const std::string& plan_json) {
+  const auto plan = embedded(plan_json);
+  if (!plan.is_object() || !plan.contains("preset") || !plan["preset"].is_string()) {
+    return std::nullopt;
+  }
+  const auto preset = parse_preset(plan["preset"].get<std::string>());
+  return preset ? std::optional(*preset) : std::nullopt;
+}
+
 }  // namespace
 
 std::string compare_command(const std::string& baseline, const std::string& candidate,
@@ -34,6 +46,39 @@ std::string compare_command(const std::string& baseline, const std::string& cand
       "torchwatch compare" + argument(baseline) + argument(candidate) + of_benchmark(benchmark);
   if (preset) text += " --preset" + argument(to_string(*preset));
   return text;
+}
+
+std::string reproduce_command(const storage::IncidentRow& incident, const std::string& baseline,
+                              const std::string& candidate, const std::string& plan_json) {
+  if (incident.series.empty()) return "";
+  const auto worst =
+      std::ranges::min_element(incident.series, [](const auto& left, const auto& right) {
+        return is_larger(effect_of(left), effect_of(right));
+      });
+  return compare_command(baseline, candidate, worst->series.benchmark, preset_in(plan_json));
+}
+
+std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_culprit,
+                              const std::string& reproduce) {
+  const auto command = [id = std::to_string(incident.id)](const std::string& verb) {
+    return "torchwatch incident " + verb + " " + id;
+  };
+  const std::string why = " --reason \"...\"";
+  std::vector<Advice> advice;
+  if (incident.state == storage::IncidentState::closed) {
+    return {{"It is not over", command("reopen")}};
+  }
+  if (!reproduce.empty()) advice.push_back({"See it yourself", reproduce});
+  if (incident.state == storage::IncidentState::open) {
+    advice.push_back({"Somebody works on it", command("acknowledge")});
+  }
+  const bool is_of_environment = is_lost_with_both(incident);
+  if (!is_of_environment) advice.push_back({"It is intended", command("accept") + why});
+  if (names_culprit) advice.push_back({"The commit is wrong", command("dispute") + why});
+  advice.push_back({is_of_environment ? "The machine is in order again" : "Is it still there",
+                    command("retest")});
+  advice.push_back({"It is mended", command("close")});
+  return advice;
 }
 
 std::string suspect_command(const std::string& sha, const Series& series) {

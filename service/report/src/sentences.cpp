@@ -35,19 +35,28 @@ std::string how_sure(const EffectFacts& effect, double confidence) {
 }
 
 std::string lost_summary(const IncidentFacts& facts) {
-  std::string text = "Measured with " + code(facts.baseline.name) + ", but no longer with " +
-                     code(facts.candidate.name) + ": ";
-  if (facts.effects.empty()) return text + code(facts.reason) + ".\n";
+  const auto of_build = "Measured with " + code(facts.baseline.name) + ", but no longer with " +
+                        code(facts.candidate.name) + ": ";
+  if (facts.effects.empty()) return of_build + code(facts.reason) + ".\n";
   std::vector<std::string> benchmarks;
   for (const auto& effect : facts.effects) {
     const std::string benchmark = code(benchmark_of(effect));
     if (std::find(benchmarks.begin(), benchmarks.end(), benchmark) == benchmarks.end())
       benchmarks.push_back(benchmark);
   }
-  text += figures::count(benchmarks.size(), "benchmark");
-  text += " gave no result.\n\n" + bullets(benchmarks, kEffectRowsMax, "benchmarks");
-  if (!facts.reason.empty()) text += "\nReason: " + code(facts.reason) + "\n";
-  return text;
+  const auto count = figures::count(benchmarks.size(), "benchmark");
+  auto text = is_lost_with_both(facts.kind, facts.effects)
+                  ? count + " gave no result with either build, neither with " +
+                        code(facts.baseline.name) + " nor with " + code(facts.candidate.name) +
+                        ": look at this machine, not at the build."
+                  : of_build + count + " gave no result.";
+  text += "\n\n" + bullets(benchmarks, kEffectRowsMax, "benchmarks");
+  if (facts.reason.empty()) return text;
+  text += "\nReason: " + code(facts.reason) + "\n";
+  if (facts.reason.find("(SIGKILL)") == std::string::npos) return text;
+  return text +
+         "\nSomebody else killed the runs, as the kernel does when memory runs out; its log " +
+         "says so.\n";
 }
 
 /// "15.2 % higher", "6.80 times as high", "probably 3.0 % higher".

@@ -1,9 +1,11 @@
 #include "torchwatch/report/view.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/user.hpp"
 
 namespace torchwatch::report {
 
@@ -83,9 +85,20 @@ json json_of(const storage::BisectionRow& row) {
           {"ended_at", time_of(row.ended_at)}};
 }
 
-json json_of(const std::optional<storage::Acceptance>& acceptance) {
+json json_of(const std::optional<storage::Decision>& acceptance) {
   if (!acceptance) return nullptr;
   return {{"by", acceptance->by}, {"reason", acceptance->reason}, {"at", time_of(acceptance->at)}};
+}
+
+json json_of(const storage::DecisionRow& row) {
+  return {{"kind", to_string(row.kind)},
+          {"by", text_or_null(row.decision.by)},
+          {"reason", text_or_null(row.decision.reason)},
+          {"at", time_of(row.decision.at)}};
+}
+
+std::string name_of(const storage::Asker& asker) {
+  return asker.user ? platform::user_name(static_cast<uid_t>(*asker.user)) : asker.token;
 }
 
 json embedded(const std::string& text) {
@@ -143,6 +156,22 @@ std::string configuration_text(const Benchmark& benchmark) {
 
 double difference_of(const EffectFacts& effect) {
   return effect.difference.value_or(effect.candidate_value - effect.baseline_value);
+}
+
+bool has_no_value(const EffectFacts& effect) {
+  return !is_leak(effect.series.metric) && effect.baseline_value == 0 &&
+         effect.candidate_value == 0;
+}
+
+bool is_lost_with_both(IncidentKind kind, const std::vector<EffectFacts>& effects) {
+  return kind == IncidentKind::lost && !effects.empty() &&
+         std::ranges::all_of(effects, has_no_value);
+}
+
+bool is_lost_with_both(const storage::IncidentRow& row) {
+  std::vector<EffectFacts> effects;
+  for (const auto& series : row.series) effects.push_back(effect_of(series));
+  return is_lost_with_both(row.kind, effects);
 }
 
 bool is_sure_increase(const EffectFacts& effect) {

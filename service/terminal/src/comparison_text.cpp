@@ -235,7 +235,10 @@ void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Scre
   print_reasons(out, "Lost", sorted.lost, Tone::bad, all, screen);
   print_new(out, facts, all, screen);
   print_reasons(out, "Could not be decided", sorted.undecided, Tone::doubtful, all, screen);
-  if (all) print_table(out, "Unchanged", sorted.unchanged, facts.confidence, screen);
+  if (all && !sorted.unchanged.empty()) {
+    print_table(out, "Unchanged", sorted.unchanged, facts.confidence, screen);
+    out << wrapped("  " + report::unchanged_text(facts.confidence), screen.columns, 2);
+  }
   print_incidents(out, facts, screen);
   out << '\n' << wrapped(rest_text(facts, sorted, all), screen.columns);
   print_footer(out, facts, screen);

@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -16,19 +16,19 @@ namespace torchwatch::terminal {
 namespace {
 
 using storage::IncidentState;
-using storage::OutboxState;
 
-std::string state_text(const storage::IncidentRow& row) {
-  auto text =
-      fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind), report::state_word(row));
-  if (row.acceptance) {
-    return text + fmt::format(" by {} on {}: {}", row.acceptance->by,
-                              platform::date_and_minute(row.acceptance->at),
-                              row.acceptance->reason);
-  }
-  const bool is_closed = row.state == IncidentState::closed;
-  const auto at = platform::date_and_minute(is_closed ? row.closed_at : row.opened_at);
-  return text + fmt::format(" {} {} UTC", is_closed ? "on" : "since", at);
+/// What gave no result has no values, and is said with the reason instead.
+void print_lost(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
+  const auto builds = facts.baseline + " nor " + facts.candidate;
+  out << wrapped(
+      report::is_lost_with_both(facts.row)
+          ? "No result with either build, neither " + builds +
+                ": look at this machine, not at the build."
+          : "Measured with " + facts.baseline + ", but no longer with " + facts.candidate + ".",
+      screen.columns);
+  for (const auto& lost : facts.row.series) out << "  " << to_string(lost.series) << '\n';
+  if (!facts.reason.empty()) out << wrapped("Reason: " + facts.reason, screen.columns, 2);
+  out << '\n';
 }
 
 void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
@@ -60,69 +60,70 @@ void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& 
   out << '\n';
 }
 
+void print_dispute(std::ostream& out, const Disputed& disputed, bool has_ended,
+                   const Screen& screen) {
+  const auto& [commit, decision] = disputed;
+  out << wrapped(fmt::format("Commit {}, which was named first, was {}.", commit.substr(0, 12),
+                             report::decision_text({storage::DecisionKind::disputed, decision})),
+                 screen.columns, 2);
+  out << (has_ended ? "What the second search found:\n" : "The second search has not ended.\n");
+}
+
 void print_cause(std::ostream& out, const IncidentFacts& facts,
                  const bisect::CommitHistory* history, const Screen& screen) {
+  if (facts.disputed) print_dispute(out, *facts.disputed, facts.result.has_value(), screen);
   if (facts.result) {
     print(out, *facts.result, history, "", screen);
-  } else if (facts.row.bisection) {
+  } else if (facts.row.bisection && !facts.disputed) {
     out << "The search for the culprit has not ended.\n";
-  } else if (facts.row.kind != IncidentKind::lost) {
+  } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {
     out << "No culprit was searched for: the commits of both builds are not known.\n";
   }
-  out << wrapped("Issue: " + issue_text(facts.messages) + ".", screen.columns, 2);
+  out << wrapped("Issue: " + report::issue_text(facts.messages) + ".", screen.columns, 2);
+}
+
+/// The newest decision stands in the first line.
+void print_decisions(std::ostream& out, const std::vector<storage::DecisionRow>& decisions,
+                     const Screen& screen) {
+  if (decisions.size() < 2) return;
+  out << "\nWhat was decided:\n";
+  for (const auto& row : decisions) {
+    out << wrapped("  " + report::decision_text(row), screen.columns, 4);
+  }
 }
 
 void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
-  const auto id = facts.row.id;
   out << "\nWhat to do next:\n";
-  const auto say = [&](const std::string& what, const std::string& command) {
-    out << wrapped(fmt::format("  {}: `{}`", what, command), screen.columns, 4);
-  };
-  if (facts.row.state == IncidentState::closed) {
-    say("it is not over", fmt::format("torchwatch incident reopen {}", id));
-    return;
+  const bool names_culprit = facts.result && facts.result->culprit();
+  auto advice = report::advice_on(facts.row, names_culprit, facts.reproduce);
+  if (facts.row.state != IncidentState::closed) {
+    advice.push_back(
+        {"The issue's text", fmt::format("torchwatch incident show {} --markdown", facts.row.id)});
   }
-  if (!facts.reproduce.empty()) say("see it yourself", facts.reproduce);
-  if (facts.row.state == IncidentState::open) {
-    say("somebody works on it", fmt::format("torchwatch incident acknowledge {}", id));
+  for (const auto& [when, command] : advice) {
+    out << wrapped(fmt::format("  {}: `{}`", when, command), screen.columns, 4);
   }
-  say("it is intended", fmt::format("torchwatch incident accept {} --reason \"...\"", id));
-  if (facts.result && facts.result->culprit()) {
-    say("the commit is wrong", fmt::format("torchwatch incident dispute {} --reason \"...\"", id));
-  }
-  say("it is mended", fmt::format("torchwatch incident close {}", id));
-  say("the issue's text", fmt::format("torchwatch incident show {} --markdown", id));
 }
 
 }  // namespace
 
-std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
-  const auto opening =
-      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end()) return "no issue yet";
-  switch (opening->state) {
-    case OutboxState::sent:
-      return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));
-    case OutboxState::dead:
-      return fmt::format("given up, {}; `torchwatch outbox retry {}` sends it again",
-                         opening->last_error, opening->key);
-    case OutboxState::pending:
-    case OutboxState::sending:
-      break;
-  }
-  if (opening->last_error.empty()) return "in the outbox, not filed yet";
-  return "in the outbox, not filed yet: " + opening->last_error;
-}
-
 void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHistory* history,
            const Screen& screen) {
   const bool is_closed = facts.row.state == IncidentState::closed;
-  out << wrapped(state_text(facts.row), screen.columns, 2);
+  const auto& row = facts.row;
+  out << wrapped(
+      fmt::format("Incident {}, {}, {}", row.id, to_string(row.kind), report::state_text(row)),
+      screen.columns, 2);
   const auto title = wrapped(facts.row.title, screen.columns, 2);
   out << painted(title.substr(0, title.size() - 1), is_closed ? Tone::plain : Tone::bad, screen)
       << "\n\n";
-  print_effects(out, facts, screen);
+  if (row.kind == IncidentKind::lost) {
+    print_lost(out, facts, screen);
+  } else {
+    print_effects(out, facts, screen);
+  }
   print_cause(out, facts, history, screen);
+  print_decisions(out, row.decisions, screen);
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;
   out << "\nHow the culprit was searched:\n";

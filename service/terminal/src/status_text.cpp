@@ -137,13 +137,13 @@ void print_outbox(std::ostream& out, const StatusFacts& facts, const Screen& scr
 void print_recent(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (facts.recent.empty()) return;
   Table table({{"id", Table::Align::right},
-               {"started, UTC", Table::Align::right, 3},
-               {"purpose", Table::Align::left, 4},
+               {.heading = "started, UTC", .rank = 1, .fit = Table::Fit::whole},
+               {.heading = "purpose", .fit = Table::Fit::whole},
                {"candidate"},
-               {"baseline", Table::Align::left, 2},
-               {"result"},
-               {"incidents", Table::Align::right},
-               {"remark", Table::Align::left, 5}});
+               {"baseline"},
+               {.heading = "result", .fit = Table::Fit::whole},
+               {"incidents", Table::Align::right, 2},
+               {.heading = "remark", .fit = Table::Fit::wrap}});
   for (const auto& [row, candidate, baseline, result, incidents] : facts.recent) {
     table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                to_string(row.purpose), candidate, baseline, result, std::to_string(incidents),

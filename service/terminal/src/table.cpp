@@ -2,75 +2,151 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 
 namespace torchwatch::terminal {
 namespace {
 
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kBelowIndent = 4;
+
+std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
+  // A line of wrapped text ends before the last column that is given.
+  std::istringstream wrapped_text(wrapped(text, static_cast<int>(width) + 1));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(wrapped_text, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The width of the longest word, or of what stays together like one.
+std::size_t widest_word(const std::string& text) {
+  std::size_t widest = 0;
+  for (const auto& word : lines_of(text, 0)) widest = std::max(widest, width_of(word));
+  return widest;
+}
 
 }  // namespace
 
-/// Leaves out columns until shortened names fit, then shortens the longest names.
-std::vector<Table::Shown> Table::fitting(int columns) const {
+void Table::add(std::vector<Cell> cells) {
+  for (auto& cell : cells) std::ranges::replace(cell.text, '\n', ' ');
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<Table::Shown> Table::filled_columns() const {
   std::vector<Shown> shown;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    auto widest = width_of(columns_[i].heading);
+    std::size_t widest = 0;
     for (const auto& row : rows_) widest = std::max(widest, width_of(row[i].text));
-    shown.push_back({i, widest});
+    if (widest > 0) shown.push_back({i, std::max(widest, width_of(columns_[i].heading))});
   }
-  const auto is_name = [&](const Shown& one) { return columns_[one.column].align == Align::left; };
-  const auto least = [&](const Shown& one) {
-    return std::min(one.width, columns_[one.column].least);
-  };
-  const auto needed = [&](bool shortened) {
-    auto sum = static_cast<std::size_t>(indent_) + kGap * (shown.size() - 1);
-    for (const auto& one : shown) {
-      sum += shortened && is_name(one) ? least(one) : one.width;
-    }
-    return sum;
-  };
+  return shown;
+}
+
+std::size_t Table::least_width(const Shown& one) const {
+  const auto& column = columns_[one.column];
+  if (column.align == Align::right || column.fit == Fit::whole) return one.width;
+  if (column.fit == Fit::shorten) return std::min(one.width, column.least);
+  auto least = std::max(column.least, width_of(column.heading));
+  for (const auto& row : rows_) least = std::max(least, widest_word(row[one.column].text));
+  return std::min(one.width, least);
+}
+
+std::size_t Table::width_with(const std::vector<Shown>& shown, bool narrowed) const {
+  auto sum =
+      static_cast<std::size_t>(indent_) + kGap * (std::max<std::size_t>(shown.size(), 1) - 1);
+  for (const auto& one : shown) sum += narrowed ? least_width(one) : one.width;
+  return sum;
+}
+
+/// Wraps sentences or puts them below, leaves out columns until shortened names fit, then shortens
+/// the longest names.
+Table::Layout Table::fitting(int columns) const {
   const auto available = static_cast<std::size_t>(columns);
-  while (needed(true) > available) {
+  Layout layout{.beside = filled_columns(), .below = {}};
+  auto& shown = layout.beside;
+  const auto wraps = [&](const Shown& one) { return columns_[one.column].fit == Fit::wrap; };
+  const auto spare = [&](const Shown& one) { return one.width - least_width(one); };
+  const auto narrow = [&](auto may_narrow) {
+    while (width_with(shown, false) > available) {
+      const auto longest = std::ranges::max_element(shown, {}, [&](const Shown& one) {
+        return may_narrow(one) && spare(one) > 0 ? one.width : 0;
+      });
+      if (longest == shown.end() || !may_narrow(*longest) || spare(*longest) == 0) return;
+      --longest->width;
+    }
+  };
+  narrow(wraps);
+  if (width_with(shown, false) > available) {
+    for (const auto& one : shown) {
+      if (wraps(one)) layout.below.push_back(one.column);
+    }
+    std::erase_if(shown, wraps);
+  }
+  while (width_with(shown, true) > available) {
     const auto dispensable = std::ranges::max_element(
         shown, {}, [&](const Shown& one) { return columns_[one.column].rank; });
     if (columns_[dispensable->column].rank == 0) break;
     shown.erase(dispensable);
   }
-  while (needed(false) > available) {
-    const auto longest = std::ranges::max_element(
-        shown, {}, [&](const Shown& one) { return is_name(one) ? one.width - least(one) : 0; });
-    if (!is_name(*longest) || longest->width <= least(*longest)) break;
-    --longest->width;
-  }
-  return shown;
+  narrow([&](const Shown& one) { return !wraps(one); });
+  return layout;
 }
 
-std::string Table::line(const std::vector<Shown>& shown, const std::vector<Cell>& cells,
-                        const Screen& screen) const {
-  std::string text(static_cast<std::size_t>(indent_), ' ');
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& cell = cells[shown[i].column];
-    const auto words = elided(cell.text, shown[i].width);
-    const std::string padding(shown[i].width - width_of(words), ' ');
-    const bool right = columns_[shown[i].column].align == Align::right;
-    text += (i == 0 ? "" : std::string(kGap, ' ')) + (right ? padding : "") +
-            painted(words, cell.tone, screen) + (right ? "" : padding);
+std::string Table::lines_beside(const std::vector<Shown>& shown, const std::vector<Cell>& cells,
+                                const Screen& screen) const {
+  std::vector<std::vector<std::string>> parts;
+  std::size_t height = 1;
+  for (const auto& [column, width] : shown) {
+    const auto& text = cells[column].text;
+    const bool wraps = columns_[column].fit == Fit::wrap;
+    parts.push_back(wraps ? lines_of(text, width) : std::vector{elided(text, width)});
+    height = std::max(height, parts.back().size());
   }
-  text.erase(text.find_last_not_of(' ') + 1);
+  std::string text;
+  for (std::size_t at = 0; at < height; ++at) {
+    std::string line(static_cast<std::size_t>(indent_), ' ');
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const auto words = at < parts[i].size() ? parts[i][at] : std::string();
+      const std::string padding(shown[i].width - std::min(shown[i].width, width_of(words)), ' ');
+      const bool right = columns_[shown[i].column].align == Align::right;
+      line += (i == 0 ? "" : std::string(kGap, ' ')) + (right ? padding : "") +
+              painted(words, cells[shown[i].column].tone, screen) + (right ? "" : padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string Table::lines_below(const std::vector<std::size_t>& columns,
+                               const std::vector<Cell>& cells, const Screen& screen) const {
+  const std::string indent(static_cast<std::size_t>(indent_) + kBelowIndent, ' ');
+  const auto width = static_cast<std::size_t>(screen.columns) - indent.size();
+  std::string text;
+  for (const auto column : columns) {
+    const auto& cell = cells[column];
+    if (cell.text.empty()) continue;
+    const auto label = columns.size() > 1 ? columns_[column].heading + ": " : "";
+    for (const auto& line : lines_of(label + cell.text, width)) {
+      text += indent + painted(line, cell.tone, screen) + '\n';
+    }
+  }
   return text;
 }
 
 void Table::print(std::ostream& out, const Screen& screen) const {
-  const auto shown = fitting(screen.columns);
+  const auto [beside, below] = fitting(screen.columns);
   std::vector<Cell> headings;
   for (const auto& column : columns_) headings.emplace_back(column.heading);
-  out << line(shown, headings, screen) << '\n'
+  out << lines_beside(beside, headings, screen)
       << std::string(static_cast<std::size_t>(indent_), ' ');
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    out << (i == 0 ? "" : std::string(kGap, ' ')) << std::string(shown[i].width, '-');
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    out << (i == 0 ? "" : std::string(kGap, ' ')) << std::string(beside[i].width, '-');
   }
   out << '\n';
-  for (const auto& row : rows_) out << line(shown, row, screen) << '\n';
+  for (const auto& row : rows_) {
+    out << lines_beside(beside, row, screen) << lines_below(below, row, screen);
+  }
 }
 
 }  // namespace torchwatch::terminal

@@ -121,7 +121,7 @@ Result<fs::path> keep(const fs::path& database) {
 Status back_up(Database& database, const fs::path& target) {
   auto& connection = database.connection();
   if (fs::exists(target)) {
-    return fail(ErrorCode::conflict,
+    return fail(ErrorCode::invalid,
                 target.string() + " exists already: choose another name, or remove it");
   }
   const std::scoped_lock lock(connection.mutex);

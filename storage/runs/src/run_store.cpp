@@ -261,20 +261,27 @@ Result<double> RunStore::seconds_of(Owner owner, const Benchmark& benchmark) {
   });
 }
 
-Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit) {
+Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit, HistoryOf whose) {
+  const std::string published =
+      whose == HistoryOf::published_builds
+          ? "AND (SELECT origin FROM build WHERE build.id = attempt.build_id) <> 'commit' "
+          : "";
   return read(database_, [&](Connection& connection) -> Result<std::vector<RunValue>> {
-    TW_TRY(auto newest_first,
-           all_rows(Query(connection,
-                          "SELECT value.attempt_id, build_id, attempt.ended_at, value.value, "
-                          "EXISTS (SELECT 1 FROM thinned_sample "
-                          "WHERE thinned_sample.attempt_id = value.attempt_id) "
-                          "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
-                          "JOIN attempt ON attempt.id = value.attempt_id "
-                          "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? "
-                          "ORDER BY value.attempt_id DESC LIMIT ?",
-                          series.benchmark.workload, to_string(series.benchmark.configuration),
-                          to_string(series.benchmark.variant), series.metric, limit),
-                    history_of));
+    TW_TRY(
+        auto newest_first,
+        all_rows(
+            Query(
+                connection,
+                std::string("SELECT value.attempt_id, build_id, attempt.ended_at, value.value, ") +
+                    "EXISTS (SELECT 1 FROM thinned_sample "
+                    "WHERE thinned_sample.attempt_id = value.attempt_id) "
+                    "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
+                    "JOIN attempt ON attempt.id = value.attempt_id "
+                    "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? " +
+                    published + "ORDER BY value.attempt_id DESC LIMIT ?",
+                series.benchmark.workload, to_string(series.benchmark.configuration),
+                to_string(series.benchmark.variant), series.metric, limit),
+            history_of));
     std::reverse(newest_first.begin(), newest_first.end());
     return newest_first;
   });

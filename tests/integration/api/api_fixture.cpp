@@ -107,17 +107,20 @@ Api::Api(events::FeedLimits limits)
          const std::scoped_lock lock(mutex);
          return problems;
        },
-       [this](Id id, const std::string& by, const std::string& reason) {
-         return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
+       [this](Id id, DecisionKind kind, const std::string& by, const std::string& reason) {
+         return decide(id, kind, {by, reason, clock.wall_now()});
        },
-       [this] {
+       [this](const std::string& revoked) {
          ++tokens_changed;
+         revoked_token = revoked;
          return Status{};
        },
-       [this](Id id, const std::string&) { return IncidentStore(*database).reopen(id); },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
-       [](Id) { return Result<Id>(3); },
+       [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
        [](Id) { return Status(); },
+       [this](RequestKind, const nlohmann::json&, bool) {
+         return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
+       },
        [] {
          return Result<nlohmann::json>(nlohmann::json::array(
              {{{"name", "resnet18"},
@@ -153,6 +156,24 @@ Api::Api(events::FeedLimits limits)
   settings.cors_origins = {"https://grafana.example"};
   settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
+}
+
+/// As the daemon does it, without what is sent to the tracker.
+Status Api::decide(Id id, DecisionKind kind, const Decision& decision) const {
+  IncidentStore incidents(*database);
+  switch (kind) {
+    case DecisionKind::acknowledged:
+      return incidents.acknowledge(id, decision);
+    case DecisionKind::accepted:
+      return incidents.accept(id, decision);
+    case DecisionKind::closed:
+      return incidents.close(id, decision);
+    case DecisionKind::reopened:
+      return incidents.reopen(id, decision);
+    case DecisionKind::disputed:
+      return incidents.dispute(id, decision);
+  }
+  return {};
 }
 
 Api::~Api() {

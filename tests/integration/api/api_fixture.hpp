@@ -52,6 +52,8 @@ struct Api {
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, a run, all with id 1 but the second build.
   void fill();
+  torchwatch::Status decide(torchwatch::storage::Id, torchwatch::storage::DecisionKind,
+                            const torchwatch::storage::Decision&) const;
   /// One more open incident of the first comparison (after `fill`); its id.
   torchwatch::storage::Id add_incident(const std::string& key);
   /// One series of the first build compared with itself (after `fill`).
@@ -71,6 +73,8 @@ struct Api {
   std::vector<torchwatch::test::Exchange> exchanges;
   std::atomic<int> woken = 0;
   std::atomic<int> tokens_changed = 0;
+  std::string revoked_token;
+  std::string refusal;  ///< why requests can never be carried out; empty: they can
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::unique_ptr<torchwatch::events::Feed> feed;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them

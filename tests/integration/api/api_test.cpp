@@ -82,7 +82,7 @@ TEST_CASE("the page states the bound on false alarms and quotes what others wrot
   CHECK_THAT(
       page, Catch::Contains("0 of 20 series of builds compared with themselves were called changed "
                             "so far; the false-alarm rate is at most 13.9 %"));
-  CHECK_THAT(page, Catch::Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(page, Catch::Contains("cpu-train</span> time +15.0 %"));
   CHECK_THAT(page, Catch::Contains(R"(<span class="state open">open</span>)"));
   CHECK_THAT(page, Catch::Contains("2.14.0.dev20260817"));
   CHECK_THAT(page, Catch::Contains("&lt;script&gt;"));
@@ -295,4 +295,26 @@ TEST_CASE("an unknown method is answered with those that exist") {
     CHECK(answer.headers.at("allow") == "GET, HEAD, POST");
     CHECK(api.send(method, "/nowhere", "", {}).status == 404);
   }
+}
+
+TEST_CASE("a request that can never be carried out is refused with 422, and is not stored") {
+  Api api;
+  api.refusal = "unknown build \"a\"";
+  for (const auto* path : {"/api/v1/nightlies", "/api/v1/comparisons"}) {
+    const auto refused = api.post(path, R"({"candidate": "a", "baseline": "b"})");
+    CHECK(refused.status == 422);
+    CHECK(refused.body.at("title") == "Unprocessable Content");
+    CHECK(refused.body.at("detail") == "unknown build \"a\"");
+  }
+  CHECK(api.post("/api/v1/bisections", R"({"suspect": "a"})").status == 422);
+  CHECK(api.get("/api/v1/requests").body.at("requests").empty());
+  CHECK(api.woken == 0);
+}
+
+TEST_CASE("a request says who asked for it, to those who may know") {
+  Api api;
+  REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
+  CHECK(api.get("/api/v1/requests/1").body.at("asked_by") == "a test");
+  const Api::Headers stranger{{"X-Forwarded-For", "192.0.2.1"}};
+  CHECK(api.send("GET", "/api/v1/requests/1", "", stranger).body.at("asked_by").is_null());
 }

@@ -101,6 +101,24 @@ TEST_CASE("a change that is repeated with its Idempotency-Key is answered again"
   CHECK(api.post(kIncident + "/acknowledge", "{}", {{"Idempotency-Key", "no key"}}).status == 400);
 }
 
+TEST_CASE("each decision is answered with the incident, with who made it and why") {
+  Api api;
+  api.fill();
+  REQUIRE(api.post(kIncident + "/acknowledge", R"({"by": "ada"})").status == 200);
+  REQUIRE(api.post(kIncident + "/close", R"({"by": "bob", "reason": "mended"})").status == 200);
+  REQUIRE(api.post(kIncident + "/reopen", R"({"reason": "it is not"})").status == 200);
+  CHECK(api.woken == 3);
+  const auto decisions = api.get(kIncident).body.at("decisions");
+  REQUIRE(decisions.size() == 3);
+  CHECK(decisions[0].at("kind") == "acknowledged");
+  CHECK(decisions[0].at("by") == "ada");
+  CHECK(decisions[0].at("reason").is_null());
+  CHECK(decisions[1].at("by") == "bob");
+  CHECK(decisions[1].at("reason") == "mended");
+  CHECK(decisions[2].at("kind") == "reopened");
+  CHECK(decisions[2].at("by") == "a test");
+}
+
 TEST_CASE("who changes an incident without saying a name is known by the token's") {
   Api api;
   api.fill();

@@ -55,7 +55,7 @@ Id target_of(Api& api, const std::string& path) {
   if (path.find("/incidents/") != std::string::npos) {
     const auto id = api.add_incident(path);
     if (path.ends_with("/reopen")) {
-      REQUIRE(storage::IncidentStore(*api.database).close(id, 1));
+      REQUIRE(storage::IncidentStore(*api.database).close(id, {"ada", "", 1}));
     }
     return id;
   }

@@ -8,6 +8,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -114,9 +115,44 @@ TEST_CASE("what is under way is shown with how long its like took") {
   const auto now = api.clock.wall_now();
   const auto next = BuildStore(*api.database).discover(BuildOrigin::nightly, "next").value();
   const auto row = comparisons.open({Purpose::nightly, next.id, 2}, now).value();
-  CHECK_THAT(api.page("/"), Contains("next against 2.14.0.dev20260817</a>: waiting, asked for"));
+  const auto waiting = api.page("/");
+  CHECK_THAT(waiting, Contains("next against 2.14.0.dev20260817</a>: waiting, asked for"));
+  CHECK(waiting.find("Nothing is under way.") < waiting.find("<h2>Waiting</h2>"));
   REQUIRE(comparisons.advance(row, ComparisonState::ready, now));
-  CHECK_THAT(api.page("/"), Contains("measuring, asked for") && Contains("such comparisons took"));
+  CHECK_THAT(api.page("/"), Contains("measuring, asked for") && Contains("the one before took") &&
+                                !Contains("<h2>Waiting</h2>"));
+}
+
+TEST_CASE("what waits says why, in the lists in brief, and strangers see since when") {
+  Pages api;
+  const auto next = BuildStore(*api.database).discover(BuildOrigin::nightly, "2026-08-18").value();
+  const auto row = ComparisonStore(*api.database)
+                       .open({Purpose::nightly, next.id, 2}, api.clock.wall_now())
+                       .value();
+  const std::string reason = "the runner does not compile: " + std::string(300, 'x') + " end";
+  REQUIRE(SetbackStore(*api.database)
+              .record({.key = {ItemKind::comparison, std::to_string(row.id)},
+                       .since = api.clock.wall_now(),
+                       .error = reason}));
+  const auto path = "/comparisons/" + std::to_string(row.id);
+  CHECK_THAT(api.page(path), Contains(reason));
+  for (const std::string list : {"/", "/comparisons"}) {
+    CHECK_THAT(api.page(list),
+               Contains("the runner does not compile") && Contains("x…") && !Contains("x end"));
+  }
+  const auto seen = api.send("GET", path, "", {{"X-Forwarded-For", "192.0.2.1"}}).text;
+  CHECK_THAT(seen, Contains("waits since") && !Contains("does not compile"));
+}
+
+TEST_CASE("an incident's page says why it has no issue, and when it was closed") {
+  Pages api;
+  IncidentStore incidents(*api.database);
+  REQUIRE(incidents.mark_sending("open:abc"));
+  REQUIRE(incidents.record_failure("open:abc", {.error = "GitHub rejected the token"}));
+  CHECK_THAT(api.page("/incidents/1"), Contains("not filed yet: GitHub rejected the token"));
+  CHECK_THAT(api.page("/incidents/1"), !Contains("<dt>closed</dt>"));
+  REQUIRE(incidents.close(1, {"ada", "", api.clock.wall_now()}));
+  CHECK_THAT(api.page("/incidents/1"), Contains("<dt>closed</dt>"));
 }
 
 TEST_CASE("the self-test comes last, and as a count before it is a rate") {
@@ -171,7 +207,10 @@ TEST_CASE("an incident's page has the change, the culprit with its evidence, and
   CHECK_THAT(page, Contains("+15.0 %") && Contains("2.3 ms"));
   CHECK_THAT(page, Contains("99.7 % sure") && Contains("+14.9 %") && Contains(kCulprit));
   CHECK_THAT(page, Contains("Verified against its parent, 12 fresh pairs"));
-  CHECK_THAT(page, Contains("torchwatch incident dispute 1 --reason"));
+  CHECK_THAT(page, Contains("<th scope=\"col\" class=\"number\">runs</th>"));
+  CHECK_THAT(page, Contains("torchwatch incident dispute 1 --reason") &&
+                       Contains("torchwatch incident retest 1") &&
+                       Contains("torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817"));
 }
 
 TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded") {

@@ -26,7 +26,7 @@ TEST_CASE("the last page says that it is the last, also when it is full") {
 TEST_CASE("incidents are filtered by what they are and by what they are about") {
   Api api;
   api.fill();
-  REQUIRE(IncidentStore(*api.database).acknowledge(api.add_incident("other")));
+  REQUIRE(IncidentStore(*api.database).acknowledge(api.add_incident("other"), {"ada", "", 1}));
   const auto count = [&](const std::string& query) {
     return api.get("/api/v1/incidents?" + query).body.at("incidents").size();
   };
@@ -110,6 +110,9 @@ TEST_CASE("a monitor reads what does not work, what waits, and when data came la
   const auto metrics = api.get("/metrics");
   CHECK(metrics.headers.at("content-type") == "text/plain; version=0.0.4; charset=utf-8");
   CHECK_THAT(metrics.text, Contains("torchwatch_problems{source=\"outbox\"} 1\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_problems{source=\"disk\"} 0\n"));
+  CHECK_THAT(metrics.text, Contains("# TYPE torchwatch_comparisons_unfinished gauge"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_comparisons_unfinished{state=\"ready\"} 0\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_healthy 0\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_incidents{state=\"open\"} 1\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_outbox_messages{state=\"pending\"} 1\n"));

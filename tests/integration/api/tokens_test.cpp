@@ -44,6 +44,7 @@ TEST_CASE("a token is revoked once") {
   CHECK(revoked.status == 200);
   CHECK(revoked.body.at("revoked_at").is_string());
   CHECK(api.tokens_changed == 2);
+  CHECK(api.revoked_token == "ci");
   CHECK(api.post("/api/v1/tokens/1/revoke", "{}").status == 409);
   CHECK(api.post("/api/v1/tokens/2/revoke", "{}").status == 404);
 }

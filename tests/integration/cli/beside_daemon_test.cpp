@@ -7,12 +7,14 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
 #include "printed.hpp"
 #include "temporary_folder.hpp"
+#include "test_repository.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -98,8 +100,29 @@ struct Place {
       row.key = key;
       row.title = "resnet18 cpu-train time +15.0 %";
       row.opened_at = kNow;
-      REQUIRE(IncidentStore(*database).open(row));
+      const auto opened = IncidentStore(*database).open(row).value();
+      OutboxRow issue;
+      issue.key = std::string("open-") + key;
+      issue.incident = opened.id;
+      REQUIRE(IncidentStore(*database).queue(issue));
     }
+  }
+
+  /// Publishes two nightlies, which are found to be damaged when they are looked at.
+  void publish_two() const {
+    for (const auto* nightly : {"left", "right"}) {
+      folder.write(std::string("nightlies/") + nightly + "/build-hash", std::string(40, '0'));
+    }
+  }
+
+  /// Makes a repository, and configures it with a recipe; its two commits.
+  std::pair<std::string, std::string> add_source() const {
+    test::TestRepository repository(folder.path() / "pytorch");
+    const auto first = repository.commit("first");
+    const auto second = repository.commit("second");
+    std::ofstream(file, std::ios::app) << "[source]\nrepository = \"" << repository.path().string()
+                                       << "\"\n[build]\nrecipe = \"/bin/true\"\n";
+    return {first, second};
   }
 
   static Id ready_build(Database& database, const std::string& name) {
@@ -135,7 +158,7 @@ TEST_CASE("incidents are acknowledged, accepted and closed while the daemon runs
   const auto acknowledged = place.run({"incident", "acknowledge", "1"});
   CHECK(acknowledged.err.empty());
   CHECK(acknowledged.status == 0);
-  CHECK(acknowledged.out == "incident 1 acknowledged\n");
+  CHECK_THAT(acknowledged.out, Catch::StartsWith("incident 1 acknowledged by "));
   CHECK(place.incident(1).state == IncidentState::acknowledged);
 
   const auto accepted =
@@ -146,10 +169,16 @@ TEST_CASE("incidents are acknowledged, accepted and closed while the daemon runs
   REQUIRE(incident.acceptance);
   CHECK(incident.acceptance->by == "ada");
   CHECK(incident.acceptance->reason == "the price");
-  CHECK(IncidentStore(*place.open(true)).outbox_of(2).value().size() == 1);
+  CHECK(IncidentStore(*place.open(true)).outbox_of(2).value().size() == 2);
 
-  CHECK(place.run({"incident", "close", "3"}).out == "incident 3 closed\n");
+  CHECK(place.run({"incident", "close", "3", "--by", "ada", "--reason", "mended"}).out ==
+        "incident 3 closed by ada\n");
   CHECK(place.incident(3).state == IncidentState::closed);
+  const auto closing = IncidentStore(*place.open(true)).outbox_of(3).value().back();
+  CHECK(closing.kind == OutboxKind::close);
+  CHECK_THAT(closing.body, Catch::StartsWith("Closed by `ada`: `mended`"));
+  CHECK(place.run({"incident", "reopen", "3", "--by", "ada"}).status == 0);
+  CHECK(IncidentStore(*place.open(true)).outbox_of(3).value().back().kind == OutboxKind::reopen);
 }
 
 TEST_CASE("what cannot be done to an incident fails beside a daemon as it does without one") {
@@ -202,12 +231,14 @@ TEST_CASE("a token is made, listed and revoked beside a daemon as without one") 
 
 TEST_CASE("a nightly and a bisection are handed over to the daemon that runs") {
   const Place place;
+  const auto [good, bad] = place.add_source();
+  place.publish_two();
   const DaemonProcess daemon(place.file, place.socket());
-  const auto nightly = place.run({"nightly"});
+  const auto nightly = place.run({"nightly", "--baseline", "left", "--candidate", "right"});
   CHECK(nightly.err.empty());
   CHECK(nightly.status == 0);
   CHECK_THAT(nightly.out, Contains("request 1") && Contains("torchwatch request list"));
-  const auto bisection = place.run({"bisect", "v1", "v2", "--workload", "resnet18", "--json"});
+  const auto bisection = place.run({"bisect", good, bad, "--workload", "resnet18", "--json"});
   CHECK(bisection.err.empty());
   CHECK(bisection.status == 0);
   const auto taken = json::parse(bisection.out);
@@ -216,7 +247,7 @@ TEST_CASE("a nightly and a bisection are handed over to the daemon that runs") {
   CHECK(taken.at("url") == "/api/v1/requests/2");
   const auto stored = RequestStore(*place.open(true)).get(2).value();
   CHECK(json::parse(stored.body_json) ==
-        json{{"good", "v1"}, {"bad", "v2"}, {"workloads", json::array({"resnet18"})}});
+        json{{"good", good}, {"bad", bad}, {"workloads", json::array({"resnet18"})}});
   CHECK(place.run({"bisect"}).status == 2);
 }
 
@@ -247,8 +278,19 @@ TEST_CASE("commands that measure get as far beside a daemon as without one") {
   }
 }
 
+TEST_CASE("nightly beside a daemon with nothing due says so, and asks for nothing") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto printed = place.run({"nightly"});
+  CHECK(printed.status == 0);
+  CHECK_THAT(printed.out, Contains("Nothing is due: every nightly has its verdict"));
+  CHECK(json::parse(place.run({"nightly", "--json"}).out).at("comparisons").empty());
+  CHECK(RequestStore(*place.open(true)).list(10).value().empty());
+}
+
 TEST_CASE("a comparison is handed over with what was selected, before nightlies if asked") {
   const Place place;
+  place.publish_two();
   const DaemonProcess daemon(place.file, place.socket());
   const auto compared = place.run({"compare", "left", "right", "--workload", "resnet18", "--mode",
                                    "train", "--metric", "time", "--now", "--json"});
@@ -268,6 +310,38 @@ TEST_CASE("a comparison is handed over with what was selected, before nightlies 
   CHECK_THAT(typo.err, Contains("tts_angular"));
 }
 
+TEST_CASE("what can never be carried out is refused at once beside a daemon as without one") {
+  const Place place;
+  place.publish_two();
+  REQUIRE(place.add_source().first.size() == 40);
+  const std::vector<std::vector<std::string>> wrong{
+      {"nightly", "--baseline", "left", "--candidate", "rigth"},
+      {"compare", "left", "rigth"},
+      {"compare", "left", place.folder.path().string()},
+      {"bisect", "left", "rigth"},
+      {"compare", "left", "right", "--metric", "device_time", "--configuration", "cpu-train"}};
+  std::vector<test::Printed> alone;
+  for (const auto& arguments : wrong) alone.push_back(place.run(arguments));
+  const DaemonProcess daemon(place.file, place.socket());
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    const auto beside = place.run(wrong[i]);
+    CHECK(beside.status == 2);
+    CHECK(beside.err == alone[i].err);
+    CHECK(alone[i].status == 2);
+  }
+  CHECK_THAT(alone[1].err, Contains("unknown build \"rigth\"") && Contains("did you mean right"));
+  CHECK(RequestStore(*place.open(true)).list(10).value().empty());
+}
+
+TEST_CASE("a typo is found also where there is no database that can be opened") {
+  const Place place;
+  place.publish_two();
+  std::ofstream(place.state / "db.sqlite", std::ios::trunc) << "no database";
+  const auto typo = place.run({"compare", "left", "rigth"});
+  CHECK(typo.status == 2);
+  CHECK_THAT(typo.err, Contains("unknown build \"rigth\""));
+}
+
 TEST_CASE("incidents are reopened and measured again while the daemon runs") {
   const Place place;
   const DaemonProcess daemon(place.file, place.socket());
@@ -276,9 +350,10 @@ TEST_CASE("incidents are reopened and measured again while the daemon runs") {
         "incident 1 reopened by ada\n");
   CHECK(place.incident(1).state == IncidentState::open);
   const auto dispute = place.run({"incident", "dispute", "2", "--by", "ada", "--reason", "no"});
-  CHECK(dispute.status == 3);
+  CHECK(dispute.status == 2);
   CHECK_THAT(dispute.err, Contains("names no commit"));
-  CHECK(place.run({"incident", "retest", "2"}).status == 0);
+  CHECK_THAT(place.run({"incident", "retest", "2"}).out,
+             Contains("incident 2 is due to be measured again, by comparison 2"));
 }
 
 TEST_CASE(
@@ -302,7 +377,7 @@ TEST_CASE(
 TEST_CASE("a database in a folder with a long path is reached as well") {
   const Place place(std::string(90, 'a') + "/" + std::string(90, 'b'));
   const DaemonProcess daemon(place.file, place.socket());
-  CHECK(place.run({"incident", "close", "1"}).out == "incident 1 closed\n");
+  CHECK_THAT(place.run({"incident", "close", "1"}).out, Catch::StartsWith("incident 1 closed by "));
 }
 
 TEST_CASE("a daemon ends in good order by each signal that asks it to, also by a closed terminal") {

@@ -16,15 +16,16 @@ struct Printed {
   std::string err;
 };
 
-/// Runs `torchwatch ARGUMENTS --config FILE` in this process.
-inline Printed run_command(std::vector<std::string> arguments, const std::filesystem::path& file) {
+/// Runs `torchwatch ARGUMENTS --config FILE` in this process, on a screen of that width.
+inline Printed run_command(std::vector<std::string> arguments, const std::filesystem::path& file,
+                           int columns = terminal::kColumnsMax) {
   arguments.insert(arguments.begin(), "torchwatch");
   arguments.insert(arguments.end(), {"--config", file.string()});
   std::vector<const char*> values;
   for (const auto& argument : arguments) values.push_back(argument.c_str());
   std::ostringstream out;
   std::ostringstream err;
-  const int status = cli::run(values, out, err, {});
+  const int status = cli::run(values, out, err, {}, {.out = {.columns = columns}});
   return {status, out.str(), err.str()};
 }
 

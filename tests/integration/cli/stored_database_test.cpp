@@ -1,4 +1,6 @@
 // The command line on a stored database, in this process: what it prints for people and machines.
+#include <fstream>
+
 #include "stored_command_line.hpp"
 
 using namespace torchwatch;
@@ -96,7 +98,7 @@ TEST_CASE("a word that is no command or option is named, with what was probably 
   CHECK_THAT(line.run({"status", "--jsn"}).err,
              Contains("there is no option --jsn; did you mean --json?"));
   CHECK_THAT(line.run({"incident", "shwo"}).err, Contains("did you mean show?"));
-  CHECK_THAT(line.run({"incident", "show"}).err, Contains("ID is required"));
+  CHECK_THAT(line.run({"incident", "show"}).err, Contains("ID is missing"));
 }
 
 TEST_CASE("the version is one line") {
@@ -143,7 +145,7 @@ TEST_CASE("what waits is listed with its reason, and can be cancelled or retried
   CHECK(items.at("items").at(0).at("state") == "discovered");
   CHECK(line.run({"comparison", "cancel", "1"}).out == "comparison 1 cancelled\n");
   const auto again = line.run({"comparison", "cancel", "1"});
-  CHECK(again.status == 3);
+  CHECK(again.status == 2);
   CHECK_THAT(again.err, Contains("comparison 1 is cancelled and cannot be cancelled"));
   CHECK_THAT(line.run({"comparison", "show", "1"}).out,
              Contains("comparison 1, nightly, cancelled"));
@@ -187,6 +189,86 @@ TEST_CASE("series are listed, and shown with history and samples") {
              Contains("3 samples, least 2 ms, median 2.1 ms, greatest 2.3 ms"));
   CHECK(line.run({"series", "show", "--workload", "dlrm"}).status == 2);
   CHECK_THAT(line.run({"series", "list", "--metric", "cpu_peak"}).out, Contains("No series"));
+  for (const std::string verb : {"list", "show"}) {
+    const auto unknown = line.run({"series", verb, "--workload", "resnet81"});
+    CHECK(unknown.status == 2);
+    CHECK_THAT(unknown.err, Contains("did you mean resnet18"));
+  }
+}
+
+TEST_CASE("runs of commits are no part of a series' history unless they are asked for") {
+  const CommandLine line;
+  line.store_runs();
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto commit = builds.discover(BuildOrigin::commit, std::string(40, 'c')).value();
+    commit.version = "1";
+    commit.content_hash = "hash of a commit";
+    commit.folder = "/builds/commit";
+    commit = builds.mark_ready(commit).value();
+    RunStore runs(*database);
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
+                        .slot = "t3",
+                        .build = commit.id,
+                        .benchmark = CommandLine::kSeries.benchmark},
+                       "t3", kNow));
+    RunResult result;
+    result.attempt = "t3";
+    result.samples_ns = {9'000'000};
+    result.values = {{Metric::time, 9'000'000}};
+    REQUIRE(runs.record({{"t3", result}}, kNow));
+  }
+  const auto history = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"series", "show", "--workload", "resnet18", "--json"});
+    return json::parse(line.run(arguments).out).at("items").at(0).at("history").size();
+  };
+  CHECK(history({}) == 2);
+  CHECK(history({"--commits"}) == 3);
+}
+
+TEST_CASE("a pinned build is removed once it is not pinned any more") {
+  const CommandLine line;
+  const auto tree = line.folder.path() / "builds/commits" / std::string(40, 'c');
+  line.folder.write("builds/commits/" + std::string(40, 'c') + "/build-hash", "c");
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto row = builds.discover(BuildOrigin::commit, std::string(40, 'c')).value();
+    row.version = "1";
+    row.content_hash = "h";
+    row.folder = tree;
+    REQUIRE(builds.mark_ready(row));
+  }
+  const auto build = std::string(12, 'c');
+  const auto cache = "[build]\ncache = \"" + (line.folder.path() / "builds").string() + "\"\n";
+  std::ofstream(line.file, std::ios::app) << cache;
+  CHECK(line.run({"build", "pin", build}).status == 0);
+  const auto refused = line.run({"build", "remove", build});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("is pinned: `torchwatch build pin " + build + " --release`"));
+  CHECK(line.run({"build", "pin", build, "--release"}).status == 0);
+  CHECK(line.run({"build", "remove", build}).status == 0);
+  CHECK_FALSE(std::filesystem::exists(tree));
+}
+
+TEST_CASE("a build outside of the cache is kept without being pinned") {
+  const CommandLine line;
+  const auto tree = line.folder.path() / "mine";
+  line.folder.write("mine/build-hash", "c");
+  {
+    const auto database = line.open();
+    BuildStore builds(*database);
+    auto row = builds.discover(BuildOrigin::folder, tree).value();
+    row.version = "1";
+    row.content_hash = "h";
+    row.folder = tree;
+    REQUIRE(builds.mark_ready(row));
+  }
+  const auto pinned = line.run({"build", "pin", tree});
+  CHECK(pinned.status == 0);
+  CHECK_THAT(pinned.out, Contains("is kept anyway"));
+  CHECK_FALSE(std::filesystem::exists(tree / "pinned"));
 }
 
 TEST_CASE("builds outside of the cache are neither removed nor pinned") {
@@ -219,4 +301,56 @@ TEST_CASE("nightly with nothing due says so in one sentence, which is success") 
   CHECK(printed.out == "Nothing is due: every nightly has its verdict; see `torchwatch status`.\n");
   CHECK(json::parse(line.run({"nightly", "--json"}).out) ==
         json{{"schema", 1}, {"comparisons", json::array()}});
+}
+
+TEST_CASE("lists are narrowed as those of the API are") {
+  const CommandLine line;
+  line.store_culprit();
+  const auto has = [&](std::vector<std::string> command, const std::string& text) {
+    const auto printed = line.run(std::move(command));
+    CHECK(printed.status == 0);
+    return printed.out.find(text) != std::string::npos;
+  };
+  const std::string title = "resnet18 cpu-train time +15.0 %";
+  CHECK(has({"incident", "list", "--open"}, title));
+  CHECK(has({"incident", "list", "--state", "open", "--kind", "regression"}, title));
+  CHECK_FALSE(has({"incident", "list", "--state", "closed"}, title));
+  CHECK_FALSE(has({"incident", "list", "--kind", "leak"}, title));
+  CHECK_FALSE(has({"incident", "list", "--workload", "dlrm"}, title));
+  REQUIRE(line.run({"incident", "close", "1"}).status == 0);
+  CHECK(has({"incident", "list", "--open"}, "No open incident."));
+  CHECK(has({"comparison", "list", "--purpose", "nightly", "--limit", "1"}, "2.14.0.dev20260817"));
+  CHECK(has({"comparison", "list", "--state", "cancelled"}, "No such comparison."));
+  CHECK(has({"build", "list", "--state", "rejected"}, "No such build."));
+  CHECK(has({"bisection", "list", "--state", "ended"}, "bed9e5a977bb"));
+  CHECK(has({"request", "list", "--state", "pending", "--kind", "nightly"}, "No request."));
+  const auto unknown = line.run({"incident", "list", "--state", "done"});
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.err, Contains("\"done\" is not open, acknowledged or closed"));
+}
+
+TEST_CASE("the oldest nightly is the first, and why it has no verdict is said once") {
+  const CommandLine line;
+  {
+    const auto database = line.open();
+    const auto oldest = test::ready_build(*database, "2.14.0.dev20260816");
+    ComparisonStore comparisons(*database);
+    const auto row = comparisons.open({.candidate = oldest}, kNow).value();
+    REQUIRE(comparisons.advance(row, ComparisonState::accepted, kNow,
+                                "the oldest nightly known: nothing to compare it with"));
+  }
+  const auto shown = line.run({"comparison", "show", "1"}).out;
+  CHECK_THAT(shown, Contains("comparison 1, nightly, first\n") && !Contains("accepted"));
+  CHECK(shown.find("nothing to compare it with") == shown.rfind("nothing to compare it with"));
+}
+
+TEST_CASE("an export without rows has its heading") {
+  const CommandLine line;
+  CHECK(Database::open({line.folder.path() / "db.sqlite", "", false}));
+  CHECK_THAT(line.run({"database", "export", "verdicts"}).out,
+             Catch::StartsWith("comparison,purpose,ended_at,candidate,baseline,workload"));
+  CHECK_THAT(
+      line.run({"database", "export", "samples"}).out,
+      Catch::StartsWith("owner,owner_id,run,slot,build,") && Catch::EndsWith("sample,ns\r\n"));
+  CHECK(line.run({"database", "export", "verdicts", "--format", "json-lines"}).out.empty());
 }

@@ -88,11 +88,32 @@ TEST_CASE("a trigger that comes while a round is at work is answered by the next
   CHECK(service.get(path).at("state") == "done");
 }
 
-TEST_CASE("a request that names an unknown build fails with what was looked for") {
+TEST_CASE("what can never be carried out is refused before it is stored") {
   Service service;
   service.start();
+  const auto detail = [&](const std::string& path, const json& body) {
+    const auto refused = service.send("POST", path, body.dump());
+    CHECK(refused.status == 422);
+    return json::parse(refused.body).at("detail").get<std::string>();
+  };
+  const json builds{{"candidate", "nowhere"}, {"baseline", "2.13.0"}};
+  CHECK_THAT(detail("/api/v1/nightlies", builds), Contains("unknown build \"nowhere\""));
+  CHECK_THAT(detail("/api/v1/comparisons", builds), Contains("unknown build \"nowhere\""));
+  CHECK_THAT(detail("/api/v1/bisections", {{"suspect", "abc123"}}),
+             Contains("set [source] repository"));
+  CHECK_THAT(
+      detail("/api/v1/comparisons",
+             {{"candidate", "2.13.0"}, {"baseline", "2.12.1"}, {"workloads", {"tts_anglar"}}}),
+      Contains("did you mean tts_angular"));
+  CHECK(service.get("/api/v1/requests").at("requests").empty());
+}
+
+TEST_CASE("a request whose build is unknown when its turn comes fails with what was looked for") {
+  Service service;
+  service.start();
+  const auto path =
+      service.store(storage::RequestKind::nightly, {{"candidate", "nowhere"}, {"baseline", "x"}});
   service.work();
-  const auto path = service.ask("/api/v1/nightlies", {{"candidate", "nowhere"}, {"baseline", "x"}});
   const auto request = service.wait_until(path, is_over);
   CHECK(request.at("state") == "refused");
   CHECK_THAT(request.at("result").at("error").get<std::string>(), Contains("nowhere"));
@@ -101,9 +122,13 @@ TEST_CASE("a request that names an unknown build fails with what was looked for"
 TEST_CASE("a request over TCP cannot name a folder of the machine") {
   Service service;
   service.start();
-  service.work();
   const auto folder = service.folder.path().string();
-  const auto path = service.ask("/api/v1/nightlies", {{"candidate", folder}, {"baseline", folder}});
+  const json body{{"candidate", folder}, {"baseline", folder}};
+  const auto refused = service.send("POST", "/api/v1/nightlies", body.dump());
+  CHECK(refused.status == 422);
+  CHECK_THAT(refused.body, Contains("must be a build of the channel or a release"));
+  const auto path = service.store(storage::RequestKind::nightly, body);
+  service.work();
   const auto request = service.wait_until(path, is_over);
   CHECK(request.at("state") == "refused");
   CHECK_THAT(request.at("result").at("error").get<std::string>(),
@@ -124,7 +149,7 @@ TEST_CASE("the machine is free for commands that measure while nothing is due") 
   REQUIRE(lock);
   // What is asked for meanwhile waits for as long as that takes.
   const auto waiting =
-      service.ask("/api/v1/comparisons", {{"candidate", "nowhere"}, {"baseline", "x"}});
+      service.store(storage::RequestKind::nightly, {{"candidate", "nowhere"}, {"baseline", "x"}});
   CHECK(service.get(waiting).at("state") == "pending");
   CHECK(service.get("/healthz") == json{{"status", "ok"}});
 }
@@ -133,8 +158,8 @@ TEST_CASE("a request that is refused keeps nothing behind it from being done") {
   Service service;
   service.start();
   const json unknown{{"candidate", "nowhere"}, {"baseline", "x"}};
-  const auto first = service.ask("/api/v1/nightlies", unknown);
-  const auto second = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto first = service.store(storage::RequestKind::nightly, unknown);
+  const auto second = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   const auto third = service.ask("/api/v1/nightlies", json::object());
   service.work();
   CHECK(service.wait_until(first, is_over).at("state") == "refused");
@@ -170,7 +195,7 @@ TEST_CASE("a token of GitHub that is missing keeps no daemon from starting") {
 TEST_CASE("a request that took the service down three times has failed") {
   Service service;
   service.start();
-  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   for (int i = 0; i < 3; ++i) {
     storage::RequestStore requests(service.application->services().database);
     REQUIRE(service.get(path).at("state") == "pending");
@@ -189,6 +214,7 @@ TEST_CASE("a request that was put off carries on the bisection that it opened") 
   const auto parent = repository.commit("first");
   const auto suspect = repository.commit("second");
   service.config.source.repository = repository.path();
+  service.config.build.recipe = "/bin/true";
   service.start();
   const auto path =
       service.ask("/api/v1/bisections", {{"suspect", suspect}, {"workloads", {"resnet18"}}});
@@ -301,7 +327,7 @@ TEST_CASE("a full disk is a problem of the whole service, and no work is begun o
   Service service;
   service.config.build.disk_reserve_bytes = std::int64_t{1} << 60;
   service.start();
-  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   service.work();
   const auto health =
       service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });

@@ -50,7 +50,8 @@ void wait_for_problem_of(RunningService& service, const std::string& source) {
 
 /// Asks for a bisection that is refused, which is an end like any other.
 void require_that_requests_end(RunningService& service) {
-  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
+  service.ask("/api/v1/nightlies", json::object());  // wakes the daemon
   CHECK(service.wait_until(path, is_over).at("state") == "refused");
 }
 

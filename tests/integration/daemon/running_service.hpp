@@ -9,6 +9,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::test {
 
@@ -69,6 +70,13 @@ struct RunningService {
     REQUIRE(accepted.status == 202);
     return "/api/v1/requests/" +
            std::to_string(nlohmann::json::parse(accepted.body).at("id").get<int>());
+  }
+
+  /// Stores a request that nobody checked, as one whose builds went away since. Wakes nobody.
+  std::string store(storage::RequestKind kind, const nlohmann::json& body) const {
+    storage::RequestStore requests(application->services().database);
+    const auto stored = requests.receive("stored " + body.dump(), kind, body.dump(), 1).value();
+    return "/api/v1/requests/" + std::to_string(stored.first.id);
   }
 
   /// Asks `path` until `holds`, at most 20 s.

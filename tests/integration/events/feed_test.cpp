@@ -51,11 +51,15 @@ struct Fed {
   explicit Fed(events::FeedLimits limits = {})
       : feed(events::Feed::start(*database, {}, limits).value()) {}
 
-  Receiver follow(Id after, const std::string& address = "192.0.2.1") {
+  Receiver follow(Id after, const std::string& address = "192.0.2.1",
+                  const std::string& token = "") {
     std::array<int, 2> ends{};
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
-    feed->add(
-        {.socket = UniqueFd(ends[0]), .unsent = "hello ", .address = address, .after = after});
+    feed->add({.socket = UniqueFd(ends[0]),
+               .unsent = "hello ",
+               .address = address,
+               .after = after,
+               .token = token});
     return Receiver(UniqueFd(ends[1]));
   }
 
@@ -148,16 +152,25 @@ TEST_CASE("who follows is given signs of life") {
   CHECK(client.until(":\n\n:\n\n") == "hello :\n\n:\n\n");
 }
 
-TEST_CASE("everybody is closed at once when rights change, and when the feed ends") {
+TEST_CASE("who came with a token that is revoked is closed, nobody else is") {
   Fed fed;
-  auto first = fed.follow(0);
-  CHECK(first.until("hello ") == "hello ");
-  fed.feed->close_all();
-  CHECK(first.rest().empty());
-  auto second = fed.follow(0);
-  CHECK(second.until("hello ") == "hello ");
+  auto anonymous = fed.follow(0);
+  auto other = fed.follow(0, "192.0.2.1", "grafana");
+  auto revoked = fed.follow(0, "192.0.2.1", "ci");
+  CHECK(revoked.until("hello ") == "hello ");
+  fed.feed->close_streams_of("ci");
+  CHECK(revoked.rest().empty());
+  fed.happen(1);
+  CHECK_THAT(anonymous.until("requests/1\"}\n\n"), Contains("id: 1\n"));
+  CHECK_THAT(other.until("requests/1\"}\n\n"), Contains("id: 1\n"));
+}
+
+TEST_CASE("everybody is closed when the feed ends") {
+  Fed fed;
+  auto client = fed.follow(0);
+  CHECK(client.until("hello ") == "hello ");
   fed.feed->end();
-  CHECK(second.rest().empty());
-  auto third = fed.follow(0);
-  CHECK(third.rest().empty());
+  CHECK(client.rest().empty());
+  auto late = fed.follow(0);
+  CHECK(late.rest().empty());
 }

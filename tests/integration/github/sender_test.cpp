@@ -45,6 +45,20 @@ TEST_CASE("the same fits the project's own small description of that API") {
   tell_the_whole_story(outbox);
 }
 
+TEST_CASE("an issue that was closed is opened again, with a comment, as GitHub describes its API") {
+  for (auto description : {github_description(), own_github_description()}) {
+    Outbox outbox(std::move(description));
+    tell_the_whole_story(outbox);
+    outbox.queue("reopened-1", OutboxKind::reopen, "It is not.");
+    CHECK(outbox.deliver().sent == 1);
+    const auto issue = outbox.github.issues().at(0);
+    CHECK(issue.state == "open");
+    REQUIRE(issue.comments.size() == 3);
+    CHECK_THAT(issue.comments[2].body, Catch::StartsWith("It is not."));
+    CHECK(outbox.github.violations() == std::vector<std::string>{});
+  }
+}
+
 TEST_CASE("an alarm becomes an issue, which is closed when the alarm ends") {
   Outbox outbox;
   AlarmStore alarms(*outbox.database);

@@ -9,8 +9,8 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/nightly/acceptance.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -113,6 +113,12 @@ std::string crept(int steps) {
   return text + "\n# step " + std::to_string(steps);
 }
 
+Status accept(Nightlies& service, storage::Id incident, const std::string& by,
+              const std::string& reason) {
+  return nightly::decide_incident(service.services(), incident, storage::DecisionKind::accepted, by,
+                                  reason);
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -198,7 +204,7 @@ TEST_CASE(
     CHECK(service.incidents().size() == 1);
   }
   SECTION("once it is accepted, later nightlies are compared with the one that has it") {
-    REQUIRE(nightly::accept_incident(service.services(), incidents[0].id, "ada", "the price"));
+    REQUIRE(accept(service, incidents[0].id, "ada", "the price"));
     service.next(crept(4));
     service.next(crept(5));
     REQUIRE(service.incidents().size() == 1);
@@ -208,7 +214,7 @@ TEST_CASE(
     CHECK_THAT(later[0].title, Catch::Contains("2026-08-19 to 2026-08-22"));
   }
   SECTION("it is reported again if it was closed as fixed and is still there") {
-    REQUIRE(storage::IncidentStore(service.database()).close(incidents[0].id, 1));
+    REQUIRE(storage::IncidentStore(service.database()).close(incidents[0].id, {"ada", "", 1}));
     service.next(crept(3) + "\n# more");
     CHECK(service.incidents().size() == 2);
   }
@@ -283,6 +289,15 @@ TEST_CASE("a series that suddenly runs with neither build is lost until it runs 
   CHECK(std::ranges::any_of(verdicts, [](const auto& verdict) {
     return verdict.reason.find("runs with neither build") != std::string::npos;
   }));
+  const auto incident = service.incidents()[0];
+  CHECK_THAT(incident.title,
+             Catch::StartsWith("[lost] environment: no result with either build, dlrm"));
+  const auto body =
+      storage::IncidentStore(service.database()).outbox_of(incident.id).value().at(0).body;
+  CHECK_THAT(body, Catch::Contains("look at this machine, not at the build") &&
+                       Catch::Contains("torchwatch incident retest 1") &&
+                       Catch::Contains("killed by signal 11 (SIGSEGV)") &&
+                       !Catch::Contains("incident accept"));
 
   service.surround(2, "noise 0.01\ncrash dlrm cpu-train");
   service.next("noise 0.01\ncrash dlrm cpu-train\n# fourth");
@@ -292,7 +307,11 @@ TEST_CASE("a series that suddenly runs with neither build is lost until it runs 
   service.surround(3, kQuiet);
   service.next(std::string(kQuiet) + "\n# fifth");
   REQUIRE(service.incidents().size() == 1);
-  CHECK(service.incidents()[0].state == storage::IncidentState::closed);
+  const auto closed = service.incidents()[0];
+  CHECK(closed.state == storage::IncidentState::closed);
+  REQUIRE(closed.decisions.size() == 1);
+  CHECK(closed.decisions[0].decision.by.empty());
+  CHECK_THAT(closed.decisions[0].decision.reason, Catch::Contains("a recheck, found nothing"));
 }
 
 TEST_CASE("a benchmark that is taken out of the suite is left out, not lost") {
@@ -311,13 +330,10 @@ TEST_CASE("a benchmark that is taken out of the suite is left out, not lost") {
 TEST_CASE("an accepted change is closed in the tracker and neither measured nor reported again") {
   Nightlies service(kQuiet, "noise 0.01\ntime dlrm cpu-train 1.5");
   const auto incident = service.incidents().at(0);
-  CHECK(nightly::accept_incident(service.services(), incident.id, " ", "why").error().code ==
-        ErrorCode::invalid);
-  CHECK(nightly::accept_incident(service.services(), incident.id, "ada", "").error().code ==
-        ErrorCode::invalid);
-  REQUIRE(nightly::accept_incident(service.services(), incident.id, "ada", "it is `right` now"));
-  CHECK(nightly::accept_incident(service.services(), incident.id, "bob", "again").error().code ==
-        ErrorCode::conflict);
+  CHECK(accept(service, incident.id, " ", "why").error().code == ErrorCode::invalid);
+  CHECK(accept(service, incident.id, "ada", "").error().code == ErrorCode::invalid);
+  REQUIRE(accept(service, incident.id, "ada", "it is `right` now"));
+  CHECK(accept(service, incident.id, "bob", "again").error().code == ErrorCode::conflict);
   service.next("noise 0.01\ntime dlrm cpu-train 1.5\n# third");
   REQUIRE(service.incidents().size() == 1);
   CHECK(service.comparisons(Purpose::recheck).empty());
@@ -328,7 +344,7 @@ TEST_CASE("an accepted change is closed in the tracker and neither measured nor 
   CHECK_THAT(messages[1].body, Catch::StartsWith("Accepted by `ada`: ``it is `right` now``"));
 }
 
-TEST_CASE("an incident cannot be accepted before its comparison has ended") {
+TEST_CASE("an incident can be neither accepted nor closed before its comparison has ended") {
   Nightlies service(kQuiet, "noise 0.01\n# second");
   storage::ComparisonStore comparisons(service.database());
   const auto done = service.comparisons(Purpose::nightly).front();
@@ -337,8 +353,12 @@ TEST_CASE("an incident cannot be accepted before its comparison has ended") {
       comparisons.open({Purpose::requested, done.candidate, done.baseline}, 1).value().id;
   row.key = "regression-0";
   const auto incident = storage::IncidentStore(service.database()).open(row).value();
-  const auto refused = nightly::accept_incident(service.services(), incident.id, "ada", "why");
+  const auto refused = accept(service, incident.id, "ada", "why");
   CHECK(refused.error().code == ErrorCode::conflict);
+  CHECK(nightly::decide_incident(service.services(), incident.id, storage::DecisionKind::closed,
+                                 "ada", "")
+            .error()
+            .code == ErrorCode::conflict);
   CHECK(service.incidents()[0].state == storage::IncidentState::open);
 }
 

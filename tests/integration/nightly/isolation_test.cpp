@@ -255,3 +255,31 @@ TEST_CASE("what a compiler prints about a build is stored as text, whatever byte
   REQUIRE(faulty != rows.end());
   CHECK(faulty->unusable == "given up after 3 tries: ?[1mkit.cpp?: error");
 }
+
+TEST_CASE("a commit that is unknown, or none, leaves the order of the other nightlies alone") {
+  const test::TemporaryFolder folder;
+  test::ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  day.publish("2026-08-18", std::string(40, 'd'), "noise 0.01");
+  day.publish("2026-08-19", day.commits()[5], "noise 0.01\n# late");
+  day.publish("2026-08-20", "notasha", "noise 0.01\n# no commit");
+  const auto service = test::ScriptedService::open(day.config()).value();
+  auto& services = service->services();
+  REQUIRE(nightly::discover_comparisons(services, {}));
+  storage::BuildStore builds(services.database);
+  std::vector<std::string> pairs;
+  const auto rows = storage::ComparisonStore(services.database).list(100).value();
+  for (const auto& row : rows) {
+    if (!row.baseline) continue;
+    pairs.push_back(builds.get(row.candidate).value().name + " against " +
+                    builds.get(*row.baseline).value().name);
+  }
+  std::ranges::sort(pairs);
+  CHECK(pairs == std::vector<std::string>{"2026-08-17 against 2026-08-18",
+                                          "2026-08-18 against 2026-08-19",
+                                          "2026-08-19 against 2026-08-16"});
+  const auto known = builds.list().value();
+  const auto rejected = std::ranges::find(known, "2026-08-20", &storage::BuildRow::name);
+  REQUIRE(rejected != known.end());
+  CHECK(rejected->state == storage::BuildState::rejected);
+  CHECK_THAT(rejected->reason, Catch::Contains("its build-hash is no commit"));
+}

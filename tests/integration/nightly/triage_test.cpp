@@ -10,12 +10,16 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
+using nightly::decide_incident;
+using storage::DecisionKind;
+using storage::OutboxKind;
 
 namespace {
 
@@ -96,21 +100,57 @@ TEST_CASE("a bisection whose incident is lost ends alone, and the disputed ones 
   CHECK(bisections.get(again.id).value().state == storage::BisectionState::ended);
 }
 
-TEST_CASE("a retest of a change that is still there leaves the incident open") {
+TEST_CASE("a retest of a change that is still there leaves the incident open, and is due once") {
   const ReportedDay day;
-  const auto recheck = nightly::retest_incident(day.services(), 1).value();
+  const auto retest = nightly::retest_incident(day.services(), 1).value();
+  CHECK(retest.is_new);
+  const auto again = nightly::retest_incident(day.services(), 1).value();
+  CHECK_FALSE(again.is_new);
+  CHECK(again.comparison.id == retest.comparison.id);
   day.carry_out();
-  CHECK(storage::ComparisonStore(day.database()).get(recheck.id).value().state ==
+  CHECK(storage::ComparisonStore(day.database()).get(retest.comparison.id).value().state ==
         storage::ComparisonState::reported);
   CHECK(day.incident().state == storage::IncidentState::open);
 }
 
 TEST_CASE("an incident that is closed can be neither disputed nor tested again") {
   const ReportedDay day;
-  REQUIRE(storage::IncidentStore(day.database()).close(1, 1));
+  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, "ada", ""));
   CHECK(nightly::dispute_incident(day.services(), 1, "ada", "no").error().code ==
         ErrorCode::conflict);
   CHECK(nightly::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
-  CHECK(nightly::reopen_incident(day.services(), 1, "ada"));
+  CHECK(decide_incident(day.services(), 1, DecisionKind::reopened, "ada", ""));
   CHECK(nightly::dispute_incident(day.services(), 1, " ", "no").error().code == ErrorCode::invalid);
+}
+
+TEST_CASE("each decision is a message of its own, which closes the issue or opens it again") {
+  const ReportedDay day;
+  const auto before = day.messages().size();
+  const auto decide = [&](DecisionKind kind, const std::string& reason) {
+    REQUIRE(decide_incident(day.services(), 1, kind, "ada", reason));
+    return day.messages().back();
+  };
+  decide(DecisionKind::acknowledged, "");
+  CHECK(day.messages().size() == before);
+  const auto closed = decide(DecisionKind::closed, "mended by `c92f0012`");
+  CHECK(closed.kind == OutboxKind::close);
+  CHECK_THAT(closed.body, Catch::StartsWith("Closed by `ada`: `` mended by `c92f0012` ``"));
+  const auto reopened = decide(DecisionKind::reopened, "it is not");
+  CHECK(reopened.kind == OutboxKind::reopen);
+  CHECK_THAT(reopened.body, Catch::StartsWith("Opened again by `ada`: `it is not`"));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(decide(DecisionKind::accepted, "the price").kind == OutboxKind::close);
+    CHECK(decide(DecisionKind::reopened, "").kind == OutboxKind::reopen);
+  }
+  CHECK(day.messages().size() == before + 6);
+  CHECK(day.incident().state == storage::IncidentState::open);
+  CHECK(day.database().check_invariants().value().empty());
+}
+
+TEST_CASE("an incident without an issue is decided on, and nothing is sent") {
+  const ReportedDay day;
+  day.execute("DELETE FROM outbox WHERE incident_id = 1");
+  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, "ada", "mended"));
+  CHECK(day.messages().empty());
+  CHECK(day.incident().decisions.size() == 1);
 }

@@ -91,7 +91,7 @@ TEST_CASE_METHOD(BackedUp, "a backup replaces no file") {
     const auto before = content_of(target);
     const auto refused = back_up(*stores.database, target);
     REQUIRE_FALSE(refused);
-    REQUIRE(refused.error().code == ErrorCode::conflict);
+    REQUIRE(refused.error().code == ErrorCode::invalid);
     REQUIRE_THAT(refused.error().message, Contains("choose another name"));
     REQUIRE(content_of(target) == before);
   }

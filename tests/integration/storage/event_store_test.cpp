@@ -43,7 +43,7 @@ TEST_CASE_METHOD(FreshStores, "every change of state is an event, and nothing el
   const auto request = stores.requests.receive("d", RequestKind::nightly, "{}", 1).value().first;
   REQUIRE(stores.requests.claim(request.id));
   REQUIRE(stores.requests.answer(request.id, RequestState::done, "{}"));
-  REQUIRE(stores.incidents.close(incident.id, 3));
+  REQUIRE(stores.incidents.close(incident.id, {"ada", "", 3}));
   CHECK(texts_after(*stores.database) ==
         Texts{"comparison 1 discovered", "comparison 1 judged", "incident 1 open",
               "message m pending", "bisection 1 open", "incident 1 open", "bisection 1 open",

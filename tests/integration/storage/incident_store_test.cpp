@@ -37,9 +37,9 @@ TEST_CASE_METHOD(OneIncident, "an incident comes back with its series in order")
 TEST_CASE_METHOD(OneIncident, "a key is open once and may be opened again when it is closed") {
   REQUIRE(incidents.open(incident_of(comparison, "k1")).error().code == ErrorCode::conflict);
   REQUIRE(incidents.find_open("k1").value()->id == incident.id);
-  REQUIRE(incidents.acknowledge(incident.id));
+  REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}));
   REQUIRE(incidents.find_open("k1").value()->state == IncidentState::acknowledged);
-  REQUIRE(incidents.close(incident.id, 99));
+  REQUIRE(incidents.close(incident.id, {"ada", "", 99}));
   REQUIRE_FALSE(incidents.find_open("k1").value());
   REQUIRE(incidents.get(incident.id).value().closed_at == 99);
   const auto second = incidents.open(incident_of(comparison, "k1")).value();
@@ -47,11 +47,11 @@ TEST_CASE_METHOD(OneIncident, "a key is open once and may be opened again when i
 }
 
 TEST_CASE_METHOD(OneIncident, "a closed incident is not acknowledged or closed again") {
-  REQUIRE(incidents.acknowledge(incident.id));
-  REQUIRE(incidents.acknowledge(incident.id).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.close(incident.id, 1));
-  REQUIRE(incidents.close(incident.id, 2).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.close(77, 2).error().code == ErrorCode::not_found);
+  REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}));
+  REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.close(incident.id, {"ada", "", 1}));
+  REQUIRE(incidents.close(incident.id, {"ada", "", 2}).error().code == ErrorCode::conflict);
+  REQUIRE(incidents.close(77, {"ada", "", 2}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(OneIncident, "a half-stored incident leaves nothing behind") {
@@ -82,9 +82,43 @@ TEST_CASE_METHOD(OneIncident, "an accepted incident is closed and keeps who and 
   REQUIRE(row.acceptance->at == 7);
   const auto again = incidents.accept(incident.id, {"bob", "again", 8}).error();
   REQUIRE(again.code == ErrorCode::conflict);
-  REQUIRE_THAT(again.message, Catch::Contains("is closed and cannot be accepted"));
+  REQUIRE_THAT(again.message, Catch::Contains("incident 1 is accepted already"));
   REQUIRE(incidents.accept(77, {"bob", "what", 8}).error().code == ErrorCode::not_found);
   REQUIRE(stores.database->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneIncident, "each decision is kept, with who made it, when and why") {
+  REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}));
+  REQUIRE(incidents.dispute(incident.id, {"bob", "only a test", 6}));
+  REQUIRE(incidents.accept(incident.id, {"cyd", "the price", 7}));
+  REQUIRE(incidents.reopen(incident.id, {"ada", "too high a price", 8}));
+  REQUIRE(incidents.close(incident.id, {"", "a recheck found it gone", 9}));
+  const auto row = incidents.get(incident.id).value();
+  REQUIRE(row.state == IncidentState::closed);
+  REQUIRE_FALSE(row.acceptance);
+  REQUIRE(row.closed_at == 9);
+  std::string all;
+  for (const auto& [kind, decision] : row.decisions) {
+    all += std::string(to_string(kind)) + " " + decision.by + " " + decision.reason + " " +
+           std::to_string(decision.at) + "; ";
+  }
+  REQUIRE(all ==
+          "acknowledged ada  5; disputed bob only a test 6; accepted cyd the price 7; "
+          "reopened ada too high a price 8; closed  a recheck found it gone 9; ");
+  REQUIRE(stores.database->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneIncident, "a decision that the state does not admit says so, and is not kept") {
+  const auto message = [](const Status& refused) { return refused.error().message; };
+  REQUIRE(message(incidents.reopen(incident.id, {"ada", "", 1})) ==
+          "incident 1 is open: only a closed one can be reopened");
+  REQUIRE(incidents.close(incident.id, {"ada", "", 2}));
+  REQUIRE(message(incidents.close(incident.id, {"ada", "", 3})) == "incident 1 is closed already");
+  REQUIRE(message(incidents.accept(incident.id, {"ada", "why", 3})) ==
+          "incident 1 is closed and cannot be accepted: reopen it first");
+  REQUIRE(message(incidents.dispute(incident.id, {"ada", "why", 3})) ==
+          "incident 1 is closed and cannot be disputed: reopen it first");
+  REQUIRE(incidents.get(incident.id).value().decisions.size() == 1);
 }
 
 TEST_CASE_METHOD(OneIncident, "an acceptance needs a name and a reason") {
@@ -222,7 +256,7 @@ TEST_CASE_METHOD(OneIncident,
 TEST_CASE_METHOD(OneIncident,
                  "a message and the change that causes it are stored together or not at all") {
   const auto failed = stores.database->transact([&]() -> Status {
-    TW_TRY_VOID(incidents.close(incident.id, 5));
+    TW_TRY_VOID(incidents.close(incident.id, {"ada", "", 5}));
     TW_TRY_VOID(incidents.queue(message_of(incident, "m1", OutboxKind::close)));
     return fail(ErrorCode::cancelled, "stop");
   });

@@ -82,8 +82,10 @@ TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
        "INSERT INTO thinned_sample VALUES (1, 'wall_ns', 5, 1, 1, printf('%064d', 0))"},
       {"messages_match_their_digest", "UPDATE outbox SET body = body || ' ' WHERE id = 1"},
       {"accepted_incident_is_closed",
-       "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "
-       "VALUES (1, 'ada', 'wanted', 1)"},
+       "INSERT INTO decision (incident_id, kind, made_by, reason, made_at) "
+       "VALUES (1, 'accepted', 'ada', 'wanted', 1); UPDATE incident SET state = 'open', closed_at "
+       "= "
+       "NULL"},
       {"foreign_key_check", "DELETE FROM build WHERE id = 2"},
   }));
   CAPTURE(damage.rule);
@@ -96,7 +98,7 @@ TEST_CASE_METHOD(DamagedFile, "a delivery stored twice is noticed") {
           "CREATE TABLE copy AS SELECT * FROM request; DROP TABLE request; "
           "ALTER TABLE copy RENAME TO request; "
           "INSERT INTO request SELECT 2, delivery, kind, state, body_json, result_json, asked_by, "
-          "created_at FROM request");
+          "created_at, token FROM request");
   REQUIRE_THAT(broken(), Catch::VectorContains(std::string("delivery_is_done_once")));
 }
 

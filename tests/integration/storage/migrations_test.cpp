@@ -16,7 +16,9 @@
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 #include "transaction.hpp"
 
 using namespace torchwatch;
@@ -135,6 +137,45 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(incident.title == "t");
   REQUIRE_FALSE(incident.acceptance);
   REQUIRE(IncidentStore(*opened).accept(1, {"ada", "wanted", 8}));
+  REQUIRE(opened->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(
+    OneConnection,
+    "a file of the ninth schema keeps its acceptances as decisions, and its messages") {
+  const auto all = embedded_migrations();
+  {
+    const auto connection = connect();
+    REQUIRE(guarded(path, [&] { return migrate(*connection, all.first(9)); }));
+  }
+  connect()->sqlite.exec(
+      "INSERT INTO build VALUES (1, 'nightly', 'n1', '', '', '', 'h', '/n1', 'ready', '', '');"
+      "INSERT INTO comparison (id, purpose, candidate_id, repetition, opens_incidents, state, "
+      "created_at, ended_at) VALUES (1, 'nightly', 1, 0, 0, 'reported', 5, 6);"
+      "INSERT INTO incident VALUES (1, 1, 'k', 'regression', 'closed', 't', NULL, 12, 7, 9);"
+      "INSERT INTO acceptance (incident_id, accepted_by, reason, accepted_at) "
+      "VALUES (1, 'ada', 'wanted', 8);"
+      "INSERT INTO outbox (key, incident_id, kind, title, body, digest, state, not_before, "
+      "issue_number, sent_at) VALUES ('open-k', 1, 'open', 't', 'b', '" +
+      digest::sha256_hex("t\nb") +
+      "', 'sent', 0, 12, 7);"
+      "INSERT INTO request (delivery, kind, state, body_json, asked_by, created_at) "
+      "VALUES ('d', 'nightly', 'done', '{}', 1000, 5);");
+  const auto opened = Database::open({path, "", false}).value();
+  IncidentStore incidents(*opened);
+  const auto incident = incidents.get(1).value();
+  REQUIRE(incident.acceptance);
+  REQUIRE(incident.acceptance->by == "ada");
+  REQUIRE(incident.decisions.size() == 1);
+  REQUIRE(incidents.outbox_of(1).value().at(0).issue_number == 12);
+  REQUIRE(RequestStore(*opened).get(1).value().asked_by.user == 1000);
+  REQUIRE(incidents.reopen(1, {"bob", "", 10}));
+  OutboxRow message;
+  message.key = "reopened-k";
+  message.incident = 1;
+  message.kind = OutboxKind::reopen;
+  REQUIRE(incidents.queue(message));
+  REQUIRE(EventStore(*opened).after(0, 100).value().back().item == "reopened-k");
   REQUIRE(opened->check_invariants().value().empty());
 }
 

@@ -141,7 +141,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.retry(comparison.id));
     const auto again = comparison_store.get(comparison.id).value();
     REQUIRE(comparison_store.advance(comparison_store.set_plan(again, "{}").value(),
-                                     ComparisonState::ready, 1));
+                                     ComparisonState::bisected, 1));
     REQUIRE(builds.set_unusable(comparison.candidate, "gone"));
     SetbackStore setbacks(*database);
     const ItemKey key{ItemKind::comparison, "7"};
@@ -197,6 +197,7 @@ struct FullDatabase : FreshStores {
     auto series = kTime;
     series.benchmark.workload = "workload5";
     REQUIRE(runs.history(series, 100).value().size() == 100);
+    REQUIRE(runs.history(series, 10, RunStore::HistoryOf::published_builds).value().size() == 10);
   }
 
   static void call_queries_of_readers(Database& database, const ComparisonRow& comparison) {
@@ -230,8 +231,10 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.set_title(3, "t"));
     REQUIRE(incidents.add_recurrence(3, comparison.id));
     REQUIRE(incidents.found_again_by(comparison.id));
-    REQUIRE(incidents.acknowledge(3));
-    REQUIRE(incidents.close(3, 1));
+    REQUIRE(incidents.acknowledge(3, {"ada", "", 1}));
+    REQUIRE(incidents.dispute(3, {"ada", "wrong", 1}));
+    REQUIRE(incidents.close(3, {"ada", "", 1}));
+    REQUIRE(incidents.reopen(3, {"ada", "", 1}));
     REQUIRE(incidents.accept(4, {"ada", "wanted", 1}));
   }
 };

@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Measured,
 TEST_CASE_METHOD(Measured, "only what has not ended is counted, by state") {
   REQUIRE(stores.incidents.open(incident_of(comparison, "k1")));
   const auto closed = stores.incidents.open(incident_of(comparison, "k2")).value();
-  REQUIRE(stores.incidents.close(closed.id, 1));
+  REQUIRE(stores.incidents.close(closed.id, {"ada", "", 1}));
   REQUIRE(stores.requests.receive("d1", RequestKind::nightly, "{}", 1));
   const auto counts = open_counts(*stores.database).value();
   using ByState = OpenCounts::ByState;

@@ -273,7 +273,7 @@ Result<bool> ToyComparison::incident_is_closed() {
 }
 
 Status ToyComparison::close_incident() {
-  return stores_.incidents.close(1, kNow);
+  return stores_.incidents.close(1, {"ada", "", kNow});
 }
 
 Result<bool> ToyComparison::request_is_answered() {

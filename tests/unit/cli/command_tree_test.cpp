@@ -31,8 +31,7 @@ Parsed parse(const std::string& line) {
     tree.app().parse(line, true);
     return {true, ""};
   } catch (const CLI::ParseError& error) {
-    const auto wrong = cli::what_is_wrong(tree.app());
-    return {error.get_exit_code() == 0, wrong.empty() ? error.what() : wrong};
+    return {error.get_exit_code() == 0, cli::what_is_wrong(tree.app(), error)};
   }
 }
 
@@ -124,6 +123,50 @@ TEST_CASE("a former command is answered with its present name") {
 
 TEST_CASE("a number in place of a verb is taken for the row that it may name") {
   CHECK_THAT(run({"incident", "1"}).err, Contains("did you mean `torchwatch incident show 1`?"));
+}
+
+TEST_CASE("what is missing or wrong is said in our words") {
+  const auto said = [](std::vector<const char*> arguments) {
+    const auto printed = run(std::move(arguments));
+    CHECK(printed.status == 2);
+    return printed.err;
+  };
+  CHECK_THAT(said({"compare"}),
+             Contains("BASELINE and CANDIDATE are missing: torchwatch compare [OPTION...] "
+                      "BASELINE CANDIDATE"));
+  CHECK_THAT(said({"incident", "accept", "1"}),
+             Contains("--reason is missing: torchwatch incident"));
+  CHECK_THAT(said({"incident", "show"}), Contains("ID is missing: torchwatch incident show"));
+  CHECK_THAT(said({"incident", "show", "one"}),
+             Contains("\"one\" is not a number from 1 to 9223372036854775807"));
+  CHECK_THAT(said({"comparison", "show", "99999999999999999999"}),
+             Contains("is not a number from"));
+  CHECK_THAT(said({"compare", "a", "b", "--workload"}), Contains("--workload needs a value"));
+  CHECK_THAT(said({"measure", "2.13.0", "--runs", "many"}),
+             Contains("--runs: \"many\" is not a number from 1 to 100"));
+  CHECK_THAT(said({"measure", "2.13.0", "--runs", "1", "--runs", "2"}),
+             Contains("--runs may be given only once"));
+  CHECK_THAT(said({"database", "export", "verdict"}),
+             Contains("WHAT: \"verdict\" is not verdicts or samples"));
+  CHECK_THAT(said({"incident"}),
+             Contains("torchwatch incident needs a command: list, show, acknowledge"));
+  CHECK_THAT(said({"--json"}), Contains("torchwatch needs a command"));
+  CHECK_THAT(said({"bisect"}), Contains("GOOD and BAD are needed, or --suspect COMMIT"));
+  CHECK_THAT(said({"workload", "list", "--build", "2.13.0"}),
+             Contains("--build needs --count or --coverage"));
+}
+
+TEST_CASE("help of a command is printed by help, as by --help") {
+  CHECK(run({"help"}).out == run({"--help"}).out);
+  CHECK(run({"help", "incident", "show"}).out == run({"incident", "show", "--help"}).out);
+  const auto unknown = run({"help", "comparee"});
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.err, Contains("there is no command \"comparee\"; did you mean compare?"));
+}
+
+TEST_CASE("a configuration that is not there is answered with the command that writes one") {
+  CHECK_THAT(run({"status", "--config", "/there/is/none.toml"}).err,
+             Contains("`torchwatch init --config /there/is/none.toml` writes one"));
 }
 
 TEST_CASE("with --json an error is one JSON document on standard output") {

@@ -146,4 +146,10 @@ TEST_CASE("what the token of the tracker may do is asked, and unknown where nobo
   CHECK(severity_with(401, "{}") == Severity::error);
   CHECK(severity_with(404, "{}") == Severity::error);
   CHECK(severity_with(502, "") == Severity::unknown);
+  test::FakeHttpClient client([&](const auto& request) -> Result<platform::HttpResponse> {
+    CHECK(request.headers.at("X-GitHub-Api-Version") == "2022-11-28");
+    return test::answer(404, "{}");
+  });
+  CHECK(check_github(config, client).found ==
+        "no such repository, or no right to see it: owner/name");
 }

@@ -27,8 +27,24 @@ TEST_CASE("a cell names its column, a number stands to the right, a state is a w
 }
 
 TEST_CASE("a cell without a state stays empty") {
-  CHECK_THAT(html_table({{"state", Cells::states}}, {{""}}),
+  CHECK_THAT(html_table({{"state", Cells::states}}, {{""}, {"open"}}),
              Contains(R"(<td data-column="state"></td>)"));
+}
+
+TEST_CASE("a column in which no row has anything is left out") {
+  const auto table = html_table({{"workload"}, {"runs"}}, {{"dlrm", ""}, {"bert", ""}});
+  CHECK_THAT(table, Contains("workload") && !Contains("runs"));
+}
+
+TEST_CASE("a date or a name does not break at its dashes, and a command reads as code") {
+  CHECK(html_prose("2026-06-17 against a - b") ==
+        "<span class=\"whole\">2026-06-17</span> against a - b");
+  CHECK(html_prose("-12.9 % of it") == "-12.9 % of it");
+  const std::string path(40, 'a');
+  CHECK(html_prose(path + "-b") == path + "-b");
+  CHECK(html_prose("see `torchwatch outbox list` <now>") ==
+        "see <code>torchwatch outbox list</code> &lt;now&gt;");
+  CHECK(html_prose("a ` alone") == "a ` alone");
 }
 
 TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {

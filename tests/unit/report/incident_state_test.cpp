@@ -6,19 +6,31 @@
 
 using namespace torchwatch;
 using namespace torchwatch::report;
+using Catch::Contains;
 
 TEST_CASE("an accepted incident is called so, whatever the store counts it among") {
   storage::IncidentRow incident;
   CHECK(state_word(incident) == "open");
   incident.state = storage::IncidentState::closed;
   CHECK(state_word(incident) == "closed");
-  incident.acceptance = storage::Acceptance{"ada", "the price of a fix", 86'400'000};
+  incident.acceptance = storage::Decision{"ada", "the price of a fix", 86'400'000};
   CHECK(state_word(incident) == "accepted");
 }
 
 TEST_CASE("an acceptance says by whom, why and when, and is null where there was no acceptance") {
   CHECK(json_of(std::nullopt).is_null());
-  CHECK(json_of(storage::Acceptance{"ada", "the price of a fix", 86'400'000}) ==
+  CHECK(json_of(storage::Decision{"ada", "the price of a fix", 86'400'000}) ==
         nlohmann::json{
             {"by", "ada"}, {"reason", "the price of a fix"}, {"at", "1970-01-02T00:00:00Z"}});
+}
+
+TEST_CASE("what became of the issue is said with what can be done") {
+  CHECK(issue_text({}) == "no issue yet");
+  storage::OutboxRow message;
+  message.key = "open-1";
+  CHECK(issue_text({message}) == "in the outbox, not filed yet");
+  message.last_error = "GitHub rejects the token";
+  CHECK(issue_text({message}) == "in the outbox, not filed yet: GitHub rejects the token");
+  message.state = storage::OutboxState::dead;
+  CHECK_THAT(issue_text({message}), Contains("`torchwatch outbox retry open-1`"));
 }

@@ -150,6 +150,7 @@ IncidentFacts lost_comparison() {
   facts.reason = "hf_DistilBert cpu-infer: killed by signal 11 (SIGSEGV)";
   EffectFacts lost;
   lost.series = series("hf_DistilBert", Mode::infer, Metric::time);
+  lost.baseline_value = 2e6;
   facts.effects = {lost};
   facts.bisection.reset();
   return facts;

@@ -5,6 +5,7 @@
 
 #include "golden.hpp"
 #include "text_samples.hpp"
+#include "torchwatch/report/reproduce.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::terminal;
@@ -24,6 +25,15 @@ TEST_CASE("an incident reads as accepted on a terminal") {
   require_golden("incident_80.txt", text_of(slow_incident()));
 }
 
+TEST_CASE("what a person can do about an incident is what its page says") {
+  const auto facts = slow_incident();
+  const auto advice = report::advice_on(facts.row, true, facts.reproduce);
+  CHECK(advice.size() == 6);
+  for (const auto& [when, command] : advice) {
+    CHECK_THAT(text_of(facts, {.columns = 200}), Contains(when + ": `" + command + "`"));
+  }
+}
+
 TEST_CASE("an incident on a terminal has no Markdown") {
   const auto text = text_of(slow_incident(), {.columns = 120});
   CHECK_THAT(text,
@@ -37,7 +47,31 @@ TEST_CASE("a closed incident is said how to reopen it, and who accepted it") {
   CHECK_THAT(text_of(facts), Contains("Incident 1, regression, closed on 2026-08-17") &&
                                  Contains("torchwatch incident reopen 1") && !Contains("dispute"));
   facts.row.acceptance = {.by = "ada", .reason = "wanted", .at = kNow};
-  CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04: wanted"));
+  CHECK_THAT(text_of(facts), Contains("accepted by ada on 2026-08-17 03:04 UTC: wanted"));
+}
+
+TEST_CASE("what the environment lost is said with its reason, without values and without advice") {
+  auto facts = slow_incident();
+  facts.row.kind = IncidentKind::lost;
+  facts.row.series.resize(1);
+  facts.row.series[0].baseline_value = facts.row.series[0].candidate_value = 0;
+  facts.reason = "runs with neither build: killed by signal 9 (SIGKILL)";
+  facts.result.reset();
+  CHECK_THAT(text_of(facts, {.columns = 120}),
+             Contains("look at this machine, not at the build") &&
+                 Contains("Reason: runs with neither build: killed by signal 9 (SIGKILL)") &&
+                 Contains("torchwatch incident retest 1") && !Contains("incident accept") &&
+                 !Contains("0 bytes") && !Contains("before"));
+}
+
+TEST_CASE("what a second search found is said with who asked for it") {
+  auto facts = slow_incident();
+  facts.disputed = Disputed{"0123456789abcdef", {.by = "ada", .reason = "a test", .at = kNow}};
+  CHECK_THAT(text_of(facts, {.columns = 120}),
+             Contains("Commit 0123456789ab, which was named first, was disputed by ada on "
+                      "2026-08-17 03:04 UTC: a test.\nWhat the second search found:\n"));
+  facts.result.reset();
+  CHECK_THAT(text_of(facts), Contains("The second search has not ended."));
 }
 
 TEST_CASE("a trace says why an end may be measured as another commit") {
@@ -45,15 +79,4 @@ TEST_CASE("a trace says why an end may be measured as another commit") {
   CHECK_THAT(text_of(facts), !Contains("is measured as the one before it"));
   facts.result->folded = 2;
   CHECK_THAT(text_of(facts, {.columns = 120}), Contains("is measured as the one before it"));
-}
-
-TEST_CASE("what became of the issue is said with what can be done") {
-  CHECK(issue_text({}) == "no issue yet");
-  storage::OutboxRow message;
-  message.key = "open-1";
-  CHECK(issue_text({message}) == "in the outbox, not filed yet");
-  message.last_error = "GitHub rejects the token";
-  CHECK(issue_text({message}) == "in the outbox, not filed yet: GitHub rejects the token");
-  message.state = storage::OutboxState::dead;
-  CHECK_THAT(issue_text({message}), Contains("`torchwatch outbox retry open-1`"));
 }

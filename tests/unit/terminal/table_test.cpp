@@ -56,6 +56,44 @@ TEST_CASE("a narrow screen shortens names, and then loses the least important co
   CHECK_THAT(lost[0], !Contains("remark") && Contains("runs") && Contains("change"));
 }
 
+TEST_CASE("a sentence is wrapped in its column, or stands below its row, and loses no word") {
+  Table table({{"id", Table::Align::right},
+               {.heading = "started, UTC", .fit = Table::Fit::whole},
+               {.heading = "remark", .least = 20, .fit = Table::Fit::wrap}});
+  table.add({"7", "2026-08-17 03:04", "waits: the disk of the state folder is nearly full"});
+  table.add({"6", "2026-08-16 03:04", ""});
+  const auto beside = lines_of(table, {.columns = 60});
+  REQUIRE(beside.size() == 5);
+  CHECK(beside[2] == " 7  2026-08-17 03:04  waits: the disk of the state folder is");
+  CHECK(beside[3] == "                      nearly full");
+  const auto below = lines_of(table, {.columns = 40});
+  CHECK(below == std::vector<std::string>{"id  started, UTC", "--  ----------------",
+                                          " 7  2026-08-17 03:04",
+                                          "    waits: the disk of the state folder",
+                                          "    is nearly full", " 6  2026-08-16 03:04"});
+}
+
+TEST_CASE("what is copied is whole at any width") {
+  const std::string command = "`torchwatch incident accept 7 --reason \"the price of a fix\"`";
+  Table table({{.heading = "key", .fit = Table::Fit::whole},
+               {.heading = "remedy", .fit = Table::Fit::wrap}});
+  table.add({"open-leak-6d2e5bc81f2c1e48-1", "see " + command});
+  for (const int columns : {40, 60, 80, 200}) {
+    std::ostringstream out;
+    table.print(out, {.columns = columns});
+    CHECK_THAT(out.str(), Contains(command) && Contains("open-leak-6d2e5bc81f2c1e48-1"));
+  }
+}
+
+TEST_CASE("a column without anything in it is left out, and no cell breaks its line") {
+  Table table({{"name"}, {"revoked, UTC"}, {.heading = "reason", .fit = Table::Fit::wrap}});
+  table.add({"ci", "", "ninja: exit status 1\nMacros.h:8:2: error"});
+  const auto lines = lines_of(table, {.columns = 80});
+  REQUIRE(lines.size() == 3);
+  CHECK_THAT(lines[0], !Contains("revoked"));
+  CHECK(lines[2] == "ci    ninja: exit status 1 Macros.h:8:2: error");
+}
+
 TEST_CASE("a colour takes no column in a table") {
   const auto plain = lines_of(wide_table(), {.columns = 80});
   const auto coloured = lines_of(wide_table(), {.columns = 80, .has_colour = true});

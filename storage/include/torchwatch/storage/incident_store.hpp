@@ -24,13 +24,17 @@ class IncidentStore {
   Status set_title(Id incident, const std::string& title);
   /// Notes that a later comparison found the open incident again.
   Status add_recurrence(Id incident, Id comparison);
-  Status acknowledge(Id incident);
-  Status close(Id incident, WallMillis now);
-  /// Closes the incident as a change that stays, and keeps who accepted it and why.
-  Status accept(Id incident, const Acceptance&);
-  /// Opens a closed incident again; an acceptance is forgotten. Errors: conflict, when it is not
-  /// closed or its key has an open incident.
-  Status reopen(Id incident);
+  // A decision changes the incident's state, and is kept with who made it and why. Errors:
+  // not_found, conflict (the state does not admit it).
+  Status acknowledge(Id incident, const Decision&);
+  Status close(Id incident, const Decision&);
+  /// Closes the incident as a change that stays.
+  Status accept(Id incident, const Decision&);
+  /// Opens a closed incident again; it is not accepted any more. Errors: also conflict, when its
+  /// key has an open incident.
+  Status reopen(Id incident, const Decision&);
+  /// Keeps that the commit which an open incident names is held for the wrong one.
+  Status dispute(Id incident, const Decision&);
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);

@@ -13,7 +13,7 @@ class RequestStore {
   /// Returns the request and whether it is new; a repeated delivery returns the earlier request.
   Result<std::pair<RequestRow, bool>> receive(const std::string& delivery, RequestKind,
                                               const std::string& body_json, WallMillis now,
-                                              std::optional<std::int64_t> asked_by = {});
+                                              const Asker& asked_by = {});
   Result<std::vector<RequestRow>> with_state(RequestState);  ///< oldest first
   /// pending -> running. Errors: conflict, when it is not pending any more.
   Result<RequestRow> claim(Id);

@@ -170,11 +170,18 @@ struct IncidentSeriesRow {
 /// Returns what an incident keeps of a verdict.
 IncidentSeriesRow incident_series(const VerdictRow&);
 
-/// Who accepted a change, why and when.
-struct Acceptance {
-  std::string by;
-  std::string reason;
+/// Who decided something about an incident, why and when.
+struct Decision {
+  std::string by;      ///< empty: nobody, a recheck found the change gone
+  std::string reason;  ///< empty where none was given
   WallMillis at = 0;
+};
+
+enum class DecisionKind { acknowledged, accepted, closed, reopened, disputed };
+
+struct DecisionRow {
+  DecisionKind kind = DecisionKind::acknowledged;
+  Decision decision;
 };
 
 struct IncidentRow {
@@ -187,7 +194,8 @@ struct IncidentRow {
   std::vector<IncidentSeriesRow> series;
   std::optional<Id> bisection;
   std::optional<std::int64_t> issue_number;
-  std::optional<Acceptance> acceptance;
+  std::vector<DecisionRow> decisions;  ///< oldest first; of earlier schemas acceptances alone
+  std::optional<Decision> acceptance;  ///< the newest decision, where that is one
   WallMillis opened_at = 0;
   WallMillis closed_at = 0;
 };
@@ -215,7 +223,7 @@ struct BisectionEventRow {
   std::string body_json;
 };
 
-enum class OutboxKind { open, comment, close };
+enum class OutboxKind { open, comment, close, reopen };
 enum class OutboxState { pending, sending, sent, dead };
 
 struct OutboxRow {
@@ -245,6 +253,12 @@ struct OutboxFailure {
 enum class RequestKind { nightly, bisection };
 enum class RequestState { pending, running, done, refused, failed, cancelled };
 
+/// Who asked for work: a user of this machine over the control socket, or the holder of a token.
+struct Asker {
+  std::optional<std::int64_t> user = {};  ///< id
+  std::string token = {};                 ///< name
+};
+
 /// Work requested over HTTP. `delivery` is unique: repeating one changes nothing.
 struct RequestRow {
   Id id = 0;
@@ -253,7 +267,7 @@ struct RequestRow {
   RequestState state = RequestState::pending;
   std::string body_json;
   std::string result_json;
-  std::optional<std::int64_t> asked_by;  ///< user id on this machine; none over TCP
+  Asker asked_by;
   WallMillis created_at = 0;
 };
 
@@ -284,6 +298,7 @@ std::string_view to_string(Purpose);
 std::string_view to_string(ComparisonState);
 std::string_view to_string(AttemptState);
 std::string_view to_string(IncidentState);
+std::string_view to_string(DecisionKind);
 std::string_view to_string(BisectionState);
 std::string_view to_string(OutboxKind);
 std::string_view to_string(OutboxState);

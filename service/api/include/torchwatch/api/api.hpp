@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
@@ -29,17 +30,22 @@ struct Backend {
   platform::Random& random;
   std::function<void()> request_arrived;           ///< wakes the daemon; must not block
   std::function<std::vector<Problem>()> problems;  ///< for /healthz; must not block
-  /// Accepts an incident, as nightly::accept_incident does.
-  std::function<Status(storage::Id incident, const std::string& by, const std::string& reason)>
-      accept_incident;
-  std::function<Status()> tokens_changed{};  ///< after one was stored or revoked
-  /// Decide as the functions of nightly::triage do; those that open work return its id.
-  std::function<Status(storage::Id incident, const std::string& by)> reopen_incident = {};
+  /// Makes a decision about an incident, as nightly::decide_incident does.
+  std::function<Status(storage::Id incident, storage::DecisionKind, const std::string& by,
+                       const std::string& reason)>
+      decide_incident;
+  /// After a token was stored, or one of that name revoked; empty: none was.
+  std::function<Status(const std::string& revoked)> tokens_changed{};
+  /// Do as the functions of nightly/triage.hpp do; those that open work return its id.
   std::function<Result<storage::Id>(storage::Id incident, const std::string& by,
                                     const std::string& reason)>
       dispute_incident = {};
-  std::function<Result<storage::Id>(storage::Id incident)> retest_incident = {};
+  /// Returns the comparison that is due, and whether it was opened for this.
+  std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
+  /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
+  std::function<Status(storage::RequestKind, const nlohmann::json& body, bool is_local)>
+      check_request = {};
   /// Returns the suite's workloads as `torchwatch workload list --json` shows them, from what is at
   /// hand: it compiles nothing.
   std::function<Result<nlohmann::json>()> suite = {};

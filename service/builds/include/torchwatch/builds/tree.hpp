@@ -25,4 +25,7 @@ struct Tree {
 /// size, time) are hashed once per process.
 Result<Tree> inspect(const std::filesystem::path& folder);
 
+/// Checks a tree likewise, without hashing it. Errors: as inspect.
+Status check_tree(const std::filesystem::path& folder);
+
 }  // namespace torchwatch::builds

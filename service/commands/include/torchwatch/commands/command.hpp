@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/config/config.hpp"
@@ -50,6 +52,26 @@ class Commands {
  private:
   CLI::App& app_;
 };
+
+/// Accepts a whole number from `least` to `most`; says otherwise `"many" is not a number from 1 to
+/// 100`.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX);
+
+/// Accepts one of the words; says otherwise `"verdict" is not verdicts or samples`.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// Returns the words of an enumeration that to_string spells.
+template <typename Enum>
+std::vector<std::string> words_of() {
+  std::vector<std::string> words;
+  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
+    words.emplace_back(to_string(static_cast<Enum>(i)));
+  }
+  return words;
+}
+
+/// Returns the words as a person lists them: "verdicts or samples".
+std::string joined_by(const std::vector<std::string>& words, const std::string& last);
 
 /// A noun with its verbs: "incident list", "incident show".
 class Noun {

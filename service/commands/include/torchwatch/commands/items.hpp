@@ -16,6 +16,42 @@ struct Items {
   nlohmann::json json = nlohmann::json::array();
 };
 
+/// How many items a list shows unless --limit says so.
+inline constexpr int kItemsShown = 50;
+
+/// Adds --limit to a list.
+void add_limit(CLI::App&, int& limit);
+
+/// Adds an option by which a list is narrowed to one word of an enumeration, such as --state.
+template <typename Enum>
+void add_filter(CLI::App& list, const std::string& name, std::string& value) {
+  const auto words = words_of<Enum>();
+  list.add_option("--" + name, value, "Only this " + name + ": " + joined_by(words, ", "))
+      ->check(one_of(words));
+}
+
+/// Whether a filter admits a row's word. An empty filter admits every one.
+inline bool admits(const std::string& filter, std::string_view word) {
+  return filter.empty() || filter == word;
+}
+
+/// Reads the newest rows of a store that fit, at most `limit`. Errors: those of the store.
+template <typename Store, typename Fits>
+auto newest_fitting(storage::Database& database, int limit, const Fits& fits)
+    -> decltype(Store(database).list(limit)) {
+  constexpr int kReadAtOnce = 200;
+  typename decltype(Store(database).list(limit))::value_type fitting;
+  for (storage::Id before = INT64_MAX;;) {
+    TW_TRY(const auto rows, Store(database).list(kReadAtOnce, before));
+    for (const auto& row : rows) {
+      if (fits(row)) fitting.push_back(row);
+      if (static_cast<int>(fitting.size()) == limit) return fitting;
+    }
+    if (rows.size() < kReadAtOnce) return fitting;
+    before = rows.back().id;
+  }
+}
+
 /// Prints the list; `nothing` is the sentence for people where there is no item.
 void print(const Invocation&, const Items&, const std::string& nothing);
 

@@ -35,8 +35,8 @@ class SelectionOptions {
   std::string preset_;
 };
 
-/// Errors: invalid, when a workload that is asked for is not in the suite: checked before work is
-/// handed over or the machine's lock is waited for.
-Status check_workloads(const config::Config&, const comparison::Selection&);
+/// Errors: invalid, when a workload that is asked for is not in the suite, or this machine cannot
+/// measure what is: checked before the machine's lock is waited for.
+Status check_selection(const config::Config&, const comparison::Selection&);
 
 }  // namespace torchwatch::commands

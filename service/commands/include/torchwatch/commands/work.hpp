@@ -16,17 +16,21 @@ struct Change {
   std::function<Status(comparison::Services&)> without_daemon;
 };
 
-/// Makes the change. Errors: the same with a daemon and without one.
-Status make(const Invocation&, const Change&);
+/// Makes the change. Returns the daemon's answer; an empty object without a daemon. Errors: the
+/// same with a daemon and without one; invalid, when the state of what is changed does not allow
+/// it.
+Result<nlohmann::json> make(const Invocation&, const Change&);
 
 /// Work that may take hours: handed over to the daemon where one listens, else done here.
 struct Work {
   std::string path;  ///< of the endpoint
+  storage::RequestKind kind = storage::RequestKind::nightly;
   nlohmann::json body = nlohmann::json::object();
   std::function<Outcome(SessionOfCommand&)> without_daemon;
 };
 
-/// Does the work, or prints under which number the daemon has taken it on.
+/// Checks whole what is asked for, then does the work, or prints under which number the daemon has
+/// taken it on. Errors: also invalid (requests::check).
 Outcome carry_out(const Invocation&, config::Config, const Work&);
 
 }  // namespace torchwatch::commands

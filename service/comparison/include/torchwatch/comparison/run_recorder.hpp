@@ -51,7 +51,9 @@ std::string machine_of(const Environment&);
 std::string first_difference(const std::string& a, const std::string& b);
 
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
-/// loses at most the run in flight. Not thread-safe.
+/// loses at most the run in flight. After a run that was killed from outside the next one waits, 5
+/// s and twice as long each time up to a minute: what killed it may need that to pass. Not
+/// thread-safe.
 class RunRecorder {
  public:
   RunRecorder(Services& services, storage::Owner owner)
@@ -82,6 +84,8 @@ class RunRecorder {
     std::optional<executor::PlacedLibraries> placed;
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass);
+  Status wait_after_kills(std::stop_token stop);
+  void note(bool was_killed) { killed_in_a_row_ = was_killed ? killed_in_a_row_ + 1 : 0; }
   static MachineRun ended(const Issued&, const storage::AttemptEnd&);
   Result<std::string> machine(const std::string& environment_digest);
 
@@ -89,6 +93,7 @@ class RunRecorder {
   storage::RunStore store_;
   storage::Owner owner_;
   std::map<std::string, std::string> machines_;  ///< by environment digest
+  int killed_in_a_row_ = 0;
 };
 
 }  // namespace torchwatch::comparison

@@ -22,6 +22,8 @@ struct Selection {
 
 /// Returns whether the metric is one that is asked for: a pass may give others beside it.
 bool is_selected(const Selection&, Metric);
+/// Returns whether the series is one that is asked for.
+bool is_selected(const Selection&, const Series&);
 
 /// Returns the plan of the selection on this machine. Errors: those of plan_of_config; invalid,
 /// when a workload is not in the suite.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -21,10 +20,6 @@ Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
 /// build's code is run.
 Result<storage::BuildRow> published_build(Application&, const std::string& text,
                                           std::stop_token stop);
-
-/// Returns the newest known build of that name or commit (at least 7 digits of it) whose tree is
-/// there; nothing if there is none. Errors: invalid (several commits are meant), of storage.
-Result<std::optional<storage::BuildRow>> known_build(storage::Database&, const std::string& text);
 
 /// Returns the build of a commit, made by the recipe unless it lies in the cache. `base`: the
 /// folder of a build that the recipe may start from; may be empty. Errors: invalid (it cannot be

@@ -9,6 +9,9 @@
 
 namespace torchwatch::detect {
 
+/// The chance, on either side, with which a change of the threshold may be called unchanged.
+inline constexpr double kUnchangedTail = 0.025;
+
 enum class ScreenStep { measure_more, unchanged, suspect, too_noisy };
 
 /// What to do next with a series after screening.

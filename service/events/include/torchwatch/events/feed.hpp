@@ -30,6 +30,7 @@ struct Follower {
   std::string unsent;     ///< what must be sent to it first
   std::string address;    ///< that limits count by
   storage::Id after = 0;  ///< the last event that it has
+  std::string token{};    ///< the name of the bearer token that it came with; empty: none
 };
 
 /// Sends events to all who follow them, from one thread. Thread-safe.
@@ -45,8 +46,8 @@ class Feed {
   bool has_place_for(const std::string& address) const;
   /// Takes a client over. One for which there is no place is closed.
   void add(Follower);
-  /// Closes every client; they come again, and their rights are looked at again.
-  void close_all();
+  /// Closes the clients that came with that token, which was revoked.
+  void close_streams_of(const std::string& token);
   /// Closes every client, takes no further one, and joins. May be repeated.
   void end();
 
@@ -66,6 +67,8 @@ class Feed {
   Status open();
   void run(const std::stop_token& stop);
   void work_a_round();
+  void close_all();
+  void close_revoked(const std::vector<std::string>& tokens);
   void wake() const;
   void take_in();
   void let_go(int socket);
@@ -87,6 +90,7 @@ class Feed {
   std::map<std::string, int> per_address_;
   int total_ = 0;
   bool closes_all_ = false;
+  std::vector<std::string> revoked_;
   bool is_ending_ = false;
   std::atomic<bool> has_clients_ = false;
   std::jthread thread_;

@@ -23,6 +23,8 @@ struct RunSpec {
 struct RunFailure {
   std::string reason;  ///< "killed by signal 11 (SIGSEGV)", "result of another attempt", ...
   std::string output;  ///< the end of what it printed
+  /// By SIGKILL, which comes from outside: the kernel, when memory runs out, or a person.
+  bool is_killed = false;
 };
 
 using RunOutcome = std::variant<protocol::RunResult, RunFailure>;

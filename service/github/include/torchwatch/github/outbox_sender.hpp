@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct GithubSettings {
   std::chrono::milliseconds time_limit{30'000};     ///< for one request
   std::chrono::milliseconds write_interval{1'000};  ///< between two messages; GitHub asks for 1 s
 };
+
+/// Returns the headers of every request to GitHub, in the API's version that torchwatch speaks.
+std::map<std::string, std::string> request_headers(const std::string& token);
 
 /// What one round of delivery did, in messages.
 struct Delivery {

@@ -9,11 +9,7 @@
 
 namespace torchwatch::nightly {
 
-// What people decide about incidents and searches, thread-safe beside the pipeline.
-
-/// Opens a closed incident again and comments so on its issue; an acceptance is forgotten. Errors:
-/// not_found; conflict (it is not closed, or the same change has an open incident).
-Status reopen_incident(comparison::Services&, storage::Id incident, const std::string& by);
+// What people ask for about incidents and searches, thread-safe beside the pipeline.
 
 /// Notes that the commit which a search named is wrong, comments so on the incident's issue, and
 /// opens the same search again, on fresh measurements. Returns the new bisection. Errors: invalid
@@ -22,10 +18,17 @@ Status reopen_incident(comparison::Services&, storage::Id incident, const std::s
 Result<storage::BisectionRow> dispute_incident(comparison::Services&, storage::Id incident,
                                                const std::string& by, const std::string& reason);
 
-/// Opens a recheck of the incident's series: the newest nightly that can be measured, or else the
-/// incident's own candidate, against the last good build. If nothing is left, the incident is
-/// closed. Errors: not_found, conflict (the incident is closed, or its comparison has not ended).
-Result<storage::ComparisonRow> retest_incident(comparison::Services&, storage::Id incident);
+/// The recheck that an incident waits for.
+struct Retest {
+  storage::ComparisonRow comparison;
+  bool is_new = false;  ///< else it was due already
+};
+
+/// Opens a recheck of the incident's series, unless one is due: the newest nightly that can be
+/// measured, or else the incident's own candidate, against the last good build. If nothing is left,
+/// the incident is closed. Errors: not_found, conflict (the incident is closed, or its comparison
+/// has not ended).
+Result<Retest> retest_incident(comparison::Services&, storage::Id incident);
 
 /// Ends a bisection that has not ended. Its incident is reported without a culprit. Errors:
 /// not_found, conflict (it has ended).

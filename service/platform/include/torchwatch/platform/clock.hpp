@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 namespace torchwatch::platform {
@@ -15,6 +16,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual WallMillis wall_now() const = 0;
   virtual std::chrono::nanoseconds monotonic_now() const = 0;
+  /// Waits until that much time has passed, or `stop` is requested.
+  virtual void wait(std::chrono::nanoseconds, std::stop_token stop) const = 0;
 };
 
 /// The machine's clocks.
@@ -22,6 +25,7 @@ class SystemClock final : public Clock {
  public:
   WallMillis wall_now() const override;
   std::chrono::nanoseconds monotonic_now() const override;
+  void wait(std::chrono::nanoseconds, std::stop_token stop) const override;
 };
 
 /// "2026-08-16T03:04:05Z".

@@ -28,9 +28,10 @@ std::string recovery_comment(const IncidentFacts&);
 std::string acceptance_comment(const IncidentFacts&, const std::string& by,
                                const std::string& reason);
 
-/// Make the comments on decisions of people: the incident is open again; the commit named is held
-/// for the wrong one; and on what the second search found.
-std::string reopening_comment(const std::string& by);
+/// Make the comments on decisions of people: the incident is closed, or open again (`reason` may be
+/// empty); the commit named is held for the wrong one; and on what the second search found.
+std::string closing_comment(const std::string& by, const std::string& reason);
+std::string reopening_comment(const std::string& by, const std::string& reason);
 std::string dispute_comment(const std::string& by, const std::string& reason);
 std::string second_search_comment(const IncidentFacts&);
 

@@ -25,6 +25,9 @@ SortedVerdicts sorted(const std::vector<storage::VerdictRow>& verdicts,
 /// Says in a clause what the verdicts say: "3 series regressed, 1 could not be decided".
 std::string outcome_text(const SortedVerdicts&);
 
+/// Says how sure it is that a series is unchanged, beside intervals of that confidence.
+std::string unchanged_text(double confidence);
+
 /// Returns what a comparison came to or is at, in a word: "regressed", "lost", "improved",
 /// "unchanged" or "inconclusive" by its verdicts; "waiting", "measuring", "judging" or "searching"
 /// before it has ended; "first" for the oldest nightly, "measured" for a measurement; else its

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "torchwatch/records/vocabulary.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
 
@@ -13,6 +15,22 @@ namespace torchwatch::report {
 /// are named as BUILD arguments are.
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark&, std::optional<Preset>);
+
+/// Makes that command for the incident's largest effect, with the preset of its comparison's plan;
+/// empty where the incident has no series.
+std::string reproduce_command(const storage::IncidentRow&, const std::string& baseline,
+                              const std::string& candidate, const std::string& plan_json);
+
+/// What a person may want to do about an incident, and the command that does it.
+struct Advice {
+  std::string when;  ///< "It is intended"
+  std::string command;
+};
+
+/// Returns what can be done about an incident in its state. `reproduce`: the command that shows it;
+/// may be empty.
+std::vector<Advice> advice_on(const storage::IncidentRow&, bool names_culprit,
+                              const std::string& reproduce);
 
 /// Makes the command that measures a suspect against its parent, which builds both.
 std::string suspect_command(const std::string& sha, const Series&);

@@ -28,7 +28,11 @@ nlohmann::json json_of(const storage::IncidentRow&);
 nlohmann::json json_of(const storage::BisectionRow&);
 
 /// Makes {"by", "reason", "at"}; null without an acceptance.
-nlohmann::json json_of(const std::optional<storage::Acceptance>&);
+nlohmann::json json_of(const std::optional<storage::Decision>&);
+nlohmann::json json_of(const storage::DecisionRow&);
+
+/// Returns who asked for work: a user's name, or a token's; empty where it is not known.
+std::string name_of(const storage::Asker&);
 
 /// Parses a row's `..._json`; null if it is empty or damaged.
 nlohmann::json embedded(const std::string& text);
@@ -62,6 +66,14 @@ std::string configuration_text(const Benchmark&);
 
 /// Returns candidate - baseline, in the metric's unit.
 double difference_of(const EffectFacts&);
+
+/// Returns whether neither build gave a value. Of a leak 0 bytes are one.
+bool has_no_value(const EffectFacts&);
+
+/// Returns whether an incident's benchmarks gave no result with either build: then the environment
+/// lost them, not the build.
+bool is_lost_with_both(IncidentKind, const std::vector<EffectFacts>&);
+bool is_lost_with_both(const storage::IncidentRow&);
 
 /// Returns whether the change is one upwards beyond its interval.
 bool is_sure_increase(const EffectFacts&);

@@ -13,20 +13,25 @@
 
 namespace torchwatch::terminal {
 
+/// The commit that a first search named, and who held it for the wrong one.
+struct Disputed {
+  std::string commit;
+  storage::Decision decision;
+};
+
 /// An incident with everything that is printed of it.
 struct IncidentFacts {
   storage::IncidentRow row = {};
   std::string baseline = {};  ///< names of builds
   std::string candidate = {};
+  std::string reason = {};  ///< why the runs of a lost benchmark failed
+  std::optional<Disputed> disputed = {};
   std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
   std::vector<bisection::TraceStep> trace = {};
   std::vector<storage::OutboxRow> messages = {};
   std::string reproduce = {};  ///< the command that repeats the comparison
   double confidence = 0;       ///< of the intervals, as configured
 };
-
-/// Says what became of the message that opens an incident's issue: "filed as issue #12".
-std::string issue_text(const std::vector<storage::OutboxRow>&);
 
 /// Prints what changed, how much, the culprit, how sure, what to do next, and how the culprit was
 /// found.

@@ -9,7 +9,7 @@ namespace torchwatch::storage {
 /// Copies an open database to the new file `target`, also while another process writes it: the copy
 /// is the database as it was at one moment. Written beside it as `.partial`, checked whole (every
 /// invariant, every digest), synced and renamed, so that `target` is whole or absent. Errors:
-/// conflict (there is a file already), corrupt (the database breaks a rule), unavailable.
+/// invalid (there is a file already), corrupt (the database breaks a rule), unavailable.
 Status back_up(Database&, const std::filesystem::path& target);
 
 /// Puts a backup in the place of `database`. Checks the backup first, and brings one of an earlier

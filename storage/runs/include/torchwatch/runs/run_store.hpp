@@ -68,8 +68,14 @@ class RunStore {
   Result<Environment> environment(const std::string& digest);
   /// Returns the series that have values, by workload, configuration, variant and metric.
   Result<std::vector<Series>> all_series();
+  /// Whose values make a history.
+  enum class HistoryOf {
+    all_builds,
+    published_builds  ///< without builds of commits, which searches measure and may have reverted
+  };
   /// Returns the newest `limit` values of a series, oldest first, from comparisons and bisections.
-  Result<std::vector<RunValue>> history(const Series&, int limit);
+  Result<std::vector<RunValue>> history(const Series&, int limit,
+                                        HistoryOf = HistoryOf::all_builds);
 
  private:
   Database& database_;

@@ -1,0 +1,63 @@
+#include "torchwatch/nightly/decisions.hpp"
+
+#include "reporting.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+using storage::Decision;
+using storage::DecisionKind;
+
+/// What closes an issue must not enter the outbox before the message that opens it.
+Status require_ended(comparison::Services& services, const storage::IncidentRow& incident) {
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(services.database).get(incident.comparison));
+  if (is_end(comparison.state)) return {};
+  return fail(ErrorCode::conflict, "incident " + std::to_string(incident.id) +
+                                       " has no issue yet because its comparison " +
+                                       std::to_string(comparison.id) +
+                                       " has not ended: decide when `torchwatch incident show` "
+                                       "says that it is filed");
+}
+
+Status store(storage::IncidentStore& incidents, storage::Id id, DecisionKind kind,
+             const Decision& decision) {
+  switch (kind) {
+    case DecisionKind::acknowledged:
+      return incidents.acknowledge(id, decision);
+    case DecisionKind::accepted:
+      return incidents.accept(id, decision);
+    case DecisionKind::closed:
+      return incidents.close(id, decision);
+    case DecisionKind::reopened:
+      return incidents.reopen(id, decision);
+    case DecisionKind::disputed:
+      break;
+  }
+  return fail(ErrorCode::internal, "a dispute opens a search: dispute_incident makes it");
+}
+
+}  // namespace
+
+Status decide_incident(comparison::Services& services, storage::Id id, DecisionKind kind,
+                       const std::string& by, const std::string& reason) {
+  const bool needs_reason = kind == DecisionKind::accepted;
+  TW_TRY_VOID(needs_reason ? require_name_and_reason(by, reason, "an acceptance")
+                           : require_name(by, "a decision"));
+  storage::IncidentStore incidents(services.database);
+  // The repository belongs to the pipeline's thread, and no decision names a commit.
+  auto without_history = services;
+  without_history.history = nullptr;
+  const Decision decision{by, reason, services.clock.wall_now()};
+  return services.database.transact([&]() -> Status {
+    TW_TRY(const auto before, incidents.get(id));
+    const bool closes = kind == DecisionKind::accepted || kind == DecisionKind::closed;
+    if (closes) TW_TRY_VOID(require_ended(services, before));
+    TW_TRY_VOID(store(incidents, id, kind, decision));
+    return queue_decision(without_history, before, {kind, decision});
+  });
+}
+
+}  // namespace torchwatch::nightly

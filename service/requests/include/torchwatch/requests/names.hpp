@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::requests {
+
+/// Who asks. Builds and commits are code that is run: only who is on this machine may name folders,
+/// builds that others made, and commits beside [source] branch.
+enum class Asking { from_this_machine, from_elsewhere };
+
+/// Says that there is no such build, what is allowed, and which of the `published` was probably
+/// meant.
+std::string unknown_build(const std::string& text, Asking,
+                          const std::vector<std::string>& published = {});
+
+/// Returns whether a text looks like a version of the wheel index: "2.12.1".
+bool is_release(const std::string& text);
+
+/// Returns the newest known build of that name or commit (at least 7 digits of it) whose tree is
+/// there; nothing if there is none. Errors: invalid (several commits are meant), of storage.
+Result<std::optional<storage::BuildRow>> known_build(storage::Database&, const std::string& text);
+
+}  // namespace torchwatch::requests

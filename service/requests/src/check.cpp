@@ -1,0 +1,217 @@
+#include "torchwatch/requests/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/builds/tree.hpp"
+#include "torchwatch/channel/channel.hpp"
+#include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::requests {
+namespace {
+
+namespace fs = std::filesystem;
+using bisect::CommitHistory;
+
+Status invalid(std::string message) {
+  return fail(ErrorCode::invalid, std::move(message));
+}
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// The text as a message shows it.
+std::string quoted(const std::string& text) {
+  constexpr std::size_t kShown = 100;
+  return "\"" + text.substr(0, kShown) + "\"";
+}
+
+/// The names in the channel's folder; none where the channel is an index, which takes the network.
+std::vector<std::string> listed(const config::Config& config) {
+  if (config.channel.kind != config::ChannelKind::directory) return {};
+  return channel::make_directory_channel(config.channel.path)
+      ->list({})
+      .value_or(std::vector<std::string>{});
+}
+
+Result<CommitHistory> history_of(const config::Config& config) {
+  if (config.source.repository.empty()) {
+    return fail(
+        ErrorCode::invalid,
+        "commits cannot be searched or built: set [source] repository in the configuration");
+  }
+  if (config.build.recipe.empty()) {
+    return fail(ErrorCode::invalid,
+                "commits cannot be built: set [build] recipe in the configuration");
+  }
+  return CommitHistory::open(config.source.repository);
+}
+
+/// Whether the text names a commit that can be built for who asks.
+bool is_buildable_commit(const config::Config& config, const std::string& text) {
+  const auto history = history_of(config);
+  return history && history->resolve(text);
+}
+
+Status check_known_build(const Ground& ground, const std::string& text,
+                         const std::vector<std::string>& published) {
+  if (ground.database != nullptr) {
+    TW_TRY(const auto known, known_build(*ground.database, text));
+    if (known) return {};
+  }
+  if (is_buildable_commit(ground.config, text)) return {};
+  return invalid(unknown_build(text, Asking::from_this_machine, published));
+}
+
+Status check_build(const Ground& ground, const std::string& text, Asking asking) {
+  std::error_code ignored;
+  const bool is_here = asking == Asking::from_this_machine;
+  if (is_here && fs::is_directory(text, ignored)) {
+    const auto checked = builds::check_tree(text);
+    return checked ? Status{} : invalid(checked.error().message);
+  }
+  const auto published = listed(ground.config);
+  if (is_among(published, text) || is_release(text)) return {};
+  if (is_here) return check_known_build(ground, text, published);
+  return invalid(unknown_build(text, asking, published));
+}
+
+Status check_builds(const Ground& ground, const nlohmann::json& body, Asking asking) {
+  for (const auto* member : {"baseline", "candidate"}) {
+    if (!body.contains(member)) continue;
+    TW_TRY_VOID(check_build(ground, body.at(member).get<std::string>(), asking));
+  }
+  return {};
+}
+
+/// The commit that a nightly of that name was built from; empty where the nightly is not known, and
+/// where its commit is not known yet.
+Result<std::string> commit_of_nightly(const Ground& ground, const std::string& name) {
+  if (ground.database == nullptr) return std::string();
+  TW_TRY(const auto rows, storage::BuildStore(*ground.database).list());
+  const auto named = std::ranges::find_if(rows, [&](const storage::BuildRow& row) {
+    return row.name == name && row.origin == storage::BuildOrigin::nightly &&
+           !row.trunk_commit.empty();
+  });
+  return named == rows.end() ? std::string() : named->trunk_commit;
+}
+
+/// Returns the commit that is meant; nothing for a nightly that is published and not looked at yet.
+Result<std::optional<std::string>> commit_meant(const Ground& ground, const CommitHistory& history,
+                                                const std::string& text) {
+  TW_TRY(auto commit, commit_of_nightly(ground, text));
+  if (!commit.empty()) return std::optional(std::move(commit));
+  if (auto found = history.trunk_commit(text)) return std::optional(*std::move(found));
+  const auto published = listed(ground.config);
+  if (is_among(published, text)) return std::nullopt;
+  return fail(ErrorCode::invalid, "unknown commit " + quoted(text) + ": [source] repository " +
+                                      ground.config.source.repository +
+                                      " has no such revision, and no nightly has that name; " +
+                                      did_you_mean(text, published));
+}
+
+Status check_range(const CommitHistory& history, const std::string& branch, const std::string& good,
+                   const std::string& bad) {
+  constexpr std::size_t kDigits = 12;
+  if (good == bad) {
+    return invalid("nothing to search: good and bad are the same commit, " +
+                   good.substr(0, kDigits));
+  }
+  const auto first = history.position(good, branch);
+  const auto last = history.position(bad, branch);
+  if (!first || !last || *first < *last) return {};
+  return invalid("the good commit " + good.substr(0, kDigits) + " is newer than the bad one " +
+                 bad.substr(0, kDigits) + ": swap the two");
+}
+
+Status check_commits(const Ground& ground, const bisection::BisectionRequest& request,
+                     Asking asking) {
+  TW_TRY(const auto history, history_of(ground.config));
+  const auto& branch = ground.config.source.branch;
+  std::array<std::optional<std::string>, 3> meant;
+  const std::array texts{&request.suspect, &request.good, &request.bad};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i]->empty()) continue;
+    TW_TRY(meant[i], commit_meant(ground, history, *texts[i]));
+    const bool may_be_anywhere = asking == Asking::from_this_machine || !meant[i];
+    if (may_be_anywhere || history.position(*meant[i], branch)) continue;
+    return invalid("commit " + quoted(*texts[i]) + " is not on branch " + branch +
+                   ": only its commits are built for a request");
+  }
+  return meant[1] && meant[2] ? check_range(history, branch, *meant[1], *meant[2]) : Status{};
+}
+
+Status check_workloads(const Ground& ground, const std::vector<std::string>& asked) {
+  for (const auto& name : asked) {
+    if (is_among(ground.workloads, name)) continue;
+    return invalid("there is no workload " + quoted(name) + "; " +
+                   did_you_mean(name, ground.workloads) +
+                   "`torchwatch workload list` has their names");
+  }
+  return {};
+}
+
+bool has_metric(Device device, Metric metric) {
+  return std::ranges::find(metrics_of(device), metric) != metrics_of(device).end();
+}
+
+/// The devices that are asked for; all that the machine has where nothing is said.
+std::vector<Device> devices(const Ground& ground, const std::vector<Configuration>& asked) {
+  std::vector<Device> devices;
+  for (const auto& each : asked) devices.push_back(each.device);
+  if (!asked.empty()) return devices;
+  return ground.has_gpu ? std::vector{Device::cpu, Device::cuda} : std::vector{Device::cpu};
+}
+
+Status check_metrics(const Ground& ground, const comparison::Selection& asked) {
+  const auto measured_on = devices(ground, asked.configurations);
+  for (const auto metric : asked.metrics) {
+    const bool is_measured = std::ranges::any_of(
+        measured_on, [&](const auto device) { return has_metric(device, metric); });
+    if (is_measured) continue;
+    const bool is_of_gpu = has_metric(Device::cuda, metric);
+    return invalid("metric " + std::string(to_string(metric)) + " is measured on " +
+                   (is_of_gpu ? "cuda" : "cpu") + " only" +
+                   (is_of_gpu && !ground.has_gpu ? ", and this machine has no GPU" : ""));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_selection(const Ground& ground, const comparison::Selection& asked) {
+  TW_TRY_VOID(check_workloads(ground, asked.workloads));
+  for (const auto& each : asked.configurations) {
+    if (each.device == Device::cpu || ground.has_gpu) continue;
+    return invalid("configuration " + to_string(each) +
+                   " cannot be measured: this machine has no GPU");
+  }
+  return check_metrics(ground, asked);
+}
+
+Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::json& body,
+             Asking asking) {
+  if (kind == storage::RequestKind::bisection) {
+    TW_TRY(const auto request, bisection::parse_bisection_request(body.dump()));
+    TW_TRY_VOID(check_selection(ground, request.selection));
+    return check_commits(ground, request, asking);
+  }
+  TW_TRY(const auto selection, comparison::parse_selection(body));
+  TW_TRY_VOID(check_selection(ground, selection));
+  return check_builds(ground, body, asking);
+}
+
+bool has_gpu(const fs::path& root) {
+  constexpr std::array kSigns{"proc/driver/nvidia/version", "dev/nvidiactl", "dev/dxg"};
+  return std::ranges::any_of(kSigns, [&](const char* sign) {
+    std::error_code ignored;
+    return fs::exists(root / sign, ignored);
+  });
+}
+
+}  // namespace torchwatch::requests

@@ -1,0 +1,58 @@
+#include "torchwatch/requests/names.hpp"
+
+#include <filesystem>
+
+#include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::requests {
+namespace {
+
+using storage::BuildOrigin;
+using storage::BuildRow;
+
+/// Whether a person may mean that build: by its name, or by the first digits of a commit's.
+bool is_meant(const BuildRow& row, const std::string& text) {
+  constexpr std::size_t kDigitsMin = 7;
+  if (row.name == text) return true;
+  return row.origin == BuildOrigin::commit && text.size() >= kDigitsMin &&
+         row.name.starts_with(text);
+}
+
+}  // namespace
+
+std::string unknown_build(const std::string& text, Asking asking,
+                          const std::vector<std::string>& published) {
+  constexpr std::size_t kShown = 100;
+  const auto* const allowed =
+      asking == Asking::from_this_machine
+          ? "no folder, no build of the channel, no release such as 2.13.0 and no commit of "
+            "[source]; "
+          : "must be a build of the channel or a release such as 2.13.0; ";
+  return "unknown build \"" + text.substr(0, kShown) + "\": " + allowed +
+         did_you_mean(text, published) + "`torchwatch build list` lists the known ones";
+}
+
+bool is_release(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos &&
+         text.find('.') != std::string::npos;
+}
+
+Result<std::optional<BuildRow>> known_build(storage::Database& database, const std::string& text) {
+  TW_TRY(const auto rows, storage::BuildStore(database).list());
+  std::optional<BuildRow> newest;
+  for (const auto& row : rows) {
+    if (!is_meant(row, text) || row.state != storage::BuildState::ready) continue;
+    if (!std::filesystem::exists(row.folder)) continue;
+    const bool is_other_commit =
+        newest && row.name != newest->name && row.name != text && newest->name != text;
+    if (is_other_commit) {
+      return fail(ErrorCode::invalid,
+                  "build \"" + text + "\" is ambiguous: " + newest->name + " or " + row.name);
+    }
+    if (!newest || newest->name != text || row.name == text) newest = row;
+  }
+  return newest;
+}
+
+}  // namespace torchwatch::requests

@@ -1,0 +1,58 @@
+// Lists on terminals of several widths: no width loses what tells their rows apart.
+#include "golden.hpp"
+#include "stored_command_line.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+using test::CommandLine;
+using test::kNow;
+
+namespace {
+
+/// One of each: a build that is rejected, a comparison and a request that wait, a message that was
+/// not delivered.
+void store_one_of_each(const CommandLine& line) {
+  line.store_culprit();
+  const auto database = line.open();
+  const auto rejected =
+      BuildStore(*database).discover(BuildOrigin::nightly, "2.14.0.dev20260818").value();
+  REQUIRE(BuildStore(*database).reject(
+      rejected.id,
+      "/srv/nightlies/2.14.0.dev20260818/lib/libtorch_cpu.so is not a library (no ELF "
+      "header)"));
+  const auto next = test::ready_build(*database, "2.14.0.dev20260819");
+  const auto waiting = ComparisonStore(*database).open({Purpose::nightly, next, 2}, kNow).value();
+  const auto wait = [&](ItemKind kind, Id id, const std::string& reason) {
+    REQUIRE(SetbackStore(*database).record(
+        {.key = {kind, std::to_string(id)}, .since = kNow, .not_before = kNow, .error = reason}));
+  };
+  wait(ItemKind::comparison, waiting.id,
+       "the runner does not compile against the headers of 2.14.0.dev20260819");
+  REQUIRE(RequestStore(*database).receive("d1", RequestKind::nightly, "{}", kNow));
+  wait(ItemKind::request, 1, "cannot fetch PyTorch 9.9.9: no such release in the index");
+  IncidentStore incidents(*database);
+  REQUIRE(incidents.mark_sending("open:abc"));
+  REQUIRE(incidents.record_failure(
+      "open:abc", {.error = "GitHub rejected the token (expired or revoked?): put a new one into "
+                            "the file that [github] token_file names",
+                   .not_before = kNow}));
+}
+
+}  // namespace
+
+TEST_CASE("the lists are whole at each width") {
+  const CommandLine line;
+  store_one_of_each(line);
+  for (const int columns : {60, 80, 100, 200}) {
+    std::string text;
+    for (const std::string noun :
+         {"comparison", "build", "incident", "bisection", "request", "outbox"}) {
+      const auto printed = test::run_command({noun, "list"}, line.file, columns);
+      CHECK(printed.status == 0);
+      text += "$ torchwatch " + noun + " list\n" + printed.out + "\n";
+    }
+    CHECK_THAT(text, Contains("purpose") && Contains("baseline"));
+    require_golden("lists_" + std::to_string(columns) + ".txt", text);
+  }
+}

@@ -1,0 +1,217 @@
+// What people cancel and retry, and what kills runs, while the real stages are at work.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "fake_clock.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/comparison/comparison.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using nightly::Retry;
+using nightly::Scope;
+using storage::ComparisonState;
+
+namespace {
+
+/// Carries out runs, and does something else before one of them.
+class Meddling final : public executor::Executor {
+ public:
+  explicit Meddling(executor::Executor& real) : real_(real) {}
+
+  /// Before the run that is that many runs away.
+  void before_run(int number, std::function<void()> meddle) {
+    left_ = number;
+    meddle_ = std::move(meddle);
+  }
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
+    count();
+    return real_.run(spec, std::move(stop));
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
+                                                       std::stop_token stop) override {
+    count();
+    return real_.run_pair(std::move(specs), std::move(stop));
+  }
+  int runs() const { return runs_; }
+
+ private:
+  void count() {
+    ++runs_;
+    if (--left_ == 0) meddle_();
+  }
+
+  executor::Executor& real_;
+  std::function<void()> meddle_;
+  int left_ = 0;
+  int runs_ = 0;
+};
+
+/// Kills each run, as the kernel does when memory runs out.
+class Killing final : public executor::Executor {
+ public:
+  Result<executor::RunOutcome> run(const executor::RunSpec&, std::stop_token) override {
+    return executor::RunFailure{
+        .reason = "killed by signal 9 (SIGKILL)", .output = {}, .is_killed = is_killing};
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2>,
+                                                       std::stop_token) override {
+    return fail(ErrorCode::internal, "no pair is expected");
+  }
+  bool is_killing = true;
+};
+
+/// The same services, with another executor and another clock.
+comparison::Services with(const comparison::Services& services, executor::Executor& executor,
+                          const platform::Clock& clock) {
+  return {.config = services.config,
+          .database = services.database,
+          .executor = executor,
+          .runners = services.runners,
+          .channel = services.channel,
+          .history = services.history,
+          .commits = services.commits,
+          .clock = clock,
+          .random = services.random,
+          .progress = services.progress,
+          .releases = services.releases};
+}
+
+/// A day whose nightly is due.
+struct DueDay {
+  DueDay() { REQUIRE(nightly::discover_comparisons(services, {})); }
+
+  storage::ComparisonRow nightly() const {
+    const auto rows = storage::ComparisonStore(services.database).list(100).value();
+    const auto found = std::ranges::find_if(rows, [](const auto& row) {
+      return row.purpose == storage::Purpose::nightly && row.baseline;
+    });
+    REQUIRE(found != rows.end());
+    return *found;
+  }
+  storage::ComparisonRow carry_out() {
+    nightly::WorkList work(services, Retry::when_due);
+    return work.carry_out_next(Scope::nightlies, {}).value().value();
+  }
+  std::vector<storage::SetbackRow> setbacks() const {
+    return storage::SetbackStore(services.database).list().value();
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(), test::day_with_two_culprits()};
+  std::unique_ptr<test::ScriptedService> service =
+      test::ScriptedService::open(day.config()).value();
+  Meddling executor{service->services().executor};
+  comparison::Services services = with(service->services(), executor, service->services().clock);
+};
+
+}  // namespace
+
+TEST_CASE("a comparison that is cancelled and due again while it is measured gets its verdict") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  due.executor.before_run(3, [&] {
+    storage::ComparisonStore comparisons(due.services.database);
+    REQUIRE(comparisons.cancel(id, "cancelled by a person", 1));
+    REQUIRE(comparisons.retry(id));
+  });
+  const auto ended = due.carry_out();
+  CHECK(ended.id == id);
+  CHECK(ended.state == ComparisonState::reported);
+  CHECK(ended.reason.empty());
+  CHECK_FALSE(storage::ComparisonStore(due.services.database).verdicts_of(id).value().empty());
+  CHECK(due.setbacks().empty());
+  CHECK(due.services.database.check_invariants().value().empty());
+}
+
+TEST_CASE("a comparison that is cancelled while it is measured is measured no further") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  due.executor.before_run(3, [&] {
+    REQUIRE(storage::ComparisonStore(due.services.database).cancel(id, "by a person", 1));
+  });
+  const auto ended = due.carry_out();
+  CHECK(ended.state == ComparisonState::cancelled);
+  CHECK(ended.reason == "by a person");
+  CHECK(due.executor.runs() <= comparison::Block::kRuns);
+  CHECK(due.setbacks().empty());
+}
+
+TEST_CASE("a search that is cancelled while it measures ends, and its comparison is reported") {
+  DueDay due;
+  storage::BisectionStore bisections(due.services.database);
+  std::optional<storage::Id> cancelled;
+  // Meddles with the first run of the first search, however many runs the comparison had.
+  std::function<void()> cancel = [&] {
+    const auto open = bisections.unfinished().value();
+    if (open.empty()) return due.executor.before_run(1, cancel);
+    cancelled = open.front().id;
+    REQUIRE(nightly::cancel_bisection(due.services, *cancelled));
+  };
+  due.executor.before_run(1, cancel);
+  const auto ended = due.carry_out();
+  REQUIRE(cancelled);
+  const auto row = bisections.get(*cancelled).value();
+  CHECK(bisection::parse_bisection_result(row.result_json).value().reason ==
+        "cancelled by a person");
+  CHECK(ended.state == ComparisonState::reported);
+  const auto incident =
+      storage::IncidentStore(due.services.database).get(row.incident.value()).value();
+  CHECK(storage::IncidentStore(due.services.database).outbox_of(incident.id).value().size() == 1);
+  CHECK(due.setbacks().empty());
+}
+
+TEST_CASE("a comparison that is cancelled while its culprit is searched is not judged again") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  storage::ComparisonStore comparisons(due.services.database);
+  storage::BisectionStore bisections(due.services.database);
+  std::function<void()> cancel = [&] {
+    if (bisections.unfinished().value().empty()) return due.executor.before_run(1, cancel);
+    REQUIRE(comparisons.cancel(id, "by a person", 1));
+  };
+  due.executor.before_run(1, cancel);
+  CHECK(due.carry_out().state == ComparisonState::cancelled);
+  CHECK(due.setbacks().empty());
+  const auto verdicts = comparisons.verdicts_of(id).value().size();
+  CHECK(comparisons.retry(id).value().state == ComparisonState::judged);
+  CHECK(due.carry_out().state == ComparisonState::reported);
+  CHECK(comparisons.verdicts_of(id).value().size() == verdicts);
+  CHECK(due.services.database.check_invariants().value().empty());
+}
+
+TEST_CASE("runs that are killed from outside are tried again after a pause that grows") {
+  DueDay due;
+  const auto nightly = due.nightly();
+  test::FakeClock clock;
+  Killing killing;
+  auto services = with(due.services, killing, clock);
+  auto comparison = comparison::Comparison::of(nightly).value();
+  comparison.plan = comparison::plan_of_config(services).value();
+  comparison::MeasurableBuild build{.build = nightly.candidate, .tree = {}, .kit = {}};
+  comparison::RunRecorder recorder(services, {storage::OwnerKind::comparison, nightly.id});
+  const auto pause_before_run = [&](const std::string& slot) {
+    const auto before = clock.monotonic_now();
+    const auto benchmark = comparison.plan.benchmarks.front();
+    REQUIRE(recorder.run({slot, build}, comparison.plan, benchmark, Pass::timing, {}));
+    return std::chrono::duration_cast<std::chrono::seconds>(clock.monotonic_now() - before).count();
+  };
+  std::vector<std::int64_t> pauses;
+  for (const auto* slot : {"a", "a", "b", "b", "c", "c", "d"}) {
+    pauses.push_back(pause_before_run(slot));
+  }
+  CHECK(pauses == std::vector<std::int64_t>{0, 5, 10, 20, 40, 60, 60});
+  killing.is_killing = false;
+  CHECK(pause_before_run("d") == 60);
+  CHECK(pause_before_run("e") == 0);
+}
