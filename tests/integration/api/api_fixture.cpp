@@ -99,14 +99,7 @@ Api::Api(events::FeedLimits limits)
       client(platform::make_http_client("torchwatch-test")),
       feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(
-      {*database,
-       clock,
-       random,
-       [this] { ++woken; },
-       [this] {
-         const std::scoped_lock lock(mutex);
-         return problems;
-       },
+      {*database, clock, random, [this] { ++woken; }, [this] { return service_now(); },
        [this](Id id, const std::string& by, const std::string& reason) {
          return IncidentStore(*database).accept(id, {by, reason, clock.wall_now()});
        },
@@ -116,8 +109,7 @@ Api::Api(events::FeedLimits limits)
        },
        [this](Id id, const std::string&) { return IncidentStore(*database).reopen(id); },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
-       [](Id) { return Result<Id>(3); },
-       [](Id) { return Status(); },
+       [](Id) { return Result<Id>(3); }, [](Id) { return Status(); },
        [] {
          return Result<nlohmann::json>(nlohmann::json::array(
              {{{"name", "resnet18"},
@@ -129,20 +121,11 @@ Api::Api(events::FeedLimits limits)
                {"configurations",
                 {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
        },
-       feed.get(),
-       {"not as it should be"}});
+       [this] { ++tidied; }, feed.get()});
   std::ranges::move(
       pages::routes({.database = *database,
                      .clock = clock,
-                     .problems =
-                         [this] {
-                           const std::scoped_lock lock(mutex);
-                           std::vector<std::string> sentences;
-                           for (const auto& problem : problems) {
-                             sentences.push_back(problem.sentence);
-                           }
-                           return sentences;
-                         },
+                     .service_now = [this] { return service_now(); },
                      .subject_of = [](const std::string&) { return "Warm up <twice>"; },
                      .commits_address = "https://github.com/pytorch/pytorch",
                      .issues_address = "https://github.com/owner/issues"}),
@@ -153,6 +136,11 @@ Api::Api(events::FeedLimits limits)
   settings.cors_origins = {"https://grafana.example"};
   settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
+}
+
+health::Report Api::service_now() {
+  const std::scoped_lock lock(mutex);
+  return {.problems = problems, .warnings = {"not as it should be"}, .doing = doing};
 }
 
 Api::~Api() {

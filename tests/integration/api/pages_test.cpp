@@ -116,6 +116,9 @@ TEST_CASE("what is under way is shown with how long its like took") {
   const auto row = comparisons.open({Purpose::nightly, next.id, 2}, now).value();
   CHECK_THAT(api.page("/"), Contains("next against 2.14.0.dev20260817</a>: waiting, asked for"));
   REQUIRE(comparisons.advance(row, ComparisonState::ready, now));
+  CHECK_THAT(api.page("/"), Contains("no verdict: waiting"));
+  api.doing = {.what = "measuring", .comparison = row.id, .since = now};
+  CHECK_THAT(api.page("/"), Contains("At work: measuring, since "));
   CHECK_THAT(api.page("/"), Contains("measuring, asked for") && Contains("such comparisons took"));
 }
 
