@@ -143,6 +143,7 @@ Result<ComparisonRow> ComparisonStore::advance(const ComparisonRow& comparison, 
                 "UPDATE comparison SET state = ?, reason = ?, ended_at = ?, "
                 "version = version + 1 WHERE id = ? AND state = ? AND version = ?",
                 to, reason, ended_at, comparison.id, comparison.state, comparison.version);
+    if (ended_at) forget_builds_without_need(connection);
     return moved(connection, comparison, changed);
   });
 }
@@ -156,6 +157,7 @@ Result<ComparisonRow> ComparisonStore::cancel(Id id, const std::string& reason, 
     TW_TRY(auto row, comparison_of(connection, id));
     if (changed == 0) return fail(ErrorCode::conflict, ended_already(row, "cancelled"));
     forget_setback(connection, ItemKind::comparison, id);
+    forget_builds_without_need(connection);
     return row;
   });
 }
@@ -174,6 +176,7 @@ Result<ComparisonRow> ComparisonStore::retry(Id id) {
             id);
     execute(connection, "UPDATE build SET unusable = '' WHERE id IN (?, ?)", before.candidate,
             before.baseline);
+    forget_setbacks_of_builds(connection, before.candidate, before.baseline);
     forget_setback(connection, ItemKind::comparison, id);
     return comparison_of(connection, id);
   });

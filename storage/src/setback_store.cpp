@@ -31,6 +31,21 @@ void forget_setback(Connection& connection, ItemKind kind, Id item) {
   clear_setback(connection, {kind, std::to_string(item)});
 }
 
+void forget_builds_without_need(Connection& connection) {
+  execute(connection,
+          "DELETE FROM setback WHERE kind = 'build' "
+          "AND item IN (SELECT name FROM build WHERE state = 'ready') "
+          "AND item NOT IN (SELECT name FROM comparison JOIN build "
+          "ON build.id IN (candidate_id, baseline_id) WHERE ended_at IS NULL)");
+}
+
+void forget_setbacks_of_builds(Connection& connection, Id build, std::optional<Id> other) {
+  execute(connection,
+          "DELETE FROM setback WHERE kind = 'build' "
+          "AND item IN (SELECT name FROM build WHERE id IN (?, ?))",
+          build, other);
+}
+
 Result<std::optional<SetbackRow>> SetbackStore::find(const ItemKey& key) {
   return read(database_, [&](Connection& connection) {
     return first_row(Query(connection, kSelect + "WHERE kind = ? AND item = ?", key.kind, key.item),

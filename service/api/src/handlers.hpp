@@ -70,6 +70,7 @@ Result<Reply> revoke_token(const Request&, const Backend&);
 
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+Result<Reply> tidy_caches(const Request&, const Backend&);
 
 /// A build's name; null where it is a path of this machine and a stranger asks.
 inline nlohmann::json name_of(const storage::BuildRow& build, const Request& request) {

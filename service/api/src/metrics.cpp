@@ -57,7 +57,8 @@ Status add_open(prometheus::Registry& registry, const Backend& backend) {
 
 void add_problems(prometheus::Registry& registry, const Backend& backend) {
   Counts counts;
-  const auto problems = backend.problems ? backend.problems() : std::vector<Problem>{};
+  const auto problems =
+      backend.service_now ? backend.service_now().problems : std::vector<health::Problem>{};
   for (const auto& problem : problems) ++counts[problem.source];
   add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
       problems.empty() ? 1 : 0);

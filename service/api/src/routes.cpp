@@ -53,6 +53,7 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
+    Endpoint{"POST", "/api/v1/caches/tidy", tidy_caches, Scope::admin},
     Endpoint{"GET", "/api/v1/openapi.json", get_description},
     Endpoint{"GET", "/metrics", get_metrics},
     Endpoint{"GET", "/healthz", get_health, std::nullopt}};

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "handlers.hpp"
 #include "openapi.hpp"
+#include "request_body.hpp"
 #include "torchwatch/http/paging.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -31,34 +30,20 @@ Result<Reply> get_description(const Request& request, const Backend&) {
                .headers = {}};
 }
 
-namespace {
-
-json health(std::string_view status, const Backend& backend) {
-  json body{{"status", status}};
-  if (!backend.warnings.empty()) body["warnings"] = backend.warnings;
-  return body;
-}
-
-}  // namespace
-
 Result<Reply> get_health(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  const auto problems = backend.problems ? backend.problems() : std::vector<Problem>{};
-  if (problems.empty()) return http::object_reply(health("ok", backend));
-  json listed = json::array();
-  for (const auto& problem : problems) {
-    listed.push_back({{"source", problem.source},
-                      {"item", report::text_or_null(problem.item)},
-                      {"since", report::time_of(problem.since)},
-                      {"detail", problem.sentence}});
-  }
-  // An item that waits keeps nothing else from being done: a probe must not end the service for it.
-  const bool is_failing =
-      std::ranges::any_of(problems, [](const Problem& problem) { return problem.item.empty(); });
-  auto body = health(is_failing ? "failing" : "degraded", backend);
-  body["problems"] = std::move(listed);
-  auto reply = http::object_reply(std::move(body));
-  if (is_failing) reply.status = 503;
+  const auto report = backend.service_now ? backend.service_now() : health::Report{};
+  auto reply = http::object_reply(health::to_json(report, request.is_trusted));
+  if (health::is_failing(report.problems)) reply.status = 503;
+  return reply;
+}
+
+Result<Reply> tidy_caches(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(parse_object(request.body, {}));
+  if (backend.tidy_caches) backend.tidy_caches();
+  auto reply = http::object_reply({{"state", "pending"}});
+  reply.status = 202;
   return reply;
 }
 

@@ -1,13 +1,17 @@
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -16,6 +20,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/terminal/status_text.hpp"
 
@@ -28,6 +33,12 @@ using terminal::StatusFacts;
 constexpr int kComparisonsShown = 10;
 /// The open ones among the newest incidents are shown: older ones that are still open are rare.
 constexpr int kIncidentsRead = 200;
+/// A nightly that was rejected is said for as long as it is one of the newest that are known.
+constexpr std::size_t kNightliesWithRejected = 5;
+
+std::optional<storage::Id> at_work_of(const StatusFacts& facts) {
+  return facts.service.report.doing.comparison;
+}
 
 Status add_comparisons(storage::Database& database, const config::Config& config,
                        const bisect::CommitHistory* history, StatusFacts& facts) {
@@ -44,12 +55,45 @@ Status add_comparisons(storage::Database& database, const config::Config& config
     }
     TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
     named.incidents = incidents.size();
-    TW_TRY(named.result, report::result_word(database, row));
+    TW_TRY(named.result, report::result_word(database, row, at_work_of(facts)));
     facts.recent.push_back(std::move(named));
   }
-  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, 1));
-  if (nightlies.empty()) return {};
-  TW_TRY(facts.newest, commands::gather(database, config, history, nightlies.front()));
+  TW_TRY(const auto newest, report::newest_nightly(database));
+  if (!newest.known) return {};
+  TW_TRY(facts.newest, commands::gather(database, config, history, *newest.known));
+  TW_TRY(facts.newest->stage, report::result_word(database, *newest.known, at_work_of(facts)));
+  if (!newest.judged || newest.judged->id == newest.known->id) return {};
+  TW_TRY(facts.judged, commands::gather(database, config, history, *newest.judged));
+  return {};
+}
+
+/// Counts what has not ended, is not worked on and was not put off.
+Status add_queue(storage::Database& database, StatusFacts& facts) {
+  const auto is_put_off = [&](storage::ItemKind kind, storage::Id id) {
+    const storage::ItemKey key{kind, std::to_string(id)};
+    return std::ranges::find(facts.waiting, key, &storage::SetbackRow::key) != facts.waiting.end();
+  };
+  TW_TRY(const auto comparisons, storage::ComparisonStore(database).unfinished());
+  for (const auto& row : comparisons) {
+    if (at_work_of(facts) == row.id) continue;
+    if (!is_put_off(storage::ItemKind::comparison, row.id)) ++facts.queue.comparisons;
+  }
+  TW_TRY(const auto requests,
+         storage::RequestStore(database).with_state(storage::RequestState::pending));
+  for (const auto& row : requests) {
+    if (!is_put_off(storage::ItemKind::request, row.id)) ++facts.queue.requests;
+  }
+  return {};
+}
+
+Status add_rejected(storage::Database& database, StatusFacts& facts) {
+  TW_TRY(auto builds, storage::BuildStore(database).list());
+  std::erase_if(builds,
+                [](const auto& row) { return row.origin != storage::BuildOrigin::nightly; });
+  const auto newest = builds.size() - std::min(builds.size(), kNightliesWithRejected);
+  std::copy_if(builds.begin() + static_cast<std::ptrdiff_t>(newest), builds.end(),
+               std::back_inserter(facts.rejected),
+               [](const auto& row) { return row.state == storage::BuildState::rejected; });
   return {};
 }
 
@@ -75,10 +119,13 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   facts.now = platform::SystemClock().wall_now();
   const auto history = commands::history_of(config);
   const auto* commits = history ? &*history : nullptr;
+  TW_TRY(facts.service, commands::service_now(database, config));
   TW_TRY_VOID(add_comparisons(database, config, commits, facts));
   TW_TRY_VOID(add_incidents(database, commits, facts));
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
+  TW_TRY_VOID(add_queue(database, facts));
+  TW_TRY_VOID(add_rejected(database, facts));
   TW_TRY(facts.culprits, report::culprit_tally(database));
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
   return facts;
@@ -141,6 +188,26 @@ json outbox_json(const StatusFacts& facts) {
            facts.last_delivery ? report::time_of(*facts.last_delivery) : json(nullptr)}};
 }
 
+json daemon_json(const terminal::ServiceNow& service) {
+  const auto& last = service.last;
+  const auto stopped_at = last && last->stopped_at ? report::time_of(*last->stopped_at) : json();
+  auto object = health::to_json(service.report, true);
+  const auto doing = object.contains("doing") ? object["doing"] : json();
+  return {{"process", service.daemon ? json(*service.daemon) : json()},
+          {"writer", service.writer ? json(*service.writer) : json()},
+          {"not_asked", report::text_or_null(service.not_asked)},
+          {"stopped_at", stopped_at},
+          {"doing", doing}};
+}
+
+json rejected_json(const StatusFacts& facts) {
+  auto array = json::array();
+  for (const auto& row : facts.rejected) {
+    array.push_back({{"name", row.name}, {"reason", row.reason}});
+  }
+  return array;
+}
+
 json to_json(const StatusFacts& facts) {
   auto open = json::array();
   for (const auto& incident : facts.open) {
@@ -151,6 +218,10 @@ json to_json(const StatusFacts& facts) {
   auto searches = json::array();
   for (const auto& search : facts.searches) searches.push_back(report::json_of(search));
   return {{"schema", 1},
+          {"daemon", daemon_json(facts.service)},
+          {"problems", health::to_json(facts.service.report.problems, true)},
+          {"queue", {{"comparisons", facts.queue.comparisons}, {"requests", facts.queue.requests}}},
+          {"rejected_builds", rejected_json(facts)},
           {"newest_nightly", facts.newest ? json(facts.newest->candidate.name) : json(nullptr)},
           {"newest_nightly_at",
            facts.newest ? report::time_of(facts.newest->comparison.created_at) : json(nullptr)},
@@ -162,7 +233,13 @@ json to_json(const StatusFacts& facts) {
           {"self_tests", self_tests_json(facts)}};
 }
 
-Outcome run_status(const Invocation& invocation) {
+/// What scripts ask: 3 while something does not work, else 1 while an incident is open.
+ExitStatus exit_status_of(const StatusFacts& facts) {
+  if (terminal::is_impaired(facts)) return ExitStatus::environment;
+  return facts.open.empty() ? ExitStatus::done : ExitStatus::regression;
+}
+
+Outcome run_status(const Invocation& invocation, bool with_exit_status) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto facts, gather_status(*database, config));
@@ -171,15 +248,22 @@ Outcome run_status(const Invocation& invocation) {
   } else {
     terminal::print(invocation.out, facts, invocation.screen);
   }
-  return ExitStatus::done;
+  return with_exit_status ? exit_status_of(facts) : ExitStatus::done;
 }
 
 }  // namespace
 
 void add_status(Commands& all) {
-  all.add("status", "What is wrong, what is under way, and how often the service was wrong",
-          run_status)
-      .footer("torchwatch status --json");
+  auto with_exit_status = std::make_shared<bool>(false);
+  auto& command =
+      all.add("status", "What is wrong, what is under way, and how often the service was wrong",
+              [with_exit_status](const auto& invocation) {
+                return run_status(invocation, *with_exit_status);
+              });
+  command.add_flag("--exit-status", *with_exit_status,
+                   "End with 3 while something does not work, else with 1 while an incident is "
+                   "open; without it the status is 0");
+  command.footer("torchwatch status --json");
 }
 
 }  // namespace torchwatch::cli

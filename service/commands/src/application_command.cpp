@@ -6,7 +6,9 @@
 
 #include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/health/problem.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
@@ -87,8 +89,16 @@ Result<SessionOfCommand> open_for_reading(const Invocation& invocation) {
   return reader;
 }
 
+Status reserve_disk(SessionOfCommand& session) {
+  auto& application = *session.application;
+  const bool is_own = !session.own_state && !application.is_reader();
+  return is_own ? daemon::reserve_disk(application)
+                : health::require_disk_reserve(application.config());
+}
+
 Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config::Config config) {
   auto opened = open_application(invocation, config);
+  if (opened) TW_TRY_VOID(reserve_disk(*opened));
   if (opened || opened.error().code != ErrorCode::conflict) return opened;
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (!daemon) return opened;
@@ -96,6 +106,7 @@ Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config
   config.storage.path = *folder / "torchwatch.sqlite";
   TW_TRY(auto beside, open_application(invocation, std::move(config)));
   beside.own_state = std::move(folder);
+  TW_TRY_VOID(reserve_disk(beside));
   return beside;
 }
 
@@ -103,12 +114,15 @@ Status wait_for_machine(SessionOfCommand& session, std::stop_token stop) {
   constexpr std::chrono::seconds kLookAgainAfter{1};
   std::mutex mutex;
   std::condition_variable_any stopped;
-  std::string told;
+  bool is_said = false;
   while (true) {
     const auto locked = session.application->lock_machine();
     if (locked || locked.error().code != ErrorCode::conflict) return locked;
-    if (told.empty()) session.progress->log("waiting: " + locked.error().message);
-    told = locked.error().message;
+    if (!is_said) {
+      session.progress->log("waiting: " + locked.error().message +
+                            "; this begins as soon as nothing is due there");
+    }
+    is_said = true;
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, stop, kLookAgainAfter, [] { return false; });
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted before measuring");

@@ -5,9 +5,11 @@
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -31,7 +33,9 @@ Result<std::string> remark_on(storage::Database& database, const ComparisonRow& 
 }
 
 Outcome run_list(const Invocation& invocation, const ListOptions& options) {
-  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
+  const auto at_work = comparison_at_work(config);
   storage::BuildStore builds(*database);
   const auto fits = [&](const ComparisonRow& row) {
     return admits(options.state, to_string(row.state)) &&
@@ -55,7 +59,7 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
       baseline = build.name;
     }
     TW_TRY(const auto remark, remark_on(*database, row));
-    TW_TRY(const auto result, report::result_word(*database, row));
+    TW_TRY(const auto result, report::result_word(*database, row, at_work));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      std::string(to_string(row.purpose)), candidate.name, baseline, result,
                      remark});
@@ -75,12 +79,12 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   return ExitStatus::done;
 }
 
-/// The comparison with that id; with 0 the newest nightly's that had something to compare with.
+/// The comparison with that id; with 0 the newest nightly's.
 Result<ComparisonRow> comparison_of(storage::Database& database, storage::Id id) {
   storage::ComparisonStore comparisons(database);
   if (id != 0) return comparisons.get(id);
-  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, 1));
-  if (!nightlies.empty()) return nightlies.front();
+  TW_TRY(const auto newest, report::newest_nightly(database));
+  if (newest.known) return *newest.known;
   return fail(ErrorCode::not_found, "no nightly has been compared yet");
 }
 
@@ -90,22 +94,21 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto row, comparison_of(*database, wanted));
   const auto history = history_of(config);
-  TW_TRY(const auto facts, gather(*database, config, history ? &*history : nullptr, row));
+  TW_TRY(auto facts, gather(*database, config, history ? &*history : nullptr, row));
+  TW_TRY(facts.stage, report::result_word(*database, row, comparison_at_work(config)));
   if (!invocation.json) {
     TW_TRY(const auto remark, remark_on(*database, row));
-    TW_TRY(const auto result, report::result_word(*database, row));
     // Without verdicts the sentence that follows has the reason.
     const bool is_said = remark.empty() || (facts.verdicts.empty() && remark == row.reason);
     invocation.out << terminal::wrapped("comparison " + std::to_string(row.id) + ", " +
-                                            std::string(to_string(row.purpose)) + ", " + result +
-                                            (is_said ? "" : ": " + remark),
+                                            std::string(to_string(row.purpose)) + ", " +
+                                            facts.stage + (is_said ? "" : ": " + remark),
                                         invocation.screen.columns, 2);
   }
   TW_TRY(const auto status, print(invocation, *database, facts, all));
-  if (is_end(row.state) || status == ExitStatus::regression) return status;
-  // What is under way has no conclusion yet; what waits does so for its environment.
-  TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::comparison, row.id));
-  return waits.empty() ? ExitStatus::no_conclusion : status;
+  // That it has not ended is no fault of the environment.
+  if (is_end(row.state)) return status;
+  return facts.incidents.empty() ? ExitStatus::no_conclusion : ExitStatus::regression;
 }
 
 std::string path_of(storage::Id comparison, const std::string& action) {

@@ -41,6 +41,17 @@ Result<std::string> text_of(const json& body) {
   }
 }
 
+Result<platform::HttpResponse> send(const std::filesystem::path& socket, const char* method,
+                                    const std::string& path, std::string body) {
+  platform::HttpRequest request;
+  request.method = method;
+  request.url = "http://localhost" + path;
+  request.headers = {{"Content-Type", "application/json"}};
+  request.socket = socket;
+  request.body = std::move(body);
+  return platform::make_http_client("torchwatch")->send(request);
+}
+
 }  // namespace
 
 Result<std::optional<ControlClient>> ControlClient::find(const config::Config& config) {
@@ -54,17 +65,17 @@ Result<std::optional<ControlClient>> ControlClient::find(const config::Config& c
 }
 
 Result<json> ControlClient::post(const std::string& path, const json& body) const {
-  platform::HttpRequest request;
-  request.method = "POST";
-  request.url = "http://localhost" + path;
-  request.headers = {{"Content-Type", "application/json"}};
-  request.socket = socket_;
-  TW_TRY(request.body, text_of(body));
-  TW_TRY(const auto response, platform::make_http_client("torchwatch")->send(request));
+  TW_TRY(const auto text, text_of(body));
+  TW_TRY(const auto response, send(socket_, "POST", path, text));
   if (response.status < 200 || response.status >= 300) return fail(problem_of(response));
   auto object = json::parse(response.body, nullptr, false);
   if (object.is_object()) return object;
   return fail(ErrorCode::corrupt, "the daemon answered without a JSON object");
+}
+
+Result<health::Report> ControlClient::service_now() const {
+  TW_TRY(const auto response, send(socket_, "GET", "/healthz", ""));
+  return health::parse_report(json::parse(response.body, nullptr, false));
 }
 
 Outcome ControlClient::hand_over(const Invocation& invocation, const std::string& path,

@@ -3,6 +3,7 @@
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
@@ -58,8 +59,23 @@ Outcome run_check(const Invocation& invocation) {
   return breaches.empty() ? ExitStatus::done : ExitStatus::environment;
 }
 
+/// Nothing may be removed while the daemon measures, which may take hours: it is not waited for.
+Outcome hand_over_gc(const Invocation& invocation, const ControlClient& daemon) {
+  TW_TRY_VOID(daemon.post("/api/v1/caches/tidy", nlohmann::json::object()));
+  if (invocation.json) {
+    invocation.out << nlohmann::json{{"schema", 1}, {"state", "pending"}}.dump(2) << '\n';
+  } else {
+    invocation.out << "The daemon, process " << daemon.process()
+                   << ", does it before its next item of work, and its log says what went.\n";
+  }
+  return ExitStatus::done;
+}
+
 Outcome run_gc(const Invocation& invocation) {
-  TW_TRY(auto opened, open_application(invocation));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(const auto daemon, ControlClient::find(config));
+  if (daemon) return hand_over_gc(invocation, *daemon);
+  TW_TRY(auto opened, open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto tidied,
          daemon::tidy_caches(*opened.application,

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::commands {
@@ -28,7 +28,7 @@ Result<std::string> what_it_waits_for(storage::Database& database, storage::Item
                                       storage::Id id) {
   TW_TRY(const auto setback, storage::SetbackStore(database).find({kind, std::to_string(id)}));
   if (!setback) return std::string();
-  return "waits since " + platform::date_and_minute(setback->since) + ": " + setback->error;
+  return report::waiting_text(*setback);
 }
 
 }  // namespace torchwatch::commands

@@ -4,6 +4,7 @@
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
+#include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -123,7 +124,8 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 }
 
 Outcome run_outbox(const Invocation& invocation) {
-  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
   using Align = terminal::Table::Align;
   using Fit = terminal::Table::Fit;
@@ -149,6 +151,12 @@ Outcome run_outbox(const Invocation& invocation) {
                           {"last_error", report::text_or_null(row.last_error)}});
   }
   print(invocation, items, "Every message has been delivered.");
+  const auto problem = problem_of(config, "outbox");
+  if (!problem.empty() && !invocation.json) {
+    invocation.out << '\n'
+                   << terminal::wrapped("Nothing is delivered: " + problem + ".",
+                                        invocation.screen.columns);
+  }
   return ExitStatus::done;
 }
 

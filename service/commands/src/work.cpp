@@ -40,6 +40,7 @@ Outcome carry_out(const Invocation& invocation, config::Config config, const Wor
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (daemon) return daemon->hand_over(invocation, work.path, work.body);
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY_VOID(reserve_disk(opened));
   return work.without_daemon(opened);
 }
 

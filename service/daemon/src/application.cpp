@@ -77,13 +77,17 @@ Status make_folder(const std::filesystem::path& folder) {
 
 struct Application::Parts {
   Parts(config::Config from, comparison::Progress& shown, log::Log& to)
-      : config(std::move(from)), log(to), progress(shown, to.logger("pipeline")) {}
+      : config(std::move(from)),
+        log(to),
+        activity(clock),
+        progress(shown, to.logger("pipeline"), activity) {}
 
   config::Config config;
   log::Log& log;
   bool is_reader = false;
-  LoggedProgress progress;
   platform::SystemClock clock;
+  health::Activity activity;
+  LoggedProgress progress;
   platform::SystemRandom random;
   std::unique_ptr<storage::Database> database;
   std::unique_ptr<process::ProcessRunner> processes;
@@ -148,7 +152,7 @@ struct Application::Parts {
     wheels.cache = config.build.cache / "releases";
     wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
-      return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"));
+      return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);
     };
     releases = logged(channel::make_wheel_index_channel(wheels, *processes));
     channel = logged(config.channel.kind == config::ChannelKind::directory
@@ -229,6 +233,9 @@ channel::Channel& Application::releases() {
 }
 process::ProcessRunner& Application::processes() {
   return *parts_->processes;
+}
+health::Activity& Application::activity() {
+  return parts_->activity;
 }
 const sandbox::Sandbox& Application::sandbox() const {
   return parts_->confinement.sandbox;

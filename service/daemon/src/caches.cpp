@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "torchwatch/health/problem.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -202,24 +203,17 @@ std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free
 }
 
 Status reserve_disk(Application& application) {
-  const auto& build = application.config().build;
-  const auto free_bytes = [&]() -> std::int64_t {
-    std::error_code error;
-    const auto space = fs::space(build.cache, error);
-    return error ? INT64_MAX : static_cast<std::int64_t>(space.available);
-  };
-  if (free_bytes() >= build.disk_reserve_bytes) return {};
+  const auto& config = application.config();
+  if (health::require_disk_reserve(config)) return {};
+  std::error_code error;
+  const auto free_bytes = fs::space(config.build.cache, error).available;
   const auto kept =
-      bytes_to_keep(sizes_of(build.cache).sum(), free_bytes(), build.disk_reserve_bytes);
-  if (kept) {
+      bytes_to_keep(sizes_of(config.build.cache).sum(), static_cast<std::int64_t>(free_bytes),
+                    config.build.disk_reserve_bytes);
+  if (!error && kept) {
     TW_TRY_VOID(tidy_caches(application, *kept));
   }
-  if (free_bytes() >= build.disk_reserve_bytes) return {};
-  return fail(ErrorCode::unavailable, "the disk of " + build.cache.string() + " has " +
-                                          std::to_string(free_bytes() >> 20U) +
-                                          " MiB free, less than [build] disk_reserve (" +
-                                          std::to_string(build.disk_reserve_bytes >> 20U) +
-                                          " MiB): free some space");
+  return health::require_disk_reserve(config);
 }
 
 }  // namespace torchwatch::daemon

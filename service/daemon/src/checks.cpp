@@ -27,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kFreeBytesMin = std::uintmax_t{10} << 30U;
-
 CheckResult good(std::string what, std::string found) {
   return {
       .severity = Severity::good, .what = std::move(what), .found = std::move(found), .remedy = ""};
@@ -47,21 +45,6 @@ CheckResult check_program(const std::string& program, const std::string& why) {
     return good(program, "found");
   }
   return bad(Severity::error, program, "not on PATH", "install it: " + why);
-}
-
-CheckResult check_space(const fs::path& folder) {
-  auto existing = folder;
-  while (!existing.empty() && !fs::exists(existing)) existing = existing.parent_path();
-  std::error_code error;
-  const auto space = fs::space(existing, error);
-  if (error) {
-    return bad(Severity::error, "disk", folder.string() + ": " + error.message(),
-               "choose another [storage] path");
-  }
-  const auto found = std::to_string(space.available >> 30U) + " GiB free at " + existing.string();
-  if (space.available >= kFreeBytesMin) return good("disk", found);
-  return bad(Severity::error, "disk", found,
-             "free 10 GiB, or move [storage] path and [build] cache");
 }
 
 CheckResult check_database(const fs::path& path) {
@@ -247,13 +230,11 @@ std::vector<CheckResult> check_all(const config::Config& config) {
   for (auto& result :
        {check_program("g++", "runners are compiled against each build's headers"),
         check_program("cmake", "runners are compiled with it"),
-        check_program("ninja", "runners are compiled with it"),
-        check_program("python3", "releases are fetched with its pip"),
-        check_space(config.storage.path.parent_path()), check_database(config.storage.path),
-        check_channel(config), check_names(config), check_source(config), check_recipe(config),
-        check_folding(config), check_sandbox(config), check_address(config.web.address),
-        check_socket(config), check_web_token(config), check_github(config, *client),
-        check_delivery(config)}) {
+        check_program("ninja", "runners are compiled with it"), check_pip(config),
+        check_disk(config), check_database(config.storage.path), check_channel(config),
+        check_names(config), check_source(config), check_recipe(config), check_folding(config),
+        check_sandbox(config), check_address(config.web.address), check_socket(config),
+        check_web_token(config), check_github(config, *client), check_delivery(config)}) {
     results.push_back(result);
   }
   return results;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "alarms.hpp"
-#include "health.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
 #include "tokens.hpp"
@@ -12,6 +10,7 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/health/alarms.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -20,6 +19,8 @@
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/daemon_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -74,8 +75,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(reopen_requests(application));
   TW_TRY(auto outbox, Outbox::open(application));
   std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox)));
-  TW_TRY_VOID(daemon->start_server());
-  return daemon;
+  daemon->note_run(true);
+  const auto serves = daemon->start_server();
+  if (serves) return daemon;
+  daemon->note_run(false);
+  return fail(serves.error());
 }
 
 Daemon::Daemon(Application& application, Outbox outbox)
@@ -83,7 +87,7 @@ Daemon::Daemon(Application& application, Outbox outbox)
       outbox_(std::move(outbox)),
       logger_(application.log().logger("daemon")),
       started_(application.services().clock.wall_now()),
-      health_(std::make_unique<Health>()),
+      health_(application.services().database, application.services().clock),
       housekeeping_(std::make_unique<Housekeeping>(
           application,
           [this](const auto& source, const auto& problem) { note(source, problem); })) {}
@@ -114,19 +118,28 @@ Status Daemon::start_server() {
   return {};
 }
 
+/// When a daemon began and stopped is said by `torchwatch status`; it is no reason not to work.
+void Daemon::note_run(bool is_start) {
+  storage::DaemonStore store(application_.services().database);
+  const auto now = application_.services().clock.wall_now();
+  const auto noted = is_start ? store.note_start(now) : store.note_stop(now);
+  if (!noted) logger_.warning("start and stop cannot be noted: " + noted.error().message);
+}
+
+health::Report Daemon::service_now() const {
+  return {.problems = health_.problems(),
+          .warnings = warnings_of(application_),
+          .doing = application_.activity().now()};
+}
+
 api::Backend Daemon::backend() {
   auto& services = application_.services();
-  const auto wake = [this] {
-    const std::scoped_lock lock(mutex_);
-    woken_ = true;
-    wake_.notify_all();
-  };
   return {
       .database = services.database,
       .clock = services.clock,
       .random = services.random,
       .request_arrived = wake,
-      .problems = [this] { return health_->problems(); },
+      .service_now = [this] { return service_now(); },
       .decide_incident =
           [&services](auto id, auto kind, const auto& by, const auto& reason) {
             return nightly::decide_incident(services, id, kind, by, reason);
@@ -157,8 +170,12 @@ api::Backend Daemon::backend() {
         kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
         return suite;
       },
-      .feed = feed_.get(),
-      .warnings = warnings_of(application_)};
+      .tidy_caches =
+          [this] {
+            housekeeping_->ask_to_tidy();
+            wake();
+          },
+      .feed = feed_.get()};
 }
 
 pages::Sources Daemon::page_sources() {
@@ -167,15 +184,7 @@ pages::Sources Daemon::page_sources() {
   return {
       .database = services.database,
       .clock = services.clock,
-      .problems =
-          [this] {
-            std::vector<std::string> sentences;
-            for (const auto& problem : health_->problems()) {
-              const auto item = problem.item.empty() ? "" : " " + problem.item;
-              sentences.push_back(problem.source + item + ": " + problem.sentence);
-            }
-            return sentences;
-          },
+      .service_now = [this] { return service_now(); },
       .subject_of = [repository = config.source.repository](const std::string& sha) -> std::string {
         // A handle belongs to one thread; opening one costs microseconds.
         const auto history = bisect::CommitHistory::open(repository);
@@ -216,6 +225,7 @@ Status Daemon::run(std::stop_token stop) {
   }
   server_->stop();
   feed_->end();
+  note_run(false);
   logger_.info("stopped");
   return {};
 }
@@ -228,8 +238,7 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
   TW_TRY(const bool is_busy, attend_next(stop));
-  TW_TRY(const auto setbacks, storage::SetbackStore(services.database).list());
-  health_->set_items(setbacks);
+  application_.activity().clear();
   if (is_busy) return true;
   TW_TRY_VOID(keep_house(stop));
   TW_TRY_VOID(deliver(stop));
@@ -237,9 +246,12 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
 }
 
 Status Daemon::look_for_missing_data() {
-  const auto alarms = update_alarms(application_, started_);
-  if (alarms) health_->set_alarms(*alarms);
-  return note_unless_it_stops("alarms", alarms ? Status{} : Status{fail(alarms.error())});
+  auto& services = application_.services();
+  const health::AlarmParts parts{.database = services.database,
+                                 .clock = services.clock,
+                                 .random = services.random,
+                                 .config = application_.config()};
+  return note_unless_it_stops("alarms", health::update_alarms(parts, started_));
 }
 
 Status Daemon::keep_house(std::stop_token stop) {
@@ -264,12 +276,17 @@ bool Daemon::holds_machine() {
   const auto locked = application_.lock_machine();
   const bool is_expected = locked || locked.error().code == ErrorCode::conflict;
   note("machine_lock", is_expected ? "" : locked.error().message);
-  if (!locked && is_expected) logger_.info("waiting: " + locked.error().message);
+  const auto who = locked ? std::string() : locked.error().message;
+  if (who != who_measures_ && is_expected) {
+    logger_.info(locked ? "the machine is free again" : "waiting: " + who);
+  }
+  who_measures_ = who;
   return locked.has_value();
 }
 
 Result<bool> Daemon::attend_next(std::stop_token stop) {
   if (!holds_machine()) return false;
+  TW_TRY_VOID(note_unless_it_stops("housekeeping", housekeeping_->tidy_if_asked(stop)));
   const auto reserved = reserve_disk(application_);
   note("disk", reserved ? "" : reserved.error().message);
   if (!reserved) return false;
@@ -299,7 +316,9 @@ Status Daemon::deliver(std::stop_token stop) {
     note("outbox", delivery.error().message);
     return {};
   }
-  if (!delivery->problem.empty() || delivery->sent > 0) note("outbox", delivery->problem);
+  TW_TRY(const auto unsent, storage::IncidentStore(application_.services().database).unsent());
+  const bool is_news = !delivery->problem.empty() || delivery->sent > 0 || unsent.empty();
+  if (is_news) note("outbox", delivery->problem);
   return {};
 }
 
@@ -320,6 +339,7 @@ Status Daemon::look_for_nightlies(std::stop_token stop) {
   if (now < next_look_) return {};
   next_look_ = now + application_.config().channel.poll;
   const auto attended = nightly::attend(services, item);
+  application_.activity().clear();
   return attended ? Status{} : Status{fail(attended.error())};
 }
 
@@ -339,12 +359,18 @@ Result<bool> Daemon::attend_next_bisection(std::stop_token stop) {
 }
 
 void Daemon::note(const std::string& source, const std::string& problem) {
-  if (!health_->set_source(source, problem, application_.services().clock.wall_now())) return;
+  if (!health_.note(source, problem)) return;
   if (problem.empty()) {
     logger_.info(source + " works again");
   } else {
     logger_.error(source + ": " + problem);
   }
+}
+
+void Daemon::wake() {
+  const std::scoped_lock lock(mutex_);
+  woken_ = true;
+  wake_.notify_all();
 }
 
 void Daemon::wait(std::chrono::seconds limit, std::stop_token stop) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/health/problem.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -70,7 +71,16 @@ Status Housekeeping::remove_outputs(const std::stop_token&) {
 Status Housekeeping::tidy(const std::stop_token&) {
   const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
   note_("cache", tidied ? "" : tidied.error().message);
+  if (tidied) {
+    application_.log().logger("daemon").info("caches tidied",
+                                             {{"before", health::size_text(tidied->before.sum())},
+                                              {"after", health::size_text(tidied->after.sum())}});
+  }
   return {};
+}
+
+Status Housekeeping::tidy_if_asked(const std::stop_token& stop) {
+  return is_asked_to_tidy_.exchange(false) ? tidy(stop) : Status{};
 }
 
 void Housekeeping::remove_old_logs(storage::WallMillis before) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -25,6 +26,12 @@ class Housekeeping {
   /// removed, and the caches are brought to their limit. Errors: damaged (the database).
   Status look_after(std::stop_token stop);
 
+  /// Has the caches brought to their limit by the next `tidy_if_asked`. Thread-safe.
+  void ask_to_tidy() { is_asked_to_tidy_ = true; }
+  /// Brings them there and logs what went, if somebody asked for it. Call it while nothing is
+  /// measured. Errors: those of look_after.
+  Status tidy_if_asked(const std::stop_token& stop);
+
  private:
   Status check_database(const std::stop_token& stop);
   Status thin_samples(const std::stop_token& stop);
@@ -36,6 +43,7 @@ class Housekeeping {
 
   Application& application_;
   const Note note_;
+  std::atomic<bool> is_asked_to_tidy_ = false;
   std::optional<std::chrono::nanoseconds> next_time_;  ///< monotonic; none: at once
 };
 

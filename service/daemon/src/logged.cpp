@@ -17,12 +17,24 @@ log::Level level_of(const process::ProcessOutcome& outcome) {
 
 }  // namespace
 
+void LoggedProgress::comparison_started(storage::Id id) {
+  activity_.comparison_started(id);
+  shown_.comparison_started(id);
+}
+
+void LoggedProgress::comparison_ended() {
+  activity_.comparison_ended();
+  shown_.comparison_ended();
+}
+
 void LoggedProgress::phase_started(const std::string& what) {
+  activity_.step_started(what);
   logger_.info(what);
   shown_.phase_started(what);
 }
 
 void LoggedProgress::long_step_started(comparison::LongStep kind, const std::string& what) {
+  activity_.step_started(what);
   logger_.info(what);
   shown_.long_step_started(kind, what);
 }
@@ -49,22 +61,35 @@ process::ProcessOutcome LoggedProcesses::run(const process::ProcessSpec& spec,
   return outcome;
 }
 
+bool LoggedChannel::note(const std::string& name, const std::string& fault) {
+  const std::scoped_lock lock(mutex_);
+  if (fault.empty()) return faults_.erase(name) > 0;
+  auto& known = faults_[name];
+  if (known == fault) return false;
+  known = fault;
+  return true;
+}
+
 Result<std::vector<std::string>> LoggedChannel::list(std::stop_token stop) {
   auto names = channel_->list(std::move(stop));
-  if (names) {
-    logger_.debug("builds listed", {{"builds", names->size()}});
-  } else {
-    logger_.warning("builds cannot be listed: " + names.error().message);
+  const bool is_news = note("", names ? "" : names.error().message);
+  if (!names) {
+    if (is_news) logger_.warning("builds cannot be listed: " + names.error().message);
+    return names;
   }
+  if (is_news) logger_.info("builds can be listed again");
+  logger_.debug("builds listed", {{"builds", names->size()}});
   return names;
 }
 
 Result<builds::Tree> LoggedChannel::fetch(const std::string& name, std::stop_token stop) {
   logger_.debug("fetch started", {{"build", name}});
+  activity_.step_started("fetching " + name);
   auto tree = channel_->fetch(name, std::move(stop));
+  const bool is_news = note(name, tree ? "" : tree.error().message);
   if (tree) {
     logger_.info("build fetched", {{"build", name}, {"version", tree->version}});
-  } else {
+  } else if (is_news) {
     logger_.warning("fetch failed: " + tree.error().message, {{"build", name}});
   }
   return tree;

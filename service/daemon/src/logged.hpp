@@ -1,9 +1,13 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/health/activity.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/process/process.hpp"
 
@@ -11,13 +15,15 @@ namespace torchwatch::daemon {
 
 // The parts of the pipeline with a log around them: each passes every call on and records it.
 
-/// Records stages and remarks.
+/// Records stages and remarks, and remembers what is being done.
 class LoggedProgress final : public comparison::Progress {
  public:
-  /// `shown` must outlive the object.
-  LoggedProgress(comparison::Progress& shown, log::Logger logger)
-      : shown_(shown), logger_(std::move(logger)) {}
+  /// What is passed must outlive the object.
+  LoggedProgress(comparison::Progress& shown, log::Logger logger, health::Activity& activity)
+      : shown_(shown), logger_(std::move(logger)), activity_(activity) {}
 
+  void comparison_started(storage::Id) override;
+  void comparison_ended() override;
   void phase_started(const std::string& what) override;
   void long_step_started(comparison::LongStep, const std::string& what) override;
   void progress(int done, int of, const std::string& detail) override;
@@ -26,6 +32,7 @@ class LoggedProgress final : public comparison::Progress {
  private:
   comparison::Progress& shown_;
   const log::Logger logger_;
+  health::Activity& activity_;
 };
 
 /// Records each child's start and end. Arguments and environment are left out: they may hold a
@@ -42,18 +49,28 @@ class LoggedProcesses final : public process::ProcessRunner {
   const log::Logger logger_;
 };
 
-/// Records each fetch.
+/// Records each fetch. A fault that lasts is recorded when it begins, changes and ends, however
+/// often it is looked at.
 class LoggedChannel final : public channel::Channel {
  public:
-  LoggedChannel(std::unique_ptr<channel::Channel> channel, log::Logger logger)
-      : channel_(std::move(channel)), logger_(std::move(logger)) {}
+  /// The activity must outlive the object.
+  LoggedChannel(std::unique_ptr<channel::Channel> channel, log::Logger logger,
+                health::Activity& activity)
+      : channel_(std::move(channel)), logger_(std::move(logger)), activity_(activity) {}
 
   Result<std::vector<std::string>> list(std::stop_token stop) override;
   Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) override;
 
  private:
+  /// Remembers what is wrong with a build, or with the list, which has no name. Returns whether
+  /// that changed.
+  bool note(const std::string& name, const std::string& fault);
+
   const std::unique_ptr<channel::Channel> channel_;
   const log::Logger logger_;
+  health::Activity& activity_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> faults_;
 };
 
 }  // namespace torchwatch::daemon

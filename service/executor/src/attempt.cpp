@@ -17,6 +17,11 @@ tl::unexpected<Error> failed(const fs::path& path, const std::error_code& error)
   return fail(ErrorCode::unavailable, "scratch folder " + path.string() + ": " + error.message());
 }
 
+/// A stream keeps no reason: the system's is the one of its last call, such as a full disk.
+std::error_code error_of_stream() {
+  return {errno == 0 ? EIO : errno, std::generic_category()};
+}
+
 Result<UniqueFd> make_pipe(const std::string& path) {
   UniqueFd pipe;
   if (mkfifo(path.c_str(), 0600) == 0) {
@@ -43,9 +48,10 @@ Result<AttemptFolder> AttemptFolder::create(const fs::path& scratch, const RunSp
   if (!error) fs::create_symlink(fs::absolute(spec.libraries), folder.libraries(), error);
   if (error) return failed(folder.path(), error);
   // Not made durable: nobody reads it after a power cut.
+  errno = 0;
   std::ofstream request(folder.request(), std::ios::binary);
   request << protocol::to_json(spec.request) << std::flush;
-  if (!request) return failed(folder.request(), std::make_error_code(std::errc::io_error));
+  if (!request) return failed(folder.request(), error_of_stream());
   return folder;
 }
 

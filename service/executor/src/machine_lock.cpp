@@ -101,15 +101,15 @@ std::string command_line(pid_t pid) {
 
 tl::unexpected<Error> held_by(const std::optional<Holder>& holder) {
   if (!holder) {
-    return fail(ErrorCode::conflict,
-                "another process is measuring on this machine; wait for it or stop it");
+    return fail(ErrorCode::conflict, "another process is measuring on this machine");
   }
   const bool is_trusted = holder->user == 0 || holder->user == geteuid();
-  return fail(is_trusted ? ErrorCode::conflict : ErrorCode::unavailable,
-              "process " + std::to_string(holder->pid) + " of " +
-                  platform::user_name(holder->user) + " (" + command_line(holder->pid) +
-                  ") is measuring on this machine; wait for it or stop it" +
-                  (is_trusted ? "" : ", or set [executor] machine_lock to a file of your own"));
+  return fail(
+      is_trusted ? ErrorCode::conflict : ErrorCode::unavailable,
+      "process " + std::to_string(holder->pid) + " of " + platform::user_name(holder->user) + " (" +
+          command_line(holder->pid) + ") is measuring on this machine" +
+          (is_trusted ? ""
+                      : ": wait for it, or set [executor] machine_lock to a file of your own"));
 }
 
 Result<UniqueFd> hold_socket(const std::string& name) {

@@ -113,7 +113,7 @@ Result<Kit> KitStore::kit_for(const builds::Tree& tree, const Names& names, std:
     if (Kit kit = kit_of(*key); is_kit(kit)) return kit;
   }
   auto kit = find_or_compile(tree, workloads, toolchain, stop);
-  if (!kit) return fail(kit.error().within("runner kit for " + tree.folder.string()));
+  if (!kit) return fail(kit.error().within("runner for " + tree.folder.filename().string()));
   std::error_code ignored;  // publishing the answer reports it
   fs::create_directories(answer.parent_path(), ignored);
   TW_TRY_VOID(platform::publish_file(answer, kit->key));

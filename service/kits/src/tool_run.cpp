@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <map>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -20,7 +21,6 @@ using std::string_view_literals::operator""sv;
 constexpr std::array kSignsOfError{"error:"sv, "undefined reference"sv, "cannot find"sv,
                                    "CMake Error:"sv};
 constexpr auto kHeadOfCMakeError = "CMake Error at"sv;  // what is wrong follows, indented
-constexpr std::size_t kErrorLinesMax = 3;
 /// A kit's compiler and flags are its own, whatever the user compiles other programs with.
 constexpr std::array kUsersFlags{"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"};
 /// With these ccache also serves files that use a precompiled header: the header's own content is
@@ -63,6 +63,12 @@ std::string trimmed(const std::string& line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
+/// "/folder/Macros.h:8:2: error: ..." as "Macros.h:8: error: ...": the whole path is in the output.
+std::string with_short_place(const std::string& line) {
+  static const std::regex place(R"(^(?:[^\s:]*/)?([^\s:/]+:\d+)(?::\d+)?: )");
+  return std::regex_replace(line, place, "$1: ");
+}
+
 bool has_sign_of_error(const std::string& line) {
   return std::ranges::any_of(
       kSignsOfError, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
@@ -82,33 +88,29 @@ bool blames_the_machine(const process::ProcessOutcome& outcome) {
 }
 
 std::string what_failed(const ToolRun& run, const process::ProcessOutcome& outcome) {
-  const std::string text =
-      run.program + ": " + process::describe(outcome.end) + "\n" + first_errors(outcome.output);
+  const auto error = first_error(outcome.output);
+  const auto end = run.program + ": " + process::describe(outcome.end);
+  const std::string text = error.empty() ? end : error + " (" + end + ")";
   if (run.log.empty() || !platform::publish_file(run.log, outcome.output)) return text;
-  return text + "\nthe whole output is in " + run.log.string();
+  return text + "; the whole output is in " + run.log.string();
 }
 
 }  // namespace
 
-std::string first_errors(const std::string& output) {
-  std::string errors;
+std::string first_error(const std::string& output) {
   std::string last;
-  std::size_t count = 0;
   bool in_cmake_error = false;
   std::istringstream lines(output);
-  for (std::string line; count < kErrorLinesMax && std::getline(lines, line);) {
+  for (std::string line; std::getline(lines, line);) {
     std::string text = trimmed(line);
     if (text.empty()) continue;
     in_cmake_error =
         line.starts_with(kHeadOfCMakeError) || (in_cmake_error && line.starts_with(' '));
     if (line.starts_with(kHeadOfCMakeError)) continue;
-    if (in_cmake_error || has_sign_of_error(line)) {
-      errors += (count == 0 ? "" : "\n") + text;
-      ++count;
-    }
+    if (in_cmake_error || has_sign_of_error(line)) return with_short_place(text);
     last = std::move(text);
   }
-  return count == 0 ? last : errors;
+  return last;
 }
 
 Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& processes,

@@ -28,11 +28,11 @@ struct ToolRun {
 
 /// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's
 /// compiler and flags. Errors: cancelled, unavailable (not installed; a full disk
-/// or memory), failed (its time is up), `failure` (with the first errors that it printed).
+/// or memory), failed (its time is up), `failure` (with the first error that it printed).
 Result<std::string> run_tool(const ToolRun&, process::ProcessRunner&, std::stop_token stop);
 
-/// The lines of a compiler's, linker's, CMake's or ninja's output that say what is wrong, three at
-/// most; where no line does, the last one.
-std::string first_errors(const std::string& output);
+/// The first line of a compiler's, linker's, CMake's or ninja's output that says what is wrong,
+/// with a file's name and line only: "Macros.h:8: error: ..."; where no line does, the last one.
+std::string first_error(const std::string& output);
 
 }  // namespace torchwatch::kits

@@ -54,7 +54,7 @@ Result<Attended> put_off(comparison::Services& services, const WorkItem& item, c
   storage::SetbackStore store(services.database);
   TW_TRY(const auto before, store.find(item.key));
   const auto row = next_setback(before, item, error, services.clock.wall_now());
-  if (row.tries >= kTriesMax) {
+  if (row.tries >= storage::kTriesMax) {
     return end(services, item, Failure::failed,
                "given up after " + std::to_string(row.tries) + " tries: " + row.error);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "torchwatch/comparison/build_preparer.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -18,51 +19,88 @@ struct PositionedBuild {
   std::int64_t position = 0;
 };
 
+/// Brings a build here and checks it.
+Result<BuildRow> make_ready(comparison::Services& services, const BuildRow& row,
+                            std::stop_token stop) {
+  TW_TRY(const auto tree, services.channel.fetch(row.name, std::move(stop)));
+  return comparison::mark_ready(services, row, tree, trunk_commit_of(services, tree));
+}
+
+/// Returns whether the build was rejected for the same reason before: each poll looks at it again,
+/// and finds nothing new.
+bool is_known(const BuildRow& row, const Error& error) {
+  return row.state == storage::BuildState::rejected && row.reason == printable(error.message);
+}
+
 Status reject(comparison::Services& services, const BuildRow& row, const std::string& reason) {
-  if (row.state == storage::BuildState::rejected && row.reason == reason) return {};
-  services.progress.log("nightly " + row.name + " rejected: " + reason);
   const auto rejected = storage::BuildStore(services.database).reject(row.id, reason);
   return rejected ? Status{} : Status{fail(rejected.error())};
 }
 
 /// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
-Result<BuildRow> fetch(comparison::Services& services, BuildRow row, Retry retry,
+Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, Retry retry,
                        std::stop_token stop) {
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
   if (!due && retry == Retry::when_due) return row;
+  auto now = row;
   const WorkItem item{
       .key = key,
       .work = [&]() -> Status {
-        TW_TRY(const auto tree, services.channel.fetch(row.name, stop));
-        TW_TRY(row, comparison::mark_ready(services, row, tree, trunk_commit_of(services, tree)));
-        return {};
+        const auto made = make_ready(services, row, stop);
+        if (made) now = *made;
+        return made || is_known(row, made.error()) ? Status{} : Status{fail(made.error())};
       },
       .end = [&](Failure, const std::string& reason) { return reject(services, row, reason); }};
   TW_TRY_VOID(attend(services, item));
-  return storage::BuildStore(services.database).get(row.id);
+  return storage::BuildStore(services.database).get(now.id);
 }
 
-/// Returns the builds that can be measured, in the channel's order.
-Result<std::vector<BuildRow>> ready_builds(comparison::Services& services,
-                                           const std::vector<std::string>& names, Retry retry,
-                                           std::stop_token stop) {
+struct FoundBuilds {
+  std::vector<BuildRow> ready;  ///< those that can be measured, in the channel's order
+  bool has_new = false;         ///< one was not ready before
+};
+
+Result<FoundBuilds> find_builds(comparison::Services& services,
+                                const std::vector<std::string>& names, Retry retry,
+                                std::stop_token stop) {
   storage::BuildStore store(services.database);
-  std::vector<BuildRow> ready;
+  FoundBuilds found;
   for (const auto& name : names) {
     TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, name));
-    if (row.state != storage::BuildState::ready) {
+    const bool was_ready = row.state == storage::BuildState::ready;
+    if (!was_ready) {
       TW_TRY(row, fetch(services, row, retry, stop));
     }
     const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
-    if (is_usable) ready.push_back(std::move(row));
+    if (!is_usable) continue;
+    found.has_new = found.has_new || !was_ready;
+    found.ready.push_back(std::move(row));
   }
-  return ready;
+  return found;
+}
+
+/// A build that the channel does not list any more, and that never came, waits for nothing.
+Status forget_unlisted(comparison::Services& services, const std::vector<std::string>& names) {
+  storage::SetbackStore setbacks(services.database);
+  TW_TRY(const auto builds, storage::BuildStore(services.database).list());
+  TW_TRY(const auto waiting, setbacks.list());
+  for (const auto& setback : waiting) {
+    const auto& name = setback.key.item;
+    const bool is_listed = std::ranges::find(names, name) != names.end();
+    const bool is_here = std::ranges::any_of(builds, [&](const BuildRow& row) {
+      return row.name == name && row.state == storage::BuildState::ready;
+    });
+    const bool is_of_build = setback.key.kind == storage::ItemKind::build;
+    if (is_of_build && !is_listed && !is_here) TW_TRY_VOID(setbacks.clear(setback.key));
+  }
+  return {};
 }
 
 /// Sorts builds by their commits. One whose commit [source] does not have keeps its place in the
 /// channel's order.
-void sort_by_commit(comparison::Services& services, std::vector<BuildRow>& builds) {
+void sort_by_commit(comparison::Services& services, FoundBuilds& found) {
+  auto& builds = found.ready;
   if (services.history == nullptr) return;
   std::vector<PositionedBuild> positioned;
   std::vector<BuildRow*> places;
@@ -74,6 +112,7 @@ void sort_by_commit(comparison::Services& services, std::vector<BuildRow>& build
       places.push_back(&build);
       continue;
     }
+    if (!found.has_new) continue;
     services.progress.log("nightly " + build.name + ": commit " + build.trunk_commit +
                           " is not on branch " + services.config.source.branch +
                           " of [source], so it keeps its place in the channel's order");
@@ -132,10 +171,11 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
                                                                  std::stop_token stop,
                                                                  Retry retry) {
   TW_TRY(const auto names, services.channel.list(stop));
-  TW_TRY(auto builds, ready_builds(services, names, retry, stop));
-  sort_by_commit(services, builds);
+  TW_TRY(auto found, find_builds(services, names, retry, stop));
+  TW_TRY_VOID(forget_unlisted(services, names));
+  sort_by_commit(services, found);
   const BuildRow* before = nullptr;
-  for (const auto& build : builds) {
+  for (const auto& build : found.ready) {
     TW_TRY_VOID(open_comparison(services, build, before));
     before = &build;
   }

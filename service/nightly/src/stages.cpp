@@ -12,6 +12,7 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -100,16 +101,15 @@ class Stages {
   Status try_build(const Comparison& comparison, const storage::BuildRow& build) {
     services_.progress.long_step_started(comparison::LongStep::kit,
                                          "preparing the runner of " + build.name);
-    Status tried;
     TW_TRY(const auto attended,
            attend(services_, {.key = {storage::ItemKind::build, build.name},
-                              .work = [&] { return tried = make_measurable(comparison, build); },
+                              .work = [&] { return make_measurable(comparison, build); },
                               .end =
                                   [&](Failure, const std::string& reason) {
                                     return builds_.set_unusable(build.id, reason);
                                   }}));
     if (attended != Attended::put_off) return {};
-    return fail(ErrorCode::unavailable, "build " + build.name + ": " + tried.error().message);
+    return fail(ErrorCode::unavailable, report::waits_for_build(build.name));
   }
 
   Status make_measurable(const Comparison& comparison, const storage::BuildRow& build) {
@@ -188,10 +188,25 @@ Result<Comparison> changed_by_others(comparison::Services& services, const Compa
   return Comparison::of(std::move(now));
 }
 
+/// Says for as long as it lives which comparison is worked on.
+class Announced {
+ public:
+  Announced(comparison::Progress& progress, storage::Id comparison) : progress_(progress) {
+    progress_.comparison_started(comparison);
+  }
+  ~Announced() { progress_.comparison_ended(); }
+  Announced(const Announced&) = delete;
+  Announced& operator=(const Announced&) = delete;
+
+ private:
+  comparison::Progress& progress_;
+};
+
 }  // namespace
 
 Result<ComparisonRow> carry_out_comparison(comparison::Services& services, ComparisonRow row,
                                            std::stop_token stop) {
+  const Announced announced(services.progress, row.id);
   Stages stages(services, stop);
   TW_TRY(auto comparison, Comparison::of(std::move(row)));
   while (!is_end(comparison.row.state)) {

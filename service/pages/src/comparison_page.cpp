@@ -73,7 +73,8 @@ Result<http::Reply> get_comparison(const http::Request& request, const Sources& 
   storage::ComparisonStore store(sources.database);
   TW_TRY(const auto row, store.get(id));
   TW_TRY(const auto name, name_of_comparison(row, view));
-  TW_TRY(const auto state, report::result_word(view.sources.database, row));
+  TW_TRY(const auto state,
+         report::result_word(view.sources.database, row, view.service_now.doing.comparison));
   TW_TRY(const auto verdicts, store.verdicts_of(id));
   TW_TRY(const auto incidents, storage::IncidentStore(sources.database).of_comparison(id));
   TW_TRY(const auto found, incident_table(incidents, view));

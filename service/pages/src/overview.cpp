@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -55,15 +56,6 @@ Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
   return State{sentence + ".", is_bad};
 }
 
-/// The newest nightly comparison that has ended.
-Result<std::optional<ComparisonRow>> newest_result(const View& view) {
-  constexpr int kLookedAt = 20;
-  TW_TRY(const auto rows,
-         storage::ComparisonStore(view.sources.database).nightlies_before(INT64_MAX, kLookedAt));
-  const auto ended = std::ranges::find_if(rows, [](const auto& row) { return is_end(row.state); });
-  return ended == rows.end() ? std::nullopt : std::optional(*ended);
-}
-
 /// "; such comparisons took 11 min 4 s lately": the median of those before for the same purpose.
 std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonRow>& newest) {
   std::vector<double> durations;
@@ -94,10 +86,11 @@ Status add_comparisons(const View& view, Work& work) {
   TW_TRY(const auto newest, store.list(kComparisonsRead));
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
-    TW_TRY(const auto state, report::result_word(view.sources.database, row));
+    TW_TRY(const auto state,
+           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
     TW_TRY(const auto waits,
            waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
-    const bool is_waiting = !waits.empty() || row.state == storage::ComparisonState::discovered;
+    const bool is_waiting = !waits.empty() || state == "waiting";
     const auto said = waits.empty() ? state + ", asked for " + age_text(row.created_at, view) +
                                           (is_waiting ? "" : estimate_for(row, newest))
                                     : shortened(waits);
@@ -138,39 +131,78 @@ std::string html_list(const std::vector<std::string>& items) {
   return "<ul>\n" + list + "</ul>\n";
 }
 
+bool is_at_work(const View& view) {
+  return !view.service_now.doing.what.empty();
+}
+
+/// "At work: preparing the runner of 2026-08-17, since 40 s." It may name a folder.
+std::string at_work(const View& view) {
+  const auto& doing = view.service_now.doing;
+  if (!is_at_work(view)) return "";
+  if (!view.is_trusted) return "<p>The daemon is at work.</p>\n";
+  const auto seconds = seconds_between(doing.since, view.sources.clock.wall_now());
+  return "<p>At work: " + html_text(doing.what + ", since " + figures::duration(seconds)) +
+         ".</p>\n";
+}
+
 Result<std::string> work_sections(const View& view) {
   Work work;
   TW_TRY_VOID(add_comparisons(view, work));
   TW_TRY_VOID(add_searches(view, work));
   TW_TRY_VOID(add_requests(view, work));
-  const auto text = "<h2>Under way</h2>\n" + (work.under_way.empty()
-                                                  ? std::string("<p>Nothing is under way.</p>\n")
-                                                  : html_list(work.under_way));
+  auto text = "<h2>Under way</h2>\n" + at_work(view);
+  if (!work.under_way.empty()) {
+    text += html_list(work.under_way);
+  } else if (!is_at_work(view)) {
+    text += "<p>Nothing is under way.</p>\n";
+  }
   if (work.waiting.empty()) return text;
   return text + "<h2>Waiting</h2>\n" + html_list(work.waiting);
 }
 
 std::string health(const View& view) {
-  const auto problems =
-      view.sources.problems ? view.sources.problems() : std::vector<std::string>{};
+  const auto& problems = view.service_now.problems;
   if (problems.empty()) return "";
   std::string list;
-  for (const auto& problem : problems) list += "<li>" + html_prose(problem) + "</li>\n";
+  for (const auto& problem : problems) {
+    const auto item = problem.item.empty() ? "" : " " + problem.item;
+    list += "<li>" + html_prose(problem.source + item + ": " + text_of(problem, view.is_trusted)) +
+            "</li>\n";
+  }
   return "<div class=\"problems\">\n<p>Not everything works:</p>\n<ul>\n" + list +
          "</ul>\n</div>\n";
 }
 
+/// What the newest nightly is at or came to, if that is no verdict: "2026-08-17 against 2026-08-16:
+/// preparing".
+Result<std::string> without_verdict(const ComparisonRow& row, const View& view) {
+  TW_TRY(const auto name, name_of_comparison(row, view));
+  TW_TRY(const auto word,
+         report::result_word(view.sources.database, row, view.service_now.doing.comparison));
+  return "<p>The newest nightly, " + html_link(view.to_comparison(row.id), name) +
+         ", has no verdict: " + html_text(word) + ".</p>\n";
+}
+
+std::string age_of_verdicts(const ComparisonRow& row, const View& view) {
+  if (!is_end(row.state)) return "The comparison has not ended yet";
+  return "The newest verdicts came " + age_text(row.ended_at, view);
+}
+
 Result<std::string> now_section(const View& view, std::size_t open_incidents) {
-  TW_TRY(const auto newest, newest_result(view));
+  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
   std::string text;
-  if (newest) {
-    TW_TRY(const auto state, state_of_newest(*newest, view));
+  if (newest.judged) {
+    TW_TRY(const auto state, state_of_newest(*newest.judged, view));
     text = "<p class=\"summary " + std::string(state.is_bad ? "bad" : "good") + "\">" +
-           state.sentence + "</p>\n<p class=\"age\">The newest verdicts came " +
-           html_text(age_text(newest->ended_at, view)) + "; " +
+           state.sentence + "</p>\n<p class=\"age\">" +
+           html_text(age_of_verdicts(*newest.judged, view)) + "; " +
            figures::count(open_incidents, "open incident") + ".</p>\n";
   } else {
-    text = "<p class=\"summary\">No nightly has been compared yet.</p>\n";
+    text = "<p class=\"summary\">No nightly has a verdict yet.</p>\n";
+  }
+  if (newest.known && (!newest.judged || newest.known->id != newest.judged->id)) {
+    TW_TRY(const auto said, without_verdict(*newest.known, view));
+    text += said;
   }
   TW_TRY(const auto work, work_sections(view));
   return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + work + "</section>\n";

@@ -77,7 +77,10 @@ std::string View::to_issue(std::int64_t number) const {
 }
 
 View view_of(const http::Request& request, const Sources& sources, std::string root) {
-  return {.sources = sources, .is_trusted = request.is_trusted, .root = std::move(root)};
+  return {.sources = sources,
+          .is_trusted = request.is_trusted,
+          .root = std::move(root),
+          .service_now = sources.service_now ? sources.service_now() : health::Report{}};
 }
 
 http::Reply reply_with(const View& view, std::string_view title, const std::string& content,
@@ -193,7 +196,8 @@ Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>& 
   Rows rows;
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
-    TW_TRY(const auto result, report::result_word(view.sources.database, row));
+    TW_TRY(const auto result,
+           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
     TW_TRY(const auto remark, remark_on(row, view));
     rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
                     {name, view.to_comparison(row.id)},

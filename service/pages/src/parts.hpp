@@ -20,7 +20,8 @@ namespace torchwatch::pages {
 struct View {
   const Sources& sources;
   bool is_trusted = false;
-  std::string root;  ///< the way to the overview: "" or "../"
+  std::string root;                 ///< the way to the overview: "" or "../"
+  health::Report service_now = {};  ///< as it was when the page was asked for
 
   std::string to_incident(storage::Id) const;
   std::string to_comparison(storage::Id) const;

@@ -33,6 +33,13 @@ std::string iso_utc(WallMillis millis) {
   return {text.data(), length};
 }
 
+std::optional<WallMillis> parse_iso_utc(const std::string& text) {
+  std::tm parts{};
+  const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return WallMillis{timegm(&parts)} * 1000;
+}
+
 std::string date_and_minute(WallMillis millis) {
   if (millis == 0) return {};
   auto text = iso_utc(millis).substr(0, 16);

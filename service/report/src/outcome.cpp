@@ -14,6 +14,7 @@
 namespace torchwatch::report {
 namespace {
 
+using storage::ComparisonState;
 using storage::VerdictRow;
 
 bool is_of_lost(const std::vector<storage::IncidentRow>& incidents, const Series& series) {
@@ -57,31 +58,36 @@ Result<std::string> word_of_verdicts(storage::Database& database, storage::Id co
   return unclear > 0 ? "inconclusive" : "";
 }
 
-}  // namespace
-
-Result<std::string> result_word(storage::Database& database, const storage::ComparisonRow& row) {
-  using storage::ComparisonState;
-  switch (row.state) {
+/// A state names what is done; what comes next is what is at work.
+std::string word_of_stage(ComparisonState state, bool is_at_work) {
+  if (!is_at_work) return "waiting";
+  switch (state) {
     case ComparisonState::discovered:
-      return "waiting";
+      return "preparing";
     case ComparisonState::ready:
       return "measuring";
     case ComparisonState::measured:
       return "judging";
     case ComparisonState::judged:
       return "searching";
-    case ComparisonState::accepted:
-      return row.purpose == storage::Purpose::measurement ? "measured" : "first";
-    case ComparisonState::bisected:
-    case ComparisonState::reported: {
-      TW_TRY(auto word, word_of_verdicts(database, row.id));
-      if (!word.empty()) return word;
-      break;
-    }
-    case ComparisonState::refused:
-    case ComparisonState::failed:
-    case ComparisonState::cancelled:
-      break;
+    default:
+      return "reporting";
+  }
+}
+
+}  // namespace
+
+Result<std::string> result_word(storage::Database& database, const storage::ComparisonRow& row,
+                                std::optional<storage::Id> at_work) {
+  const bool is_searched =
+      row.state == ComparisonState::bisected || row.state == ComparisonState::reported;
+  if (is_searched) {
+    TW_TRY(auto word, word_of_verdicts(database, row.id));
+    if (!word.empty()) return word;
+  }
+  if (!is_end(row.state)) return word_of_stage(row.state, at_work == row.id);
+  if (row.state == ComparisonState::accepted) {
+    return row.purpose == storage::Purpose::measurement ? "measured" : "first";
   }
   return std::string(to_string(row.state));
 }

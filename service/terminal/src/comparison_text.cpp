@@ -217,7 +217,7 @@ std::string sentence_on(const ComparisonFacts& facts) {
     return fmt::format("{}: {}{}{}", against(facts), to_string(row.state),
                        row.reason.empty() ? "" : ", ", row.reason);
   }
-  return fmt::format("{}: not finished, it is {}", against(facts), to_string(row.state));
+  return fmt::format("{}: no verdict yet, {}", against(facts), facts.stage);
 }
 
 void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Screen& screen) {

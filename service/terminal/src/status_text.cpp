@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <ostream>
 
@@ -12,6 +13,7 @@
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -31,14 +33,53 @@ std::size_t dead_messages(const StatusFacts& facts) {
       std::ranges::count(facts.unsent, storage::OutboxState::dead, &storage::OutboxRow::state));
 }
 
+/// The problems that concern the whole service. Those of items are listed with what they wait for.
+std::vector<health::Problem> problems_of_service(const StatusFacts& facts) {
+  constexpr std::array kItems{storage::ItemKind::build, storage::ItemKind::comparison,
+                              storage::ItemKind::bisection, storage::ItemKind::request};
+  auto problems = facts.service.report.problems;
+  std::erase_if(problems, [&](const health::Problem& problem) {
+    return std::ranges::any_of(kItems,
+                               [&](auto kind) { return problem.source == to_string(kind); });
+  });
+  return problems;
+}
+
+std::vector<storage::SetbackRow> items_put_off(const StatusFacts& facts) {
+  auto items = facts.waiting;
+  std::erase_if(items, [](const auto& row) { return row.key.kind == storage::ItemKind::channel; });
+  return items;
+}
+
+/// "2 comparisons and 1 request wait"; empty where nothing is in the queue.
+std::string queue_text(const Queue& queue) {
+  std::vector<std::string> parts;
+  if (queue.comparisons > 0) parts.push_back(figures::count(queue.comparisons, "comparison"));
+  if (queue.requests > 0) parts.push_back(figures::count(queue.requests, "request"));
+  if (parts.empty()) return {};
+  const bool is_one = queue.comparisons + queue.requests == 1;
+  return fmt::format("{} {}", fmt::join(parts, " and "), is_one ? "waits" : "wait");
+}
+
+bool somebody_works(const ServiceNow& service) {
+  return service.daemon || service.writer || !service.not_asked.empty();
+}
+
+bool waits_for_daemon(const StatusFacts& facts) {
+  return !somebody_works(facts.service) && !queue_text(facts.queue).empty();
+}
+
 std::vector<std::string> problems(const StatusFacts& facts) {
   std::vector<std::string> found;
   const auto add = [&](std::size_t number, std::string_view noun, std::string_view what) {
     if (number > 0) found.push_back(figures::count(number, noun) + std::string(what));
   };
+  add(problems_of_service(facts).size(), "problem", " of the service");
+  if (waits_for_daemon(facts)) found.push_back(queue_text(facts.queue) + " and no daemon runs");
   add(facts.open.size(), "open incident", "");
-  add(facts.waiting.size(), "item", " waiting for something");
+  add(items_put_off(facts).size(), "item", " put off");
   add(dead_messages(facts), "message", " given up");
+  add(facts.rejected.size(), "build", " rejected");
   if (facts.newest && facts.now - facts.newest->comparison.created_at > kOld) {
     found.push_back("the newest nightly came " +
                     age_text(facts.newest->comparison.created_at, facts.now));
@@ -48,11 +89,58 @@ std::vector<std::string> problems(const StatusFacts& facts) {
 
 void print_sentence(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   const auto found = problems(facts);
-  const auto text = found.empty() ? std::string("All is well: no open incident, nothing waits.")
-                                  : fmt::format("Look at this: {}.", fmt::join(found, ", "));
+  const auto queue = queue_text(facts.queue);
+  const auto text = !found.empty() ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
+                    : !queue.empty()
+                        ? "All is well: no open incident, " + queue + " for their turn."
+                        : "All is well: no open incident, nothing waits.";
   const auto lines = wrapped(text, screen.columns, 2);
   out << painted(lines.substr(0, lines.size() - 1), found.empty() ? Tone::good : Tone::bad, screen)
       << '\n';
+}
+
+/// "is at work: preparing the runner of 2026-08-17 (comparison 2), since 40 s".
+std::string doing_text(const health::Doing& doing, storage::WallMillis now) {
+  if (doing.since == 0) return "waits for work";
+  std::string text = doing.what.empty() ? "is at work" : "is at work: " + doing.what;
+  if (doing.comparison) text += fmt::format(" (comparison {})", *doing.comparison);
+  return text + ", since " + figures::duration(static_cast<double>(now - doing.since) / kSecond);
+}
+
+std::string no_daemon_text(const StatusFacts& facts) {
+  const auto& service = facts.service;
+  if (service.writer) return "No daemon runs; process " + *service.writer + " is at work.";
+  std::string text = "No daemon runs";
+  if (service.last) {
+    const auto& [started_at, stopped_at] = *service.last;
+    text += stopped_at ? "; the last one stopped " + platform::date_and_minute(*stopped_at) + " UTC"
+                       : "; the last one began " + platform::date_and_minute(started_at) +
+                             " UTC and was ended from outside";
+  }
+  return text + (waits_for_daemon(facts) ? ". `torchwatch serve` takes up what waits." : ".");
+}
+
+std::string service_text(const StatusFacts& facts) {
+  const auto& service = facts.service;
+  if (!service.not_asked.empty()) {
+    return "The daemon cannot be asked what it does: " + service.not_asked + ".";
+  }
+  if (!service.daemon) return no_daemon_text(facts);
+  return fmt::format("The daemon, process {}, {}.", *service.daemon,
+                     doing_text(service.report.doing, facts.now));
+}
+
+void print_problems(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  const auto found = problems_of_service(facts);
+  if (found.empty()) return;
+  out << "\nProblems (" << found.size() << ")\n";
+  for (const auto& problem : found) {
+    const auto item = problem.item.empty() ? "" : " " + problem.item;
+    const auto since =
+        problem.since == 0 ? "" : ", since " + platform::date_and_minute(problem.since);
+    out << wrapped("  " + problem.source + item + since + ": " + text_of(problem, true),
+                   screen.columns, 4);
+  }
 }
 
 void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
@@ -60,11 +148,23 @@ void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& scr
     out << "\nNo nightly has been compared yet: `torchwatch nightly` compares what is due.\n";
     return;
   }
-  out << '\n'
-      << wrapped(fmt::format("Newest nightly ({}): {}.",
-                             age_text(facts.newest->comparison.created_at, facts.now),
-                             sentence_on(*facts.newest)),
-                 screen.columns, 2);
+  const auto print_one = [&](const char* what, const ComparisonFacts& comparison) {
+    out << wrapped(
+        fmt::format("{} ({}): {}.", what, age_text(comparison.comparison.created_at, facts.now),
+                    sentence_on(comparison)),
+        screen.columns, 2);
+  };
+  out << '\n';
+  print_one("Newest nightly", *facts.newest);
+  if (facts.judged) print_one("Newest with a verdict", *facts.judged);
+}
+
+void print_rejected(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.rejected.empty()) return;
+  out << "\nRejected builds (" << facts.rejected.size() << ")\n";
+  for (const auto& build : facts.rejected) {
+    out << wrapped("  " + build.name + ": " + build.reason, screen.columns, 4);
+  }
 }
 
 std::string cause_text(const storage::IncidentRow& incident, const std::string& culprit,
@@ -92,7 +192,9 @@ void print_open(std::ostream& out, const StatusFacts& facts, const Screen& scree
 
 void print_searches(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (facts.searches.empty()) return;
-  out << "\nSearches under way (" << facts.searches.size() << ")\n";
+  const auto* const heading =
+      somebody_works(facts.service) ? "Searches under way" : "Searches that wait";
+  out << '\n' << heading << " (" << facts.searches.size() << ")\n";
   for (const auto& row : facts.searches) {
     const auto what = row.incident ? fmt::format("incident {}", *row.incident) : "on request";
     out << wrapped(fmt::format("  {} {}, {}..{}, begun {}", row.id, what, row.good.substr(0, 12),
@@ -102,14 +204,12 @@ void print_searches(std::ostream& out, const StatusFacts& facts, const Screen& s
 }
 
 void print_waiting(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
-  if (facts.waiting.empty()) return;
-  out << "\nWaiting (" << facts.waiting.size() << ")\n";
-  for (const auto& [key, tries, setbacks, since, not_before, error] : facts.waiting) {
-    const auto tried = tries > 0
-                           ? ", failed " + figures::count(static_cast<std::size_t>(tries), "time")
-                           : std::string();
-    out << wrapped(fmt::format("  {} {}, since {}{}: {}", to_string(key.kind), key.item,
-                               platform::date_and_minute(since), tried, error),
+  const auto items = items_put_off(facts);
+  if (items.empty()) return;
+  out << "\nPut off (" << items.size() << ")\n";
+  for (const auto& row : items) {
+    out << wrapped(fmt::format("  {} {}, since {}: {}", to_string(row.key.kind), row.key.item,
+                               platform::date_and_minute(row.since), report::setback_text(row)),
                    screen.columns, 4);
   }
 }
@@ -178,9 +278,17 @@ void print_culprits(std::ostream& out, const StatusFacts& facts, const Screen& s
 
 }  // namespace
 
+bool is_impaired(const StatusFacts& facts) {
+  return !facts.service.report.problems.empty() || waits_for_daemon(facts) ||
+         dead_messages(facts) > 0;
+}
+
 void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   print_sentence(out, facts, screen);
+  out << wrapped(service_text(facts), screen.columns, 2);
+  print_problems(out, facts, screen);
   print_newest(out, facts, screen);
+  print_rejected(out, facts, screen);
   print_open(out, facts, screen);
   print_searches(out, facts, screen);
   print_waiting(out, facts, screen);

@@ -2,23 +2,47 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
+
+#include "torchwatch/database/writer.hpp"
 
 namespace torchwatch::storage {
 namespace {
 
 constexpr std::size_t kHolderBytesMax = 200;
 
+/// Empty where nothing can be read.
 std::string read_holder(int fd) {
   std::array<char, kHolderBytesMax> text{};
   const auto size = ::pread(fd, text.data(), text.size(), 0);
   std::string holder(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!holder.empty() && holder.back() == '\n') holder.pop_back();
-  return holder.empty() ? "of another user" : holder;
+  return holder;
+}
+
+/// Returns whether the process holds the flock of the file: "1: FLOCK ADVISORY WRITE 4711
+/// 08:01:1234 0 EOF" is a line of /proc/locks (proc(5)).
+bool holds_flock(const std::string& pid, ino_t inode) {
+  std::ifstream locks("/proc/locks");
+  const auto of_inode = ":" + std::to_string(inode);
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream fields(line);
+    std::string number;
+    std::string kind;
+    std::string mode;
+    std::string access;
+    std::string holder;
+    std::string file;
+    fields >> number >> kind >> mode >> access >> holder >> file;
+    if (kind == "FLOCK" && holder == pid && file.ends_with(of_inode)) return true;
+  }
+  return false;
 }
 
 /// Serves the second writer's message alone, so the first ignores a full disk.
@@ -55,12 +79,23 @@ Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
   if (!file.is_open()) return fail(cannot_lock(path));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail(cannot_lock(path));
+    const auto holder = read_holder(file.get());
     return fail(ErrorCode::conflict, "database " + database.string() + " is written by process " +
-                                         read_holder(file.get()) +
+                                         (holder.empty() ? "of another user" : holder) +
                                          "; stop that one, or use another [storage] path");
   }
   write_holder(file.get());
   return WriterLock(std::move(file));
+}
+
+std::optional<std::string> writer_of(const std::filesystem::path& database) {
+  const auto path = database.string() + ".lock";
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about{};
+  if (!file.is_open() || ::fstat(file.get(), &about) != 0) return std::nullopt;
+  auto holder = read_holder(file.get());
+  if (!holds_flock(holder.substr(0, holder.find(' ')), about.st_ino)) return std::nullopt;
+  return holder;
 }
 
 }  // namespace torchwatch::storage

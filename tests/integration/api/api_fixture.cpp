@@ -99,14 +99,7 @@ Api::Api(events::FeedLimits limits)
       client(platform::make_http_client("torchwatch-test")),
       feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(
-      {*database,
-       clock,
-       random,
-       [this] { ++woken; },
-       [this] {
-         const std::scoped_lock lock(mutex);
-         return problems;
-       },
+      {*database, clock, random, [this] { ++woken; }, [this] { return service_now(); },
        [this](Id id, DecisionKind kind, const std::string& by, const std::string& reason) {
          return decide(id, kind, {by, reason, clock.wall_now()});
        },
@@ -132,20 +125,11 @@ Api::Api(events::FeedLimits limits)
                {"configurations",
                 {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
        },
-       feed.get(),
-       {"not as it should be"}});
+       [this] { ++tidied; }, feed.get()});
   std::ranges::move(
       pages::routes({.database = *database,
                      .clock = clock,
-                     .problems =
-                         [this] {
-                           const std::scoped_lock lock(mutex);
-                           std::vector<std::string> sentences;
-                           for (const auto& problem : problems) {
-                             sentences.push_back(problem.sentence);
-                           }
-                           return sentences;
-                         },
+                     .service_now = [this] { return service_now(); },
                      .subject_of = [](const std::string&) { return "Warm up <twice>"; },
                      .commits_address = "https://github.com/pytorch/pytorch",
                      .issues_address = "https://github.com/owner/issues"}),
@@ -174,6 +158,11 @@ Status Api::decide(Id id, DecisionKind kind, const Decision& decision) const {
       return incidents.dispute(id, decision);
   }
   return {};
+}
+
+health::Report Api::service_now() {
+  const std::scoped_lock lock(mutex);
+  return {.problems = problems, .warnings = {"not as it should be"}, .doing = doing};
 }
 
 Api::~Api() {

@@ -49,6 +49,9 @@ struct Api {
   /// The answer to one who takes gzip, head and all, as it came.
   std::string compressed(const std::string& series) const;
 
+  /// What the daemon would say of itself.
+  torchwatch::health::Report service_now();
+
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, a run, all with id 1 but the second build.
   void fill();
@@ -69,12 +72,14 @@ struct Api {
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;
   std::mutex mutex;
-  std::vector<torchwatch::api::Problem> problems;
+  std::vector<torchwatch::health::Problem> problems;
+  torchwatch::health::Doing doing;
   std::vector<torchwatch::test::Exchange> exchanges;
   std::atomic<int> woken = 0;
   std::atomic<int> tokens_changed = 0;
   std::string revoked_token;
   std::string refusal;  ///< why requests can never be carried out; empty: they can
+  std::atomic<int> tidied = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::unique_ptr<torchwatch::events::Feed> feed;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them

@@ -119,6 +119,9 @@ TEST_CASE("what is under way is shown with how long its like took") {
   CHECK_THAT(waiting, Contains("next against 2.14.0.dev20260817</a>: waiting, asked for"));
   CHECK(waiting.find("Nothing is under way.") < waiting.find("<h2>Waiting</h2>"));
   REQUIRE(comparisons.advance(row, ComparisonState::ready, now));
+  CHECK_THAT(api.page("/"), Contains("no verdict: waiting"));
+  api.doing = {.what = "measuring", .comparison = row.id, .since = now};
+  CHECK_THAT(api.page("/"), Contains("At work: measuring, since "));
   CHECK_THAT(api.page("/"), Contains("measuring, asked for") && Contains("the one before took") &&
                                 !Contains("<h2>Waiting</h2>"));
 }

@@ -1,26 +1,14 @@
 // The command line beside a daemon that holds the database, in a process of its own.
-#include <signal.h>
-#include <spawn.h>
+#include "beside_daemon.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
-#include "printed.hpp"
-#include "temporary_folder.hpp"
-#include "test_repository.hpp"
-#include "torchwatch/cli/command_line.hpp"
-#include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/platform/user.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
@@ -28,129 +16,9 @@ using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
 using nlohmann::json;
+using test::DaemonProcess;
+using test::Place;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// `torchwatch serve` as a process; killed with the object.
-class DaemonProcess {
- public:
-  DaemonProcess(const fs::path& configuration, fs::path socket) : socket_(std::move(socket)) {
-    const std::string file = configuration.string();
-    const std::array<const char*, 7> arguments{
-        TORCHWATCH_PROGRAM, "serve", "--config", file.c_str(), "--log-level", "error", nullptr};
-    REQUIRE(posix_spawn(&pid_, TORCHWATCH_PROGRAM, nullptr, nullptr,
-                        const_cast<char* const*>(arguments.data()), environ) == 0);
-    wait_until_it_listens();
-  }
-  DaemonProcess(const DaemonProcess&) = delete;
-  DaemonProcess& operator=(const DaemonProcess&) = delete;
-  ~DaemonProcess() { end(SIGKILL); }
-
-  /// Ends it; what waitpid says of it.
-  int end(int signal) {
-    int status = 0;
-    if (pid_ > 0) {
-      kill(pid_, signal);
-      waitpid(pid_, &status, 0);
-    }
-    pid_ = -1;
-    return status;
-  }
-
- private:
-  void wait_until_it_listens() {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (std::chrono::steady_clock::now() < limit) {
-      const auto file = platform::SocketFile::open(socket_);
-      const auto listener = file ? file->listener() : fail(file.error());
-      if (listener && *listener == pid_) return;
-      int status = 0;
-      if (waitpid(pid_, &status, WNOHANG) == pid_) {
-        pid_ = -1;
-        FAIL("the daemon ended with status " << status);
-      }
-    }
-    FAIL("the daemon does not listen on " << socket_);
-  }
-
-  fs::path socket_;
-  pid_t pid_ = -1;
-};
-
-/// A database with three open incidents, its configuration, and the command line on it.
-struct Place {
-  explicit Place(const std::string& below = "state") : state(folder.path() / below) {
-    fs::create_directories(folder.path() / "nightlies");
-    fs::create_directories(state);
-    file = folder.write("torchwatch.toml", "[storage]\npath = \"" + below +
-                                               "/db.sqlite\"\n[web]\nport = 0\n"
-                                               "[executor]\nmachine_lock = \"" +
-                                               folder.path().filename().string() + "\"\n");
-    const auto database = open(false);
-    const Id baseline = ready_build(*database, "2.14.0.dev20260816");
-    const Id candidate = ready_build(*database, "2.14.0.dev20260817");
-    ComparisonStore comparisons(*database);
-    const auto comparison =
-        comparisons.open({Purpose::requested, candidate, baseline}, kNow).value();
-    REQUIRE(comparisons.advance(comparison, ComparisonState::reported, kNow));
-    for (const auto* key : {"a", "b", "c"}) {
-      IncidentRow row;
-      row.comparison = comparison.id;
-      row.key = key;
-      row.title = "resnet18 cpu-train time +15.0 %";
-      row.opened_at = kNow;
-      const auto opened = IncidentStore(*database).open(row).value();
-      OutboxRow issue;
-      issue.key = std::string("open-") + key;
-      issue.incident = opened.id;
-      REQUIRE(IncidentStore(*database).queue(issue));
-    }
-  }
-
-  /// Publishes two nightlies, which are found to be damaged when they are looked at.
-  void publish_two() const {
-    for (const auto* nightly : {"left", "right"}) {
-      folder.write(std::string("nightlies/") + nightly + "/build-hash", std::string(40, '0'));
-    }
-  }
-
-  /// Makes a repository, and configures it with a recipe; its two commits.
-  std::pair<std::string, std::string> add_source() const {
-    test::TestRepository repository(folder.path() / "pytorch");
-    const auto first = repository.commit("first");
-    const auto second = repository.commit("second");
-    std::ofstream(file, std::ios::app) << "[source]\nrepository = \"" << repository.path().string()
-                                       << "\"\n[build]\nrecipe = \"/bin/true\"\n";
-    return {first, second};
-  }
-
-  static Id ready_build(Database& database, const std::string& name) {
-    BuildStore builds(database);
-    auto row = builds.discover(BuildOrigin::folder, name).value();
-    row.version = "2.14.0";
-    row.content_hash = "hash of " + name;
-    row.folder = "/builds/" + name;
-    return builds.mark_ready(row).value().id;
-  }
-
-  std::unique_ptr<Database> open(bool read_only) const {
-    return Database::open({state / "db.sqlite", "", read_only}).value();
-  }
-  IncidentRow incident(Id id) const { return IncidentStore(*open(true)).get(id).value(); }
-  fs::path socket() const { return state / "control"; }
-
-  test::Printed run(std::vector<std::string> arguments) const {
-    return test::run_command(std::move(arguments), file);
-  }
-
-  static constexpr WallMillis kNow = 1'786'935'845'000;
-  test::TemporaryFolder folder;
-  fs::path state;
-  fs::path file;
-};
-
-}  // namespace
 
 TEST_CASE("incidents are acknowledged, accepted and closed while the daemon runs") {
   const Place place;

@@ -264,3 +264,39 @@ TEST_CASE_METHOD(OneComparison, "a setback takes the place of the one before it"
   REQUIRE(setbacks.clear(build));
   REQUIRE_FALSE(setbacks.find(build).value());
 }
+
+TEST_CASE_METHOD(OneComparison,
+                 "what a build waits for ends with the last comparison that needs it") {
+  SetbackStore setbacks(*stores.database);
+  const auto build = stores.builds.get(comparison.candidate).value();
+  const ItemKey key{ItemKind::build, build.name};
+  REQUIRE(setbacks.record({.key = key, .error = "no runner"}));
+  const auto other =
+      comparisons.open({Purpose::requested, comparison.candidate, comparison.baseline}, 5).value();
+  REQUIRE(comparisons.cancel(comparison.id, "by hand", 6));
+  CHECK(setbacks.find(key).value());
+  SECTION("cancelled") {
+    REQUIRE(comparisons.cancel(other.id, "by hand", 7));
+  }
+  SECTION("refused") {
+    REQUIRE(comparisons.advance(other, ComparisonState::refused, 7));
+  }
+  CHECK_FALSE(setbacks.find(key).value());
+}
+
+TEST_CASE_METHOD(OneComparison, "a build that is still to come waits although no comparison does") {
+  SetbackStore setbacks(*stores.database);
+  REQUIRE(stores.builds.discover(BuildOrigin::nightly, "to come"));
+  const ItemKey key{ItemKind::build, "to come"};
+  REQUIRE(setbacks.record({.key = key, .error = "no network"}));
+  REQUIRE(comparisons.cancel(comparison.id, "by hand", 6));
+  CHECK(setbacks.find(key).value());
+}
+
+TEST_CASE_METHOD(OneComparison, "a comparison that is tried again tries its builds again as well") {
+  SetbackStore setbacks(*stores.database);
+  const ItemKey key{ItemKind::build, stores.builds.get(comparison.candidate).value().name};
+  REQUIRE(setbacks.record({.key = key, .error = "no runner"}));
+  REQUIRE(comparisons.retry(comparison.id));
+  CHECK_FALSE(setbacks.find(key).value());
+}

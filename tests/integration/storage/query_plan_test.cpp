@@ -9,6 +9,7 @@
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
+#include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
@@ -143,6 +144,10 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.advance(comparison_store.set_plan(again, "{}").value(),
                                      ComparisonState::bisected, 1));
     REQUIRE(builds.set_unusable(comparison.candidate, "gone"));
+    DaemonStore daemons(*database);
+    REQUIRE(daemons.note_start(1));
+    REQUIRE(daemons.note_stop(2));
+    REQUIRE(daemons.last());
     SetbackStore setbacks(*database);
     const ItemKey key{ItemKind::comparison, "7"};
     REQUIRE(setbacks.record({.key = key, .error = "e"}));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <string>
 
 #include "fake_http_client.hpp"
@@ -152,4 +153,30 @@ TEST_CASE("what the token of the tracker may do is asked, and unknown where nobo
   });
   CHECK(check_github(config, client).found ==
         "no such repository, or no right to see it: owner/name");
+}
+
+TEST_CASE("a disk is judged by the reserve without which no work begins, and shown exactly") {
+  config::Config config;
+  config.storage.path = "/tmp/state/torchwatch.sqlite";
+  config.build.cache = "/tmp/builds";
+  config.build.disk_reserve_bytes = std::int64_t{1} << 60;
+  const auto full = daemon::check_disk(config);
+  CHECK(full.severity == daemon::Severity::error);
+  CHECK_THAT(full.found, Catch::Contains("less than [build] disk_reserve (1073741824.0 GiB)"));
+  config.build.disk_reserve_bytes = 0;
+  CHECK(daemon::check_disk(config).severity != daemon::Severity::error);
+}
+
+TEST_CASE("pip is tried as releases use it, and what is said of it has a remedy") {
+  config::Config config;
+  config.sandbox.kind = config::SandboxKind::none;
+  const test::TemporaryFolder folder;
+  const auto found = daemon::check_pip(config);
+  CHECK(found.what == "pip");
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder.path().c_str(), 1);
+  const auto missing = daemon::check_pip(config);
+  setenv("PATH", path.c_str(), 1);
+  CHECK(missing.severity == daemon::Severity::warning);
+  CHECK_THAT(missing.remedy, Catch::Contains("python3-pip"));
 }

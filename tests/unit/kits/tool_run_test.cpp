@@ -5,26 +5,42 @@
 #include <cstdlib>
 
 #include "fake_process_runner.hpp"
+#include "temporary_folder.hpp"
 
 namespace torchwatch::kits {
 namespace {
 
-TEST_CASE("of a failed build the first lines that tell an error are shown") {
-  CHECK(
-      first_errors("FAILED: a.o\ng++ -c a.cpp\na.cpp:1:2: error: one\n  note\na.cpp:2: error: two\n"
-                   "b: error: three\nb: error: four\n") ==
-      "a.cpp:1:2: error: one\na.cpp:2: error: two\nb: error: three");
-  CHECK(first_errors("nothing known\nlast words\n") == "last words");
-  CHECK(first_errors("").empty());
+TEST_CASE("of a failed build the first line that tells an error is shown, with a short place") {
+  CHECK(first_error("FAILED: a.o\ng++ -c a.cpp\n/far/away/a.cpp:1:2: error: one\n  note\n"
+                    "a.cpp:2: error: two\n") == "a.cpp:1: error: one");
+  CHECK(first_error("ld: cannot find -lx: /no/such\n") == "ld: cannot find -lx: /no/such");
+  CHECK(first_error("nothing known\nlast words\n") == "last words");
+  CHECK(first_error("").empty());
 }
 
 TEST_CASE("of what CMake says the text of its errors is shown, not where it stands") {
-  CHECK(first_errors("-- Found Threads\nCMake Error at ../cmake/LibTorch.cmake:58 (message):\n"
-                     "  libtorch_cpu.so needs libcudart.so.13\n\nCall Stack (most recent call "
-                     "first):\n  CMakeLists.txt:3 (include)\n\n-- Configuring incomplete\n") ==
+  CHECK(first_error("-- Found Threads\nCMake Error at ../cmake/LibTorch.cmake:58 (message):\n"
+                    "  libtorch_cpu.so needs libcudart.so.13\n\nCall Stack (most recent call "
+                    "first):\n  CMakeLists.txt:3 (include)\n\n-- Configuring incomplete\n") ==
         "libtorch_cpu.so needs libcudart.so.13");
-  CHECK(first_errors("CMake Error: could not find CMAKE_ROOT\nmore\n") ==
+  CHECK(first_error("CMake Error: could not find CMAKE_ROOT\nmore\n") ==
         "CMake Error: could not find CMAKE_ROOT");
+}
+
+TEST_CASE("what a failed tool leaves is one line: the error, how it ended, where its output is") {
+  const test::TemporaryFolder folder;
+  test::FakeProcessRunner processes([](const process::ProcessSpec&, std::stop_token) {
+    return test::ended(process::Exited{1}, "/x/Macros.h:8:2: error: #error no\nFAILED\n");
+  });
+  const ToolRun run{.program = "ninja",
+                    .arguments = {},
+                    .folder = "/a folder",
+                    .time_limit = std::chrono::seconds(1),
+                    .output_limit_bytes = 1000,
+                    .log = folder.path() / "a.log"};
+  CHECK(run_tool(run, processes, {}).error().message ==
+        "Macros.h:8: error: #error no (ninja: exit status 1); the whole output is in " +
+            (folder.path() / "a.log").string());
 }
 
 TEST_CASE("a kit's tools do not see which compiler and flags the user prefers") {

@@ -12,6 +12,13 @@ TEST_CASE("a moment is written in UTC, to the second, also before the epoch") {
   CHECK(platform::iso_utc(-1) == "1969-12-31T23:59:59Z");
 }
 
+TEST_CASE("a moment is read as it was written, and nothing else is") {
+  CHECK(platform::parse_iso_utc("2026-08-16T03:04:05Z") == 1'786'849'445'000);
+  for (const auto* text : {"", "2026-08-16", "2026-08-16T03:04:05Z?", "yesterday"}) {
+    CHECK_FALSE(platform::parse_iso_utc(text));
+  }
+}
+
 TEST_CASE("people see the date and the minute, and nothing for what never happened") {
   CHECK(platform::date_and_minute(1'786'849'445'999) == "2026-08-16 03:04");
   CHECK(platform::date_and_minute(0).empty());

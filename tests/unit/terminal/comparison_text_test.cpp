@@ -54,7 +54,8 @@ TEST_CASE("a comparison without a verdict says why there is none") {
   CHECK(sentence_on(facts) ==
         "2026-08-17 against 2026-08-16: refused, there is no workload \"tts_anglar\"");
   facts.comparison.state = storage::ComparisonState::ready;
-  CHECK(sentence_on(facts) == "2026-08-17 against 2026-08-16: not finished, it is ready");
+  facts.stage = "measuring";
+  CHECK(sentence_on(facts) == "2026-08-17 against 2026-08-16: no verdict yet, measuring");
 }
 
 TEST_CASE("a comparison of which nothing could be decided claims nothing") {

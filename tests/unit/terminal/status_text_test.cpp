@@ -23,6 +23,22 @@ std::string text_of(const StatusFacts& facts, int columns = 120) {
 StatusFacts busy() {
   StatusFacts facts;
   facts.now = kNow + 5 * kHour;
+  facts.service.daemon = 4711;
+  facts.service.report.doing = {
+      .what = "preparing the runner of 2026-08-18", .comparison = 14, .since = facts.now - 40'000};
+  facts.service.report.problems = {
+      {.source = "disk",
+       .item = "",
+       .since = kNow,
+       .sentence = "the disk is nearly full, so no work is begun",
+       .detail = "the disk of /srv/builds has 61 MiB free, less than [build] disk_reserve (200 "
+                 "MiB): free some space"},
+      {.source = "comparison", .item = "13", .since = kNow, .sentence = "put off"}};
+  facts.queue = {.comparisons = 1, .requests = 7};
+  storage::BuildRow rejected;
+  rejected.name = "2026-08-15";
+  rejected.reason = "libtorch_cpu.so is not a library (no ELF header)";
+  facts.rejected = {rejected};
   facts.newest = eventful_comparison();
   facts.newest->comparison.created_at = kNow;
   facts.open = facts.newest->incidents;
@@ -36,6 +52,7 @@ StatusFacts busy() {
   facts.waiting = {{.key = {storage::ItemKind::comparison, "13"},
                     .tries = 1,
                     .since = kNow,
+                    .not_before = kNow + kHour,
                     .error = "no space left on device"}};
   storage::OutboxRow message;
   message.state = storage::OutboxState::dead;
@@ -57,14 +74,68 @@ TEST_CASE("the status reads as accepted") {
 }
 
 TEST_CASE("the status begins with what is wrong, or that nothing is") {
-  CHECK_THAT(text_of(busy()),
-             Catch::StartsWith("Look at this: 3 open incidents, 1 item waiting for something, 1 "
-                               "message given up."));
+  CHECK_THAT(
+      text_of(busy(), 200),
+      Catch::StartsWith("Look at this: 1 problem of the service, 3 open incidents, 1 item put "
+                        "off, 1 message given up, 1 build rejected.\nThe daemon, process "
+                        "4711, is at work: "));
   StatusFacts quiet;
   quiet.now = kNow;
   quiet.newest = quiet_comparison();
   quiet.newest->comparison.created_at = kNow;
   CHECK_THAT(text_of(quiet), Catch::StartsWith("All is well: no open incident, nothing waits."));
+  quiet.service.daemon = 4711;
+  quiet.queue = {.comparisons = 2, .requests = 1};
+  CHECK_THAT(text_of(quiet), Catch::StartsWith("All is well: no open incident, 2 comparisons and 1 "
+                                               "request wait for their turn.\nThe daemon, process "
+                                               "4711, waits for work.\n"));
+  quiet.queue = {};
   quiet.now = kNow + 73 * kHour;
   CHECK_THAT(text_of(quiet), Catch::StartsWith("Look at this: the newest nightly came 3 days ago"));
+}
+
+TEST_CASE("the status says that no daemon runs, since when, and what waits for one") {
+  StatusFacts facts;
+  facts.now = kNow;
+  CHECK_THAT(text_of(facts),
+             Catch::StartsWith("All is well: no open incident, nothing waits.\nNo daemon runs.\n"));
+  CHECK_FALSE(is_impaired(facts));
+  facts.queue = {.comparisons = 1};
+  facts.service.last = storage::DaemonTimes{.started_at = kNow, .stopped_at = kNow + kHour};
+  CHECK_THAT(text_of(facts, 200),
+             Catch::StartsWith("Look at this: 1 comparison waits and no daemon runs.\nNo daemon "
+                               "runs; the last one stopped 2026-08-17 04:04 UTC. `torchwatch "
+                               "serve` takes up what waits.\n"));
+  CHECK(is_impaired(facts));
+  facts.service.last->stopped_at = {};
+  CHECK_THAT(text_of(facts, 200),
+             Contains("began 2026-08-17 03:04 UTC and was ended from outside"));
+  facts.service.writer = "4711 (torchwatch nightly)";
+  CHECK_THAT(text_of(facts, 200),
+             Contains("No daemon runs; process 4711 (torchwatch nightly) is at work."));
+  CHECK_FALSE(is_impaired(facts));
+}
+
+TEST_CASE("a daemon that cannot be asked is no daemon that does not run") {
+  StatusFacts facts;
+  facts.now = kNow;
+  facts.service.not_asked = "control: Permission denied";
+  facts.queue = {.comparisons = 1};
+  CHECK_THAT(text_of(facts, 200),
+             Contains("The daemon cannot be asked what it does: control: Permission denied."));
+  CHECK_FALSE(is_impaired(facts));
+}
+
+TEST_CASE("a nightly without a verdict is shown with what is done on it, and the last verdict") {
+  StatusFacts facts;
+  facts.now = kNow;
+  facts.newest = quiet_comparison();
+  facts.newest->verdicts = {};
+  facts.newest->comparison.state = storage::ComparisonState::discovered;
+  facts.newest->stage = "preparing";
+  facts.judged = quiet_comparison();
+  const auto text = text_of(facts, 200);
+  CHECK_THAT(text, Contains("2026-08-17 against 2026-08-16: no verdict yet, preparing."));
+  CHECK_THAT(text, Contains("Newest with a verdict"));
+  CHECK_THAT(text, !Contains("discovered"));
 }

@@ -22,8 +22,8 @@ class ComparisonStore {
   /// Ends a comparison that has not ended, because a person wants it. Errors: conflict.
   Result<ComparisonRow> cancel(Id, const std::string& reason, WallMillis now);
   /// Makes a comparison that was refused, cancelled or given up, or that waits, due at once; what
-  /// its builds were found unusable for is forgotten. One that has its verdicts continues behind
-  /// them. Errors: conflict, when it has a result.
+  /// its builds were found unusable for, or wait for, is forgotten. One that has its verdicts
+  /// continues behind them. Errors: conflict, when it has a result.
   Result<ComparisonRow> retry(Id);
   Result<ComparisonRow> set_plan(const ComparisonRow& comparison, const std::string& plan_json);
 

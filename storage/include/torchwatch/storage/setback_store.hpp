@@ -5,6 +5,9 @@
 
 namespace torchwatch::storage {
 
+/// How often an item's own work may fail.
+inline constexpr int kTriesMax = 3;
+
 /// What items of work wait for that have not ended. Thread-safe as Database is.
 class SetbackStore {
  public:

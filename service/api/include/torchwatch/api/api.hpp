@@ -8,6 +8,7 @@
 
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/events/feed.hpp"
+#include "torchwatch/health/report.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
@@ -15,21 +16,14 @@
 
 namespace torchwatch::api {
 
-/// What does not work at present.
-struct Problem {
-  std::string source;  ///< "storage", "channel", "outbox", or the kind of an item: "comparison"
-  std::string item;    ///< the item's id or name; empty for what concerns the whole service
-  platform::WallMillis since = 0;
-  std::string sentence;  ///< for strangers: without paths and without output of children
-};
-
 /// What the API needs from the daemon. What it refers to must outlive the routes.
 struct Backend {
   storage::Database& database;
   const platform::Clock& clock;
   platform::Random& random;
-  std::function<void()> request_arrived;           ///< wakes the daemon; must not block
-  std::function<std::vector<Problem>()> problems;  ///< for /healthz; must not block
+  std::function<void()> request_arrived;  ///< wakes the daemon; must not block
+  /// What does not work and what is done at present, for /healthz and /metrics; must not block.
+  std::function<health::Report()> service_now;
   /// Makes a decision about an incident, as nightly::decide_incident does.
   std::function<Status(storage::Id incident, storage::DecisionKind, const std::string& by,
                        const std::string& reason)>
@@ -49,8 +43,9 @@ struct Backend {
   /// Returns the suite's workloads as `torchwatch workload list --json` shows them, from what is at
   /// hand: it compiles nothing.
   std::function<Result<nlohmann::json>()> suite = {};
-  events::Feed* feed = nullptr;            ///< who sends events; null: nobody does
-  std::vector<std::string> warnings = {};  ///< for /healthz: what works, but not as it should
+  /// Has the caches brought to their limit as soon as nothing is measured; must not block.
+  std::function<void()> tidy_caches = {};
+  events::Feed* feed = nullptr;  ///< who sends events; null: nobody does
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

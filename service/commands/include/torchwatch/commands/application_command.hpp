@@ -26,8 +26,11 @@ Result<SessionOfCommand> open_application(const Invocation&, config::Config);
 Result<SessionOfCommand> open_for_reading(const Invocation&);
 /// Opens an application for a command that measures and only prints. Where a daemon holds the
 /// database it has one of its own, which ends with the command: what is measured is not stored
-/// then.
+/// then. Errors: those of reserve_disk as well.
 Result<SessionOfCommand> open_for_measuring(const Invocation&, config::Config);
+/// Makes place for work on the disk of [build] cache; beside a daemon it only looks, since the
+/// cache is the daemon's. Errors: those of health::require_disk_reserve.
+Status reserve_disk(SessionOfCommand&);
 /// Takes the machine's lock; while somebody else measures, waits and says so. Errors: cancelled;
 /// those of Application::lock_machine but conflict.
 Status wait_for_machine(SessionOfCommand&, std::stop_token stop);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "torchwatch/commands/command.hpp"
+#include "torchwatch/health/report.hpp"
 
 namespace torchwatch::commands {
 
@@ -19,6 +20,11 @@ class ControlClient {
   /// Sends a POST with that body and returns the answer's object. Errors: the daemon's, with the
   /// code and the message that the command has without a daemon; unavailable.
   Result<nlohmann::json> post(const std::string& path, const nlohmann::json& body) const;
+
+  /// Asks what does not work and what is done at present. Errors: unavailable, corrupt.
+  Result<health::Report> service_now() const;
+
+  pid_t process() const { return process_; }
 
   /// Hands work over by a POST, and prints under which number the daemon has taken it on.
   Outcome hand_over(const Invocation&, const std::string& path, const nlohmann::json& body) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace torchwatch::comparison {
@@ -11,6 +12,9 @@ enum class LongStep { kit, build };
 class Progress {
  public:
   virtual ~Progress() = default;
+  /// Work on a comparison begins, or ends for now.
+  virtual void comparison_started(std::int64_t /*id*/) {}
+  virtual void comparison_ended() {}
   /// A stage or a long step begins: "preparing runners for 2026-08-17".
   virtual void phase_started(const std::string& what) = 0;
   /// A step begins that takes long, as others of its kind did. It ends with the next phase.

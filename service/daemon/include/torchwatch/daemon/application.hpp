@@ -9,6 +9,7 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/health/activity.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
@@ -40,6 +41,7 @@ class Application {
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
   process::ProcessRunner& processes();
+  health::Activity& activity();             ///< what is being done; thread-safe
   const sandbox::Sandbox& sandbox() const;  ///< confines the children
   /// Takes the machine's lock unless it is held, until unlock_machine or the application's end.
   /// Errors: conflict, naming who measures.

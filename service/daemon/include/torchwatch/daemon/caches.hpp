@@ -40,7 +40,8 @@ std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free
                                           std::int64_t reserve);
 
 /// Makes place for work: brings the cache down until [build] disk_reserve is free on its disk.
-/// Errors: unavailable, when even an empty cache leaves less; it stays as it is then.
+/// Call it while nothing is measured. Errors: those of health::require_disk_reserve, when even an
+/// empty cache leaves less; it stays as it is then.
 Status reserve_disk(Application&);
 
 }  // namespace torchwatch::daemon

@@ -39,6 +39,13 @@ std::vector<CheckResult> check_gpu(const std::filesystem::path& root,
 CheckResult check_suite(const std::vector<std::string>& named,
                         const std::vector<std::string>& known);
 
+/// Checks the disks of [storage] path and [build] cache: an error below [build] disk_reserve, a
+/// warning where releases and builds of commits do not fit.
+CheckResult check_disk(const config::Config&);
+
+/// Checks that pip starts as it does for a release: in the sandbox, without a home folder.
+CheckResult check_pip(const config::Config&);
+
 /// Checks that the address is one of a machine. One that others reach is a warning: answers and
 /// tokens pass unencrypted.
 CheckResult check_address(const std::string& address);

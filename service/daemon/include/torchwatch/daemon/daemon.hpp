@@ -12,6 +12,8 @@
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/events/feed.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
+#include "torchwatch/health/health.hpp"
+#include "torchwatch/health/report.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/pages/pages.hpp"
 
@@ -36,7 +38,6 @@ class Outbox {
   std::unique_ptr<Parts, Remove> parts_;  ///< null without [github]
 };
 
-class Health;
 class Tokens;
 class Housekeeping;
 
@@ -60,6 +61,7 @@ class Daemon {
  private:
   Daemon(Application& application, Outbox outbox);
   Status start_server();
+  health::Report service_now() const;
   api::Backend backend();
   pages::Sources page_sources();
   /// Delivers what is due, then works on one item. True if there was one, and another look is worth
@@ -77,6 +79,8 @@ class Daemon {
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
   void note(const std::string& source, const std::string& problem);
+  void note_run(bool is_start);
+  void wake();
   /// Waits until then, or until a request has come.
   void wait(std::chrono::seconds, std::stop_token);
 
@@ -84,7 +88,7 @@ class Daemon {
   Outbox outbox_;
   const log::Logger logger_;
   const storage::WallMillis started_;
-  std::unique_ptr<Health> health_;  ///< before the server, whose threads read it
+  health::Health health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<Tokens> tokens_;      ///< likewise
   std::unique_ptr<events::Feed> feed_;  ///< likewise: they hand clients over to it
@@ -92,6 +96,7 @@ class Daemon {
   std::mutex mutex_;
   std::condition_variable_any wake_;
   bool woken_ = false;
+  std::string who_measures_;               ///< somebody else for whom it waits, as the log has it
   std::chrono::nanoseconds next_look_{0};  ///< at the channel; monotonic
 };
 

@@ -17,9 +17,6 @@ enum class Consequence {
 };
 Consequence consequence_of(ErrorCode);
 
-/// How often an item's own work may fail.
-inline constexpr int kTriesMax = 3;
-
 /// How an item ends that is not done.
 enum class Failure {
   refused,  ///< it can never be carried out as asked

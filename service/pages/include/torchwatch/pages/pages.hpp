@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/health/report.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 
@@ -15,8 +16,8 @@ namespace torchwatch::pages {
 struct Sources {
   storage::Database& database;
   const platform::Clock& clock;
-  /// What does not work at present, in sentences for strangers; must not block.
-  std::function<std::vector<std::string>()> problems = {};
+  /// What does not work and what is done at present.
+  std::function<health::Report()> service_now = {};
   /// Returns a commit's subject; empty where it is not known.
   std::function<std::string(const std::string& sha)> subject_of = {};
   std::string commits_address = {};  ///< where commits are linked; empty: they are not

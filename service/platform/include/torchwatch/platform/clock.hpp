@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -30,6 +31,8 @@ class SystemClock final : public Clock {
 
 /// "2026-08-16T03:04:05Z".
 std::string iso_utc(WallMillis);
+/// Reads what `iso_utc` wrote; nothing if it is no such text.
+std::optional<WallMillis> parse_iso_utc(const std::string&);
 
 /// The same for people: "2026-08-16 03:04"; empty for 0, which stands for never.
 std::string date_and_minute(WallMillis);

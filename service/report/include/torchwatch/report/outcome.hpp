@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,12 @@ std::string outcome_text(const SortedVerdicts&);
 std::string unchanged_text(double confidence);
 
 /// Returns what a comparison came to or is at, in a word: "regressed", "lost", "improved",
-/// "unchanged" or "inconclusive" by its verdicts; "waiting", "measuring", "judging" or "searching"
-/// before it has ended; "first" for the oldest nightly, "measured" for a measurement; else its
-/// state. Errors: those of storage.
-Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&);
+/// "unchanged" or "inconclusive" by its verdicts; before it has ended "preparing", "measuring",
+/// "judging", "searching" or "reporting" if it is `at_work`, the comparison that somebody works on,
+/// else "waiting"; "first" for the oldest nightly, "measured" for a measurement; else its state.
+/// Errors: those of storage.
+Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&,
+                                std::optional<storage::Id> at_work = {});
 
 /// Formats a number of series, whose plural is series.
 std::string series_text(std::size_t count);

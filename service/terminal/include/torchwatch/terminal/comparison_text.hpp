@@ -20,6 +20,7 @@ struct FoundIncident {
 /// A comparison with everything that is printed of it.
 struct ComparisonFacts {
   storage::ComparisonRow comparison = {};
+  std::string stage = "waiting";  ///< of one that has not ended: what is done on it
   storage::BuildRow baseline = {};
   storage::BuildRow candidate = {};
   std::vector<storage::VerdictRow> verdicts = {};

@@ -1,9 +1,9 @@
-#include "alarms.hpp"
+#include "torchwatch/health/alarms.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace torchwatch;
-using namespace torchwatch::daemon;
+using namespace torchwatch::health;
 using storage::AlarmCause;
 using storage::WallMillis;
 

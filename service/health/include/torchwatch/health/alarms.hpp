@@ -3,10 +3,12 @@
 #include <vector>
 
 #include "torchwatch/config/config.hpp"
-#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/random.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::health {
 
 /// Data that should have come.
 struct MissingData {
@@ -19,8 +21,16 @@ struct MissingData {
 std::vector<MissingData> missing_data(const storage::DataTimes&, const config::Config&,
                                       storage::WallMillis started, storage::WallMillis now);
 
-/// Raises an alarm, with its issue, for what is missing, and ends those whose data came again.
-/// Returns the open ones. Errors: those of storage.
-Result<std::vector<storage::AlarmRow>> update_alarms(Application&, storage::WallMillis started);
+/// What alarms are looked for with; it must outlive the call.
+struct AlarmParts {
+  storage::Database& database;
+  const platform::Clock& clock;
+  platform::Random& random;
+  const config::Config& config;
+};
 
-}  // namespace torchwatch::daemon
+/// Raises an alarm, with its issue, for what is missing, and ends those whose data came again.
+/// Errors: those of storage.
+Status update_alarms(const AlarmParts&, storage::WallMillis started);
+
+}  // namespace torchwatch::health

@@ -1,11 +1,11 @@
-#include "alarms.hpp"
+#include "torchwatch/health/alarms.hpp"
 
 #include <algorithm>
 
 #include "torchwatch/report/alarm.hpp"
 #include "torchwatch/report/issue.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::health {
 namespace {
 
 using storage::AlarmCause;
@@ -15,30 +15,30 @@ bool is_longer(WallMillis from, WallMillis to, std::chrono::seconds limit) {
   return limit.count() > 0 && to - from > std::chrono::milliseconds(limit).count();
 }
 
-storage::OutboxRow message(comparison::Services& services, const storage::AlarmRow& alarm,
+storage::OutboxRow message(const AlarmParts& parts, const storage::AlarmRow& alarm,
                            const std::string& what, std::string title, const std::string& body) {
   storage::OutboxRow row;
   row.key = what + "-alarm-" + std::string(to_string(alarm.cause)) + "-" +
             std::to_string(alarm.raised_at);
   row.title = std::move(title);
-  row.body = report::with_marker(body, row.key, services.random.token());
+  row.body = report::with_marker(body, row.key, parts.random.token());
   return row;
 }
 
-Status end_alarm(comparison::Services& services, const storage::AlarmRow& alarm) {
-  return storage::AlarmStore(services.database)
-      .end(alarm, message(services, alarm, "end", "", report::alarm_end(alarm)),
-           services.clock.wall_now());
+Status end_alarm(const AlarmParts& parts, const storage::AlarmRow& alarm) {
+  return storage::AlarmStore(parts.database)
+      .end(alarm, message(parts, alarm, "end", "", report::alarm_end(alarm)),
+           parts.clock.wall_now());
 }
 
-Status raise_alarm(comparison::Services& services, const MissingData& missing) {
+Status raise_alarm(const AlarmParts& parts, const MissingData& missing) {
   const storage::AlarmRow alarm{.cause = missing.cause,
                                 .since = missing.since,
-                                .raised_at = services.clock.wall_now(),
+                                .raised_at = parts.clock.wall_now(),
                                 .issue_number = {}};
   const auto opening =
-      message(services, alarm, "open", report::alarm_title(alarm), report::alarm_body(alarm));
-  const auto raised = storage::AlarmStore(services.database).raise(alarm, opening);
+      message(parts, alarm, "open", report::alarm_title(alarm), report::alarm_body(alarm));
+  const auto raised = storage::AlarmStore(parts.database).raise(alarm, opening);
   return raised ? Status{} : Status{fail(raised.error())};
 }
 
@@ -68,22 +68,20 @@ std::vector<MissingData> missing_data(const storage::DataTimes& times, const con
   return missing;
 }
 
-Result<std::vector<storage::AlarmRow>> update_alarms(Application& application, WallMillis started) {
-  auto& services = application.services();
-  storage::AlarmStore store(services.database);
+Status update_alarms(const AlarmParts& parts, WallMillis started) {
+  storage::AlarmStore store(parts.database);
   TW_TRY(const auto times, store.times());
-  const auto missing =
-      missing_data(times, application.config(), started, services.clock.wall_now());
+  const auto missing = missing_data(times, parts.config, started, parts.clock.wall_now());
   TW_TRY(const auto open, store.open());
   for (const auto& alarm : open) {
     if (std::ranges::find(missing, alarm.cause, &MissingData::cause) != missing.end()) continue;
-    TW_TRY_VOID(end_alarm(services, alarm));
+    TW_TRY_VOID(end_alarm(parts, alarm));
   }
   for (const auto& each : missing) {
     if (std::ranges::find(open, each.cause, &storage::AlarmRow::cause) != open.end()) continue;
-    TW_TRY_VOID(raise_alarm(services, each));
+    TW_TRY_VOID(raise_alarm(parts, each));
   }
-  return store.open();
+  return {};
 }
 
-}  // namespace torchwatch::daemon
+}  // namespace torchwatch::health

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::health {
+
+/// What does not work at present.
+struct Problem {
+  std::string source;  ///< "storage", "channel", "outbox", "alarm", or an item's kind: "comparison"
+  std::string item;    ///< the item's id or name; empty for what concerns the whole service
+  storage::WallMillis since = 0;  ///< 0: unknown
+  std::string sentence;           ///< for strangers: without paths and without output of children
+  std::string detail = {};        ///< what is wrong, where, by how much, what to do; may be empty
+};
+
+/// Returns the detail where the reader may see paths and there is one, else the sentence.
+const std::string& text_of(const Problem&, bool is_trusted);
+
+/// Returns what a stranger reads about a source: "disk", "comparison".
+std::string sentence_on(const std::string& source);
+
+/// Returns what the database says is wrong: open alarms, then what items wait for. Errors: those of
+/// storage.
+Result<std::vector<Problem>> stored_problems(storage::Database&);
+
+/// Returns what is wrong while no daemon runs: the stored problems, and a disk without its reserve.
+/// Errors: those of storage.
+Result<std::vector<Problem>> standing_problems(storage::Database&, const config::Config&);
+
+/// Checks that the disk of [build] cache has [build] disk_reserve free. Errors: unavailable, naming
+/// the folder, what is free, what is wanted and what to do.
+Status require_disk_reserve(const config::Config&);
+
+/// Formats bytes for people: "61 MiB", from 1 GiB on "2.4 GiB".
+std::string size_text(std::int64_t bytes);
+
+}  // namespace torchwatch::health

@@ -1,0 +1,110 @@
+#include "torchwatch/health/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "torchwatch/report/alarm.hpp"
+#include "torchwatch/report/setback.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+namespace torchwatch::health {
+namespace {
+
+/// What a stranger sees: details may hold paths and the output of compilers.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSentences{{
+    {"storage", "the database cannot be written"},
+    {"web", "some clients cannot be answered"},
+    {"channel", "the channel cannot be listed"},
+    {"database", "stored rows break rules; `torchwatch database check` lists them"},
+    {"cache", "the caches cannot be brought to their limit"},
+    {"disk", "the disk is nearly full, so no work is begun"},
+    {"alarms", "missing data cannot be looked for"},
+    {"housekeeping", "old rows and logs cannot be removed"},
+    {"machine_lock", "somebody else keeps the machine from measuring"},
+    {"service", "a fault of torchwatch itself; the log says which, please report it"},
+    {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
+    {"alarm", "data that should have come did not"},
+}};
+constexpr std::string_view kPutOff = "put off, and tried again later; `torchwatch status` says why";
+
+Problem problem_of(const storage::SetbackRow& row) {
+  const std::string source(to_string(row.key.kind));
+  const bool is_of_service = row.key.kind == storage::ItemKind::channel;
+  return {.source = source,
+          .item = is_of_service ? "" : row.key.item,
+          .since = row.since,
+          .sentence = sentence_on(source),
+          .detail = report::setback_text(row)};
+}
+
+Problem problem_of(const storage::AlarmRow& row) {
+  return {.source = "alarm",
+          .item = std::string(to_string(row.cause)),
+          .since = row.since,
+          .sentence = report::alarm_sentence(row)};
+}
+
+}  // namespace
+
+const std::string& text_of(const Problem& problem, bool is_trusted) {
+  return is_trusted && !problem.detail.empty() ? problem.detail : problem.sentence;
+}
+
+std::string sentence_on(const std::string& source) {
+  const auto found =
+      std::ranges::find(kSentences, source, &decltype(kSentences)::value_type::first);
+  return std::string(found == kSentences.end() ? kPutOff : found->second);
+}
+
+Result<std::vector<Problem>> stored_problems(storage::Database& database) {
+  std::vector<Problem> problems;
+  TW_TRY(const auto alarms, storage::AlarmStore(database).open());
+  for (const auto& row : alarms) problems.push_back(problem_of(row));
+  TW_TRY(const auto setbacks, storage::SetbackStore(database).list());
+  for (const auto& row : setbacks) problems.push_back(problem_of(row));
+  return problems;
+}
+
+Result<std::vector<Problem>> standing_problems(storage::Database& database,
+                                               const config::Config& config) {
+  TW_TRY(auto problems, stored_problems(database));
+  if (const auto reserved = require_disk_reserve(config); !reserved) {
+    problems.insert(problems.begin(), {.source = "disk",
+                                       .item = "",
+                                       .since = 0,
+                                       .sentence = sentence_on("disk"),
+                                       .detail = reserved.error().message});
+  }
+  return problems;
+}
+
+Status require_disk_reserve(const config::Config& config) {
+  const auto& build = config.build;
+  auto folder = build.cache;
+  std::error_code error;
+  while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
+    folder = folder.parent_path();
+  }
+  const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
+  const auto available = static_cast<std::int64_t>(space.available);
+  if (error || available >= build.disk_reserve_bytes) return {};
+  return fail(ErrorCode::unavailable,
+              "the disk of " + build.cache.string() + " has " + size_text(available) +
+                  " free, less than [build] disk_reserve (" + size_text(build.disk_reserve_bytes) +
+                  "): free some space, or set a smaller reserve");
+}
+
+std::string size_text(std::int64_t bytes) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  constexpr std::int64_t kGiB = 1 << 30;
+  if (bytes < kGiB) return std::to_string(bytes / kMiB) + " MiB";
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
+}
+
+}  // namespace torchwatch::health

@@ -1,0 +1,113 @@
+// What a daemon says of itself, to clients and to its log.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "running_service.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/storage/daemon_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using nlohmann::json;
+using test::is_over;
+using Service = test::RunningService;
+
+TEST_CASE("what waits is known as soon as the daemon serves, and ends with its item") {
+  Service service;
+  service.start();
+  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  auto* database = &service.application->services().database;
+  REQUIRE(storage::SetbackStore(*database).record(
+      {.key = {storage::ItemKind::request, "1"}, .since = 1000, .error = "no network"}));
+  service.stop();
+  service.start();
+  const auto health = service.get("/healthz");
+  CHECK(health.at("status") == "degraded");
+  CHECK(health.at("problems").at(0).at("item") == "1");
+  CHECK_THAT(health.at("problems").at(0).at("detail").get<std::string>(), Contains("no network"));
+  REQUIRE(service.send("POST", path + "/cancel", "{}").status == 200);
+  CHECK(service.get("/healthz").at("status") == "ok");
+}
+
+TEST_CASE("a daemon notes when it began and stopped") {
+  Service service;
+  service.start();
+  const auto times = [&] {
+    const auto reader =
+        storage::Database::open({.path = service.config.storage.path, .read_only = true}).value();
+    return storage::DaemonStore(*reader).last().value();
+  };
+  REQUIRE(times());
+  CHECK_FALSE(times()->stopped_at);
+  service.work();
+  service.worker = {};
+  CHECK(times()->stopped_at);
+}
+
+TEST_CASE("the caches are brought to their limit when somebody asks for it") {
+  Service service;
+  service.config.build.cache_limit_bytes = 0;
+  service.start();
+  const auto kit = service.config.build.cache / "kits" / "a";
+  const auto add_kit = [&] {
+    std::filesystem::create_directories(kit);
+    std::ofstream(kit / "file") << "x";
+  };
+  const auto wait_until_gone = [&] {
+    service.wait_until("/healthz", [&](const json&) { return !std::filesystem::exists(kit); });
+  };
+  add_kit();
+  service.work();
+  wait_until_gone();  // the daily round, which does not come again here
+  add_kit();
+  const auto asked = service.send("POST", "/api/v1/caches/tidy", "{}");
+  CHECK(asked.status == 202);
+  wait_until_gone();
+  service.stop();
+  CHECK_THAT(service.out.str(), Contains("caches tidied"));
+}
+
+TEST_CASE("a nightly that is rejected is logged once, however often it is looked at") {
+  Service service;
+  const auto broken = service.config.channel.path / "2026-08-17";
+  std::filesystem::create_directories(broken);
+  std::ofstream(broken / "build-hash") << "abc\n";
+  service.start();
+  service.work();
+  for (int i = 0; i < 3; ++i) {
+    service.wait_until(service.ask("/api/v1/nightlies", json::object()), is_over);
+  }
+  service.stop();
+  const auto count = [text = service.out.str()](const std::string& part) {
+    int number = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++number;
+    return number;
+  };
+  CHECK(count("fetch started") >= 2);
+  CHECK(count("fetch failed") == 1);
+  CHECK(count("2026-08-17 is refused") == 1);
+  CHECK(count("2026-08-17 rejected") == 0);
+}
+
+TEST_CASE("that somebody else measures is logged once, and its end") {
+  Service service;
+  service.config.channel.poll = std::chrono::seconds(1);
+  auto lock = executor::MachineLock::acquire(service.config.executor.machine_lock);
+  REQUIRE(lock);
+  service.start();
+  service.work();
+  for (int i = 0; i < 3; ++i) {
+    service.wait_until(service.ask("/api/v1/nightlies", json::object()), is_over);
+  }
+  lock = fail(ErrorCode::cancelled, "released");
+  service.wait_until(service.ask("/api/v1/bisections", {{"suspect", "abc123"}}), is_over);
+  service.stop();
+  const auto text = service.out.str();
+  const auto first = text.find("waiting: ");
+  REQUIRE(first != std::string::npos);
+  CHECK(text.find("waiting: ", first + 1) == std::string::npos);
+  CHECK_THAT(text, Contains("the machine is free again"));
+}

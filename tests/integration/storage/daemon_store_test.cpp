@@ -1,0 +1,38 @@
+#include "torchwatch/storage/daemon_store.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "stores.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/database/writer.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+TEST_CASE_METHOD(FreshStores, "when the last daemon began and stopped is known, and no more") {
+  DaemonStore daemons(*stores.database);
+  CHECK_FALSE(daemons.last().value());
+  REQUIRE(daemons.note_start(10));
+  CHECK(daemons.last().value()->started_at == 10);
+  CHECK_FALSE(daemons.last().value()->stopped_at);
+  REQUIRE(daemons.note_stop(20));
+  CHECK(daemons.last().value()->stopped_at == 20);
+  REQUIRE(daemons.note_start(30));
+  CHECK(daemons.last().value()->started_at == 30);
+  CHECK_FALSE(daemons.last().value()->stopped_at);
+}
+
+TEST_CASE("who writes a database is known while it does, and nobody afterwards") {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "t.sqlite";
+  CHECK_FALSE(writer_of(path));
+  auto database = Database::open({.path = path}).value();
+  const auto writer = writer_of(path);
+  REQUIRE(writer);
+  CHECK_THAT(*writer, Catch::StartsWith(std::to_string(getpid()) + " ("));
+  const auto reader = Database::open({.path = path, .read_only = true}).value();
+  database.reset();
+  CHECK_FALSE(writer_of(path));
+}
