@@ -16,6 +16,7 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -69,16 +70,54 @@ Status check_request(Application& application, storage::RequestKind kind,
       is_local ? requests::Asking::from_this_machine : requests::Asking::from_elsewhere);
 }
 
+/// When a daemon began and stopped is said by `torchwatch status`; it is no reason not to work.
+void note_run(Application& application, bool is_start) {
+  storage::DaemonStore store(application.services().database);
+  const auto now = application.services().clock.wall_now();
+  const auto noted = is_start ? store.note_start(now) : store.note_stop(now);
+  if (!noted)
+    application.log().logger("daemon").warning("start and stop cannot be noted: " +
+                                               noted.error().message);
+}
+
+pages::Sources page_sources(Application& application, std::function<health::Report()> service_now) {
+  const auto& config = application.config();
+  auto& services = application.services();
+  return {
+      .database = services.database,
+      .clock = services.clock,
+      .service_now = std::move(service_now),
+      .subject_of = [repository = config.source.repository](const std::string& sha) -> std::string {
+        // A handle belongs to one thread; opening one costs microseconds.
+        const auto history = bisect::CommitHistory::open(repository);
+        if (!history) return "";
+        const auto commit = history->commit(sha);
+        return commit ? commit->subject : "";
+      },
+      .commits_address = config::commits_address(config),
+      .issues_address = config::issues_address(config),
+      .confidence = config.detect.confidence};
+}
+
+Status look_for_missing_data(Application& application, storage::WallMillis started) {
+  auto& services = application.services();
+  const health::AlarmParts parts{.database = services.database,
+                                 .clock = services.clock,
+                                 .random = services.random,
+                                 .config = application.config()};
+  return health::update_alarms(parts, started);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(reopen_requests(application));
   TW_TRY(auto outbox, Outbox::open(application));
   std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox)));
-  daemon->note_run(true);
+  note_run(application, true);
   const auto serves = daemon->start_server();
   if (serves) return daemon;
-  daemon->note_run(false);
+  note_run(application, false);
   return fail(serves.error());
 }
 
@@ -106,7 +145,8 @@ Status Daemon::start_server() {
   const platform::OffMeasuredCore server_threads;
   TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));
   auto routes = api::routes(backend());
-  std::ranges::move(pages::routes(page_sources()), std::back_inserter(routes));
+  std::ranges::move(pages::routes(page_sources(application_, [this] { return service_now(); })),
+                    std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   if (application_.config().file.empty()) {
@@ -116,14 +156,6 @@ Status Daemon::start_server() {
                std::to_string(server_->port()) + " and on " +
                config::control_socket(application_.config()).string());
   return {};
-}
-
-/// When a daemon began and stopped is said by `torchwatch status`; it is no reason not to work.
-void Daemon::note_run(bool is_start) {
-  storage::DaemonStore store(application_.services().database);
-  const auto now = application_.services().clock.wall_now();
-  const auto noted = is_start ? store.note_start(now) : store.note_stop(now);
-  if (!noted) logger_.warning("start and stop cannot be noted: " + noted.error().message);
 }
 
 health::Report Daemon::service_now() const {
@@ -138,7 +170,7 @@ api::Backend Daemon::backend() {
       .database = services.database,
       .clock = services.clock,
       .random = services.random,
-      .request_arrived = wake,
+      .request_arrived = [this] { wake(); },
       .service_now = [this] { return service_now(); },
       .decide_incident =
           [&services](auto id, auto kind, const auto& by, const auto& reason) {
@@ -178,25 +210,6 @@ api::Backend Daemon::backend() {
       .feed = feed_.get()};
 }
 
-pages::Sources Daemon::page_sources() {
-  const auto& config = application_.config();
-  auto& services = application_.services();
-  return {
-      .database = services.database,
-      .clock = services.clock,
-      .service_now = [this] { return service_now(); },
-      .subject_of = [repository = config.source.repository](const std::string& sha) -> std::string {
-        // A handle belongs to one thread; opening one costs microseconds.
-        const auto history = bisect::CommitHistory::open(repository);
-        if (!history) return "";
-        const auto commit = history->commit(sha);
-        return commit ? commit->subject : "";
-      },
-      .commits_address = config::commits_address(config),
-      .issues_address = config::issues_address(config),
-      .confidence = config.detect.confidence};
-}
-
 /// An exception is a fault of ours. It costs one round, not the service.
 Result<bool> Daemon::work_guarded(std::stop_token stop) {
   try {
@@ -225,7 +238,7 @@ Status Daemon::run(std::stop_token stop) {
   }
   server_->stop();
   feed_->end();
-  note_run(false);
+  note_run(application_, false);
   logger_.info("stopped");
   return {};
 }
@@ -233,7 +246,7 @@ Status Daemon::run(std::stop_token stop) {
 Result<bool> Daemon::work_once(std::stop_token stop) {
   auto& services = application_.services();
   TW_TRY_VOID(services.database.check_files());
-  TW_TRY_VOID(look_for_missing_data());
+  TW_TRY_VOID(note_unless_it_stops("alarms", look_for_missing_data(application_, started_)));
   TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
@@ -243,15 +256,6 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY_VOID(keep_house(stop));
   TW_TRY_VOID(deliver(stop));
   return false;
-}
-
-Status Daemon::look_for_missing_data() {
-  auto& services = application_.services();
-  const health::AlarmParts parts{.database = services.database,
-                                 .clock = services.clock,
-                                 .random = services.random,
-                                 .config = application_.config()};
-  return note_unless_it_stops("alarms", health::update_alarms(parts, started_));
 }
 
 Status Daemon::keep_house(std::stop_token stop) {

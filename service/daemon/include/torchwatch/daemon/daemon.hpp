@@ -15,7 +15,6 @@
 #include "torchwatch/health/health.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/server.hpp"
-#include "torchwatch/pages/pages.hpp"
 
 namespace torchwatch::daemon {
 
@@ -63,7 +62,6 @@ class Daemon {
   Status start_server();
   health::Report service_now() const;
   api::Backend backend();
-  pages::Sources page_sources();
   /// Delivers what is due, then works on one item. True if there was one, and another look is worth
   /// it at once; else the machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);
@@ -72,14 +70,12 @@ class Daemon {
   /// before what somebody began on a command line. False as well while somebody else measures.
   bool holds_machine();
   Result<bool> attend_next(std::stop_token stop);
-  Status look_for_missing_data();
   Status keep_house(std::stop_token stop);
   Status note_unless_it_stops(const std::string& source, const Status& done);
   Status deliver(std::stop_token stop);
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
   void note(const std::string& source, const std::string& problem);
-  void note_run(bool is_start);
   void wake();
   /// Waits until then, or until a request has come.
   void wait(std::chrono::seconds, std::stop_token);
