@@ -36,5 +36,5 @@ TEST_CASE("a word that is not in the vocabulary is not read") {
   REQUIRE_FALSE(parse_word<ComparisonState>("Judged"));
   REQUIRE_FALSE(parse_word<ComparisonState>(""));
   REQUIRE(parse_word<OutboxKind>("shut").error().message ==
-          "kind of a message \"shut\" is not known; allowed: open, comment, close");
+          "kind of a message \"shut\" is not known; allowed: open, comment, close, reopen");
 }
