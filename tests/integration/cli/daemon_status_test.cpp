@@ -71,6 +71,7 @@ TEST_CASE("a full disk is in the status, with figures, with a daemon and without
 
 TEST_CASE("what measures on a full disk does not begin, with a daemon or without one") {
   const Place place;
+  place.publish_two();
   place.configure_full_disk();
   const std::vector<std::vector<std::string>> commands{
       {"measure", "nowhere"}, {"workload", "batches"}, {"build", "fetch", "nowhere"}};

@@ -157,10 +157,4 @@ TEST_CASE("a comparison that is under way has no conclusion yet, or the regressi
   }
   CHECK(line.run({"comparison", "show", "1"}).status == 1);
   CHECK(line.run({"comparison", "show", "2"}).status == 4);
-  {
-    const auto database = line.open();
-    REQUIRE(SetbackStore(*database).record(
-        {.key = {ItemKind::comparison, "2"}, .since = kNow, .error = "the disk is full"}));
-  }
-  CHECK(line.run({"comparison", "show", "2"}).status == 3);
 }

@@ -18,7 +18,7 @@ using Service = test::RunningService;
 TEST_CASE("what waits is known as soon as the daemon serves, and ends with its item") {
   Service service;
   service.start();
-  const auto path = service.ask("/api/v1/bisections", {{"suspect", "abc123"}});
+  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   auto* database = &service.application->services().database;
   REQUIRE(storage::SetbackStore(*database).record(
       {.key = {storage::ItemKind::request, "1"}, .since = 1000, .error = "no network"}));
@@ -103,7 +103,8 @@ TEST_CASE("that somebody else measures is logged once, and its end") {
     service.wait_until(service.ask("/api/v1/nightlies", json::object()), is_over);
   }
   lock = fail(ErrorCode::cancelled, "released");
-  service.wait_until(service.ask("/api/v1/bisections", {{"suspect", "abc123"}}), is_over);
+  service.wait_until(service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}}),
+                     is_over);
   service.stop();
   const auto text = service.out.str();
   const auto first = text.find("waiting: ");

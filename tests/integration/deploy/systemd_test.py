@@ -232,9 +232,9 @@ class Unit(unittest.TestCase):
         )
         self.assertEqual(status.returncode, 0, status.stderr)
         asked = self.machine.run(
-            "torchwatch", "nightly", "--config", "/etc/torchwatch/torchwatch.toml"
+            "torchwatch", "database", "gc", "--config", "/etc/torchwatch/torchwatch.toml"
         )
-        self.assertIn("has taken it on as request", asked.stdout, asked.stderr)
+        self.assertIn("The daemon, process ", asked.stdout, asked.stderr)
         self.assertNotIn(TOKEN, self.journal())
 
     def test_its_token_is_a_credential_that_only_it_can_read(self) -> None:
