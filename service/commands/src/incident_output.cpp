@@ -7,7 +7,6 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/issue.hpp"

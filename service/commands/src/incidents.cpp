@@ -199,8 +199,9 @@ void add_incidents(Commands& all) {
   add_decision(noun, {"close", closed},
                "Mark it as mended, and close its issue; if it recurs, it is a new incident")
       .footer("torchwatch incident close 7 --reason \"mended by 5d1c1c3f0a9e\"");
-  add_decision(noun, {"accept", accepted},
-               "Accept the change; later builds are compared with the build that brought it")
+  add_decision(
+      noun, {"accept", accepted},
+      "Accept as the new normal; later builds are compared with the build that introduced it")
       .footer("torchwatch incident accept 7 --reason \"the price of a fix\"");
   add_decision(noun, {"reopen", reopened}, "Open a closed or accepted one again, and its issue");
   add_dispute(noun);

@@ -9,6 +9,7 @@
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -122,8 +123,8 @@ Result<Search> search_of(const storage::IncidentRow& incident, const View& view)
 Result<std::string> waits_for(storage::ItemKind kind, const std::string& item, const View& view) {
   TW_TRY(const auto setback, storage::SetbackStore(view.sources.database).find({kind, item}));
   if (!setback) return std::string();
-  const auto since = "waits since " + platform::date_and_minute(setback->since) + " UTC";
-  return view.is_trusted ? since + ": " + setback->error : since;
+  if (view.is_trusted) return report::waiting_text(*setback);
+  return "waits since " + platform::date_and_minute(setback->since) + " UTC";
 }
 
 std::string shortened(const std::string& text) {

@@ -5,7 +5,6 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/platform/user.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;

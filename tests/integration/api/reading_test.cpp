@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 

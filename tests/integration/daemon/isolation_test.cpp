@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "running_service.hpp"
-#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <SQLiteCpp/Database.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scripted_day.hpp"
