@@ -196,7 +196,7 @@ class Comparison(unittest.TestCase):
             self.assertEqual(answered["state"], "done", answered)
             other = self.command("nightly")
             self.assertEqual(other.returncode, 0, other.stderr)
-            self.assertIn("request", other.stdout)
+            self.assertIn("Nothing is due", other.stdout)
             second = self.command("serve")
             self.assertEqual(second.returncode, 3)
             self.assertIn(str(daemon.pid), second.stderr)
