@@ -248,6 +248,22 @@ Status IncidentStore::dispute(Id incident, const Decision& decision) {
   });
 }
 
+Status IncidentStore::decide(Id incident, DecisionKind kind, const Decision& decision) {
+  switch (kind) {
+    case DecisionKind::acknowledged:
+      return acknowledge(incident, decision);
+    case DecisionKind::accepted:
+      return accept(incident, decision);
+    case DecisionKind::closed:
+      return close(incident, decision);
+    case DecisionKind::reopened:
+      return reopen(incident, decision);
+    case DecisionKind::disputed:
+      return dispute(incident, decision);
+  }
+  return fail(ErrorCode::internal, "an unknown kind of decision");
+}
+
 Result<IncidentRow> IncidentStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return incident_of(connection, id); });
 }

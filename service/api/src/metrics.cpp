@@ -2,7 +2,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include <initializer_list>
+#include <string>
+#include <vector>
 
 #include "handlers.hpp"
 #include "torchwatch/storage/counts.hpp"
@@ -11,12 +12,6 @@ namespace torchwatch::api {
 namespace {
 
 constexpr double kMsPerSecond = 1'000;
-
-/// Where problems come from: the parts of the service, alarms, and items of work that wait.
-constexpr std::initializer_list<const char*> kSources{
-    "storage",   "web",          "channel",      "database", "cache",  "disk",
-    "alarms",    "housekeeping", "machine_lock", "service",  "outbox", "comparison",
-    "bisection", "request",      "build",        "alarm"};
 
 using Counts = storage::OpenCounts::ByState;
 
@@ -33,8 +28,8 @@ void add(prometheus::Registry& registry, const char* name, const char* help, dou
 }
 
 /// A state that is waited for is shown although nothing has it.
-Counts with_zeros(Counts counts, std::initializer_list<const char*> states) {
-  for (const auto* state : states) counts.emplace(state, 0);
+Counts with_zeros(Counts counts, const std::vector<std::string>& states) {
+  for (const auto& state : states) counts.emplace(state, 0);
   return counts;
 }
 
@@ -63,7 +58,7 @@ void add_problems(prometheus::Registry& registry, const Backend& backend) {
   add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
       problems.empty() ? 1 : 0);
   add(registry, "torchwatch_problems", "What does not work at present, by source", "source",
-      with_zeros(std::move(counts), kSources));
+      with_zeros(std::move(counts), health::sources()));
 }
 
 }  // namespace

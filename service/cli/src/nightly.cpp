@@ -117,13 +117,15 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   return show(invocation, services, comparisons, options.all);
 }
 
-/// Whether a daemon runs that has nothing to do: then there is nothing to hand over.
-Result<bool> is_idle_beside_daemon(const config::Config& config) {
+/// The database of a daemon that has nothing to do, to which there is nothing to hand over; null if
+/// none runs, or something is due.
+Result<std::unique_ptr<storage::Database>> database_of_idle_daemon(const config::Config& config) {
   TW_TRY(const auto daemon, commands::ControlClient::find(config));
-  if (!daemon) return false;
-  TW_TRY(const auto database, daemon::open_reader(config));
+  if (!daemon) return nullptr;
+  TW_TRY(auto database, daemon::open_reader(config));
   TW_TRY(const bool is_due, requests::is_anything_due(config, *database));
-  return !is_due;
+  if (is_due) return nullptr;
+  return database;
 }
 
 Outcome run_nightly(const Invocation& invocation, const Options& options) {
@@ -138,11 +140,8 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
   }
   TW_TRY(auto config, invocation.load_config());
   if (options.candidate.empty()) {
-    TW_TRY(const bool is_idle, is_idle_beside_daemon(config));
-    if (is_idle) {
-      TW_TRY(const auto database, daemon::open_reader(config));
-      return show_nothing_due(invocation, *database);
-    }
+    TW_TRY(const auto idle, database_of_idle_daemon(config));
+    if (idle) return show_nothing_due(invocation, *idle);
   }
   return commands::carry_out(
       invocation, std::move(config),

@@ -56,6 +56,17 @@ const std::string& text_of(const Problem& problem, bool is_trusted) {
   return is_trusted && !problem.detail.empty() ? problem.detail : problem.sentence;
 }
 
+std::vector<std::string> sources() {
+  using storage::ItemKind;
+  std::vector<std::string> all;
+  for (const auto& [source, sentence] : kSentences) all.emplace_back(source);
+  for (const auto kind :
+       {ItemKind::build, ItemKind::comparison, ItemKind::bisection, ItemKind::request}) {
+    all.emplace_back(to_string(kind));
+  }
+  return all;
+}
+
 std::string sentence_on(const std::string& source) {
   const auto found =
       std::ranges::find(kSentences, source, &decltype(kSentences)::value_type::first);

@@ -22,23 +22,6 @@ Status require_ended(comparison::Services& services, const storage::IncidentRow&
                                        "says that it is filed");
 }
 
-Status store(storage::IncidentStore& incidents, storage::Id id, DecisionKind kind,
-             const Decision& decision) {
-  switch (kind) {
-    case DecisionKind::acknowledged:
-      return incidents.acknowledge(id, decision);
-    case DecisionKind::accepted:
-      return incidents.accept(id, decision);
-    case DecisionKind::closed:
-      return incidents.close(id, decision);
-    case DecisionKind::reopened:
-      return incidents.reopen(id, decision);
-    case DecisionKind::disputed:
-      break;
-  }
-  return fail(ErrorCode::internal, "a dispute opens a search: dispute_incident makes it");
-}
-
 }  // namespace
 
 Status decide_incident(comparison::Services& services, storage::Id id, DecisionKind kind,
@@ -46,17 +29,18 @@ Status decide_incident(comparison::Services& services, storage::Id id, DecisionK
   const bool needs_reason = kind == DecisionKind::accepted;
   TW_TRY_VOID(needs_reason ? require_name_and_reason(by, reason, "an acceptance")
                            : require_name(by, "a decision"));
+  if (kind == DecisionKind::disputed) {
+    return fail(ErrorCode::internal, "a dispute opens a search: dispute_incident makes it");
+  }
   storage::IncidentStore incidents(services.database);
-  // The repository belongs to the pipeline's thread, and no decision names a commit.
-  auto without_history = services;
-  without_history.history = nullptr;
+  auto detached = without_history(services);
   const Decision decision{by, reason, services.clock.wall_now()};
   return services.database.transact([&]() -> Status {
     TW_TRY(const auto before, incidents.get(id));
     const bool closes = kind == DecisionKind::accepted || kind == DecisionKind::closed;
     if (closes) TW_TRY_VOID(require_ended(services, before));
-    TW_TRY_VOID(store(incidents, id, kind, decision));
-    return queue_decision(without_history, before, {kind, decision});
+    TW_TRY_VOID(incidents.decide(id, kind, decision));
+    return queue_decision(detached, before, {kind, decision});
   });
 }
 

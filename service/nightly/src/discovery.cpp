@@ -83,16 +83,18 @@ Result<FoundBuilds> find_builds(comparison::Services& services,
 /// A build that the channel does not list any more, and that never came, waits for nothing.
 Status forget_unlisted(comparison::Services& services, const std::vector<std::string>& names) {
   storage::SetbackStore setbacks(services.database);
+  TW_TRY(auto waiting, setbacks.list());
+  std::erase_if(waiting, [&](const storage::SetbackRow& row) {
+    return row.key.kind != storage::ItemKind::build ||
+           std::ranges::find(names, row.key.item) != names.end();
+  });
+  if (waiting.empty()) return {};
   TW_TRY(const auto builds, storage::BuildStore(services.database).list());
-  TW_TRY(const auto waiting, setbacks.list());
   for (const auto& setback : waiting) {
-    const auto& name = setback.key.item;
-    const bool is_listed = std::ranges::find(names, name) != names.end();
     const bool is_here = std::ranges::any_of(builds, [&](const BuildRow& row) {
-      return row.name == name && row.state == storage::BuildState::ready;
+      return row.name == setback.key.item && row.state == storage::BuildState::ready;
     });
-    const bool is_of_build = setback.key.kind == storage::ItemKind::build;
-    if (is_of_build && !is_listed && !is_here) TW_TRY_VOID(setbacks.clear(setback.key));
+    if (!is_here) TW_TRY_VOID(setbacks.clear(setback.key));
   }
   return {};
 }

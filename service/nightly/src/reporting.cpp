@@ -113,6 +113,12 @@ Status require_name_and_reason(const std::string& by, const std::string& reason,
               std::string(what) + " needs the name of who makes it, and a reason");
 }
 
+comparison::Services without_history(const comparison::Services& services) {
+  auto copy = services;
+  copy.history = nullptr;
+  return copy;
+}
+
 Status queue_decision(comparison::Services& services, const IncidentRow& before,
                       const storage::DecisionRow& row) {
   const auto& [kind, decision] = row;

@@ -11,6 +11,10 @@ Status require_name(const std::string& by, std::string_view what);
 Status require_name_and_reason(const std::string& by, const std::string& reason,
                                std::string_view what);
 
+/// Returns the same services without the repository, which belongs to the pipeline's thread: for
+/// decisions, which people make on others, and which name no commit.
+comparison::Services without_history(const comparison::Services&);
+
 /// Queues what a decision of a person means for the incident's issue: a comment, and whether the
 /// issue is open. An acknowledgement means nothing for it. Call with the incident as it was before,
 /// inside the transaction that changes it.

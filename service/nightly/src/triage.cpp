@@ -26,13 +26,6 @@ std::string name_of(const IncidentRow& incident) {
   return "incident " + std::to_string(incident.id);
 }
 
-/// The repository belongs to the pipeline's thread, and these decisions name no commit.
-comparison::Services without_history(const comparison::Services& services) {
-  auto copy = services;
-  copy.history = nullptr;
-  return copy;
-}
-
 /// Returns the open incident and the comparison that found it, which has ended.
 Result<std::pair<IncidentRow, ComparisonRow>> open_incident(comparison::Services& services,
                                                             storage::Id id,

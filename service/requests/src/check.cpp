@@ -25,12 +25,6 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// The text as a message shows it.
-std::string quoted(const std::string& text) {
-  constexpr std::size_t kShown = 100;
-  return "\"" + text.substr(0, kShown) + "\"";
-}
-
 /// The names in the channel's folder; none where the channel is an index, which takes the network.
 std::vector<std::string> listed(const config::Config& config) {
   if (config.channel.kind != config::ChannelKind::directory) return {};

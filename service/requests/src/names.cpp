@@ -21,16 +21,20 @@ bool is_meant(const BuildRow& row, const std::string& text) {
 
 }  // namespace
 
+std::string quoted(const std::string& text) {
+  constexpr std::size_t kShown = 100;
+  return "\"" + text.substr(0, kShown) + "\"";
+}
+
 std::string unknown_build(const std::string& text, Asking asking,
                           const std::vector<std::string>& published) {
-  constexpr std::size_t kShown = 100;
   const auto* const allowed =
       asking == Asking::from_this_machine
           ? "no folder, no build of the channel, no release such as 2.13.0 and no commit of "
             "[source]; "
           : "must be a build of the channel or a release such as 2.13.0; ";
-  return "unknown build \"" + text.substr(0, kShown) + "\": " + allowed +
-         did_you_mean(text, published) + "`torchwatch build list` lists the known ones";
+  return "unknown build " + quoted(text) + ": " + allowed + did_you_mean(text, published) +
+         "`torchwatch build list` lists the known ones";
 }
 
 bool is_release(const std::string& text) {

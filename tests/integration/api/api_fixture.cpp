@@ -101,7 +101,7 @@ Api::Api(events::FeedLimits limits)
   routes = api::routes(
       {*database, clock, random, [this] { ++woken; }, [this] { return service_now(); },
        [this](Id id, DecisionKind kind, const std::string& by, const std::string& reason) {
-         return decide(id, kind, {by, reason, clock.wall_now()});
+         return IncidentStore(*database).decide(id, kind, {by, reason, clock.wall_now()});
        },
        [this](const std::string& revoked) {
          ++tokens_changed;
@@ -140,24 +140,6 @@ Api::Api(events::FeedLimits limits)
   settings.cors_origins = {"https://grafana.example"};
   settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
-}
-
-/// As the daemon does it, without what is sent to the tracker.
-Status Api::decide(Id id, DecisionKind kind, const Decision& decision) const {
-  IncidentStore incidents(*database);
-  switch (kind) {
-    case DecisionKind::acknowledged:
-      return incidents.acknowledge(id, decision);
-    case DecisionKind::accepted:
-      return incidents.accept(id, decision);
-    case DecisionKind::closed:
-      return incidents.close(id, decision);
-    case DecisionKind::reopened:
-      return incidents.reopen(id, decision);
-    case DecisionKind::disputed:
-      return incidents.dispute(id, decision);
-  }
-  return {};
 }
 
 health::Report Api::service_now() {

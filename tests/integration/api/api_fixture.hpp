@@ -55,8 +55,6 @@ struct Api {
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, a run, all with id 1 but the second build.
   void fill();
-  torchwatch::Status decide(torchwatch::storage::Id, torchwatch::storage::DecisionKind,
-                            const torchwatch::storage::Decision&) const;
   /// One more open incident of the first comparison (after `fill`); its id.
   torchwatch::storage::Id add_incident(const std::string& key);
   /// One series of the first build compared with itself (after `fill`).

@@ -14,10 +14,10 @@
 
 #include "memory_folder.hpp"
 #include "printed.hpp"
+#include "stored_command_line.hpp"
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -84,8 +84,8 @@ struct Place {
                                                "[executor]\nmachine_lock = \"" +
                                                folder.path().filename().string() + "\"\n");
     const auto database = open(false);
-    const Id baseline = ready_build(*database, "2.14.0.dev20260816");
-    const Id candidate = ready_build(*database, "2.14.0.dev20260817");
+    const Id baseline = ready_build(*database, "2.14.0.dev20260816", BuildOrigin::folder);
+    const Id candidate = ready_build(*database, "2.14.0.dev20260817", BuildOrigin::folder);
     ComparisonStore comparisons(*database);
     const auto comparison =
         comparisons.open({Purpose::requested, candidate, baseline}, kNow).value();
@@ -119,15 +119,6 @@ struct Place {
     configure("[source]\nrepository = \"" + repository.path().string() +
               "\"\n[build]\nrecipe = \"/bin/true\"\n");
     return {first, second};
-  }
-
-  static Id ready_build(Database& database, const std::string& name) {
-    BuildStore builds(database);
-    auto row = builds.discover(BuildOrigin::folder, name).value();
-    row.version = "2.14.0";
-    row.content_hash = "hash of " + name;
-    row.folder = "/builds/" + name;
-    return builds.mark_ready(row).value().id;
   }
 
   std::unique_ptr<Database> open(bool read_only) const {

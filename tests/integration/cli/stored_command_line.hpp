@@ -27,9 +27,10 @@ using namespace storage;
 
 inline constexpr WallMillis kNow = 1'786'935'845'000;  // 2026-08-17T03:04:05Z
 
-inline Id ready_build(Database& database, const std::string& name) {
+inline Id ready_build(Database& database, const std::string& name,
+                      BuildOrigin origin = BuildOrigin::nightly) {
   BuildStore builds(database);
-  auto row = builds.discover(BuildOrigin::nightly, name).value();
+  auto row = builds.discover(origin, name).value();
   row.version = "2.14.0";
   row.content_hash = "hash of " + name;
   row.folder = "/builds/" + name;

@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "stored_command_line.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/terminal/output.hpp"
@@ -117,22 +117,13 @@ std::size_t widest(const std::string& text) {
   return std::max(most, terminal::width_of(line));
 }
 
-Id ready_build(Database& database, const std::string& name) {
-  BuildStore builds(database);
-  auto row = builds.discover(BuildOrigin::nightly, name).value();
-  row.version = "2.14.0";
-  row.content_hash = "hash of " + name;
-  row.folder = "/builds/" + name;
-  return builds.mark_ready(row).value().id;
-}
-
 /// A database with an incident, and a configuration that names it.
 struct State {
   State() {
     file = folder.write("torchwatch.toml", "[storage]\npath = \"db.sqlite\"\n").string();
     const auto database = Database::open({folder.path() / "db.sqlite", "", false}).value();
-    const auto baseline = ready_build(*database, "2.14.0.dev20260816");
-    const auto candidate = ready_build(*database, "2.14.0.dev20260817");
+    const auto baseline = test::ready_build(*database, "2.14.0.dev20260816");
+    const auto candidate = test::ready_build(*database, "2.14.0.dev20260817");
     const auto comparison =
         ComparisonStore(*database).open({Purpose::nightly, candidate, baseline}, kNow).value();
     IncidentRow row;

@@ -35,6 +35,8 @@ class IncidentStore {
   Status reopen(Id incident, const Decision&);
   /// Keeps that the commit which an open incident names is held for the wrong one.
   Status dispute(Id incident, const Decision&);
+  /// Makes the decision of that kind.
+  Status decide(Id incident, DecisionKind, const Decision&);
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);

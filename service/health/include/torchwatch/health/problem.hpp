@@ -21,6 +21,9 @@ struct Problem {
 /// Returns the detail where the reader may see paths and there is one, else the sentence.
 const std::string& text_of(const Problem&, bool is_trusted);
 
+/// Returns every source of problems: parts of the service, alarms, kinds of items.
+std::vector<std::string> sources();
+
 /// Returns what a stranger reads about a source: "disk", "comparison".
 std::string sentence_on(const std::string& source);
 

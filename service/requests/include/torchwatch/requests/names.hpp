@@ -13,6 +13,9 @@ namespace torchwatch::requests {
 /// builds that others made, and commits beside [source] branch.
 enum class Asking { from_this_machine, from_elsewhere };
 
+/// Quotes a text that somebody sent, as much of it as a message shows.
+std::string quoted(const std::string& text);
+
 /// Says that there is no such build, what is allowed, and which of the `published` was probably
 /// meant.
 std::string unknown_build(const std::string& text, Asking,
