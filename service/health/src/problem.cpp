@@ -31,6 +31,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSentenc
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
     {"alarm", "data that should have come did not"},
 }};
+/// The kinds of items of which each waits by itself; the channel is a part of the service.
+constexpr std::array kItemKinds{storage::ItemKind::build, storage::ItemKind::comparison,
+                                storage::ItemKind::bisection, storage::ItemKind::request};
 constexpr std::string_view kPutOff = "put off, and tried again later; `torchwatch status` says why";
 
 Problem problem_of(const storage::SetbackRow& row) {
@@ -52,18 +55,19 @@ Problem problem_of(const storage::AlarmRow& row) {
 
 }  // namespace
 
+bool is_of_item(const Problem& problem) {
+  return std::ranges::any_of(kItemKinds,
+                             [&](auto kind) { return problem.source == to_string(kind); });
+}
+
 const std::string& text_of(const Problem& problem, bool is_trusted) {
   return is_trusted && !problem.detail.empty() ? problem.detail : problem.sentence;
 }
 
 std::vector<std::string> sources() {
-  using storage::ItemKind;
   std::vector<std::string> all;
   for (const auto& [source, sentence] : kSentences) all.emplace_back(source);
-  for (const auto kind :
-       {ItemKind::build, ItemKind::comparison, ItemKind::bisection, ItemKind::request}) {
-    all.emplace_back(to_string(kind));
-  }
+  for (const auto kind : kItemKinds) all.emplace_back(to_string(kind));
   return all;
 }
 

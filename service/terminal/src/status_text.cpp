@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <ostream>
 
@@ -35,13 +34,8 @@ std::size_t dead_messages(const StatusFacts& facts) {
 
 /// The problems that concern the whole service. Those of items are listed with what they wait for.
 std::vector<health::Problem> problems_of_service(const StatusFacts& facts) {
-  constexpr std::array kItems{storage::ItemKind::build, storage::ItemKind::comparison,
-                              storage::ItemKind::bisection, storage::ItemKind::request};
   auto problems = facts.service.report.problems;
-  std::erase_if(problems, [&](const health::Problem& problem) {
-    return std::ranges::any_of(kItems,
-                               [&](auto kind) { return problem.source == to_string(kind); });
-  });
+  std::erase_if(problems, health::is_of_item);
   return problems;
 }
 

@@ -18,6 +18,9 @@ struct Problem {
   std::string detail = {};        ///< what is wrong, where, by how much, what to do; may be empty
 };
 
+/// Returns whether the problem is that an item of work waits, and not about the whole service.
+bool is_of_item(const Problem&);
+
 /// Returns the detail where the reader may see paths and there is one, else the sentence.
 const std::string& text_of(const Problem&, bool is_trusted);
 
