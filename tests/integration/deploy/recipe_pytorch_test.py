@@ -80,7 +80,7 @@ class PyTorch(ScriptTest):
     def test_a_commit_is_built_with_its_submodules_and_named_last(self) -> None:
         done = self.build()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue((self.work / "source" / "third_party" / "part" / "part.cpp").exists())
+        self.assertTrue((self.work / "0" / "source" / "third_party" / "part" / "part.cpp").exists())
         self.assertEqual((self.prefix / "build-hash").read_text(), self.commit + "\n")
         self.assertEqual(
             (self.prefix / "build-version").read_text(), f"2.13.0a0+git{self.commit[:7]}\n"
@@ -97,10 +97,38 @@ class PyTorch(ScriptTest):
 
     def test_leftovers_of_one_commit_are_gone_for_the_next(self) -> None:
         self.build("first")
-        (self.work / "source" / "stray.cpp").touch()
-        (self.work / "source" / "third_party" / "part" / "stray.cpp").touch()
+        (self.work / "0" / "source" / "stray.cpp").touch()
+        (self.work / "0" / "source" / "third_party" / "part" / "stray.cpp").touch()
         self.assertEqual(self.build("second").returncode, 0)
         self.assertEqual(sorted(self.work.rglob("stray.cpp")), [])
+
+    def test_options_of_the_user_reach_cmake_and_each_builder_has_a_work_tree(self) -> None:
+        options = "-DUSE_MKLDNN=OFF -DUSE_FBGEMM=OFF"
+        done = self.build(TORCHWATCH_PYTORCH_OPTIONS=options, TORCHWATCH_BUILDER=1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        configure = (self.work / "calls").read_text().splitlines()[0]
+        self.assertTrue(configure.endswith(options), configure)
+        self.assertTrue((self.work / "1" / "source" / "main.cpp").exists())
+
+    def test_a_git_that_was_killed_does_not_keep_later_commits_from_being_built(self) -> None:
+        self.build("first")
+        tree = self.work / "0" / "source" / ".git"
+        for lock in ("index.lock", "HEAD.lock", "modules/third_party/part/index.lock"):
+            (tree / lock).touch()
+        done = self.build("second")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_damaged_work_tree_is_made_anew(self) -> None:
+        self.build("first")
+        (self.work / "0" / "source" / ".git" / "HEAD").write_text("half")
+        done = self.build("second")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("made anew", done.stderr)
+
+    def test_a_commit_that_the_clone_lacks_is_said_to_be_missing_there(self) -> None:
+        done = self.build(TORCHWATCH_COMMIT="a" * 40)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"in {self.clone}: fetch it there", done.stderr)
 
     def test_what_does_not_compile_is_unbuildable(self) -> None:
         self.stand_in("cmake", "[[ $1 != --build ]] || { echo 'a.cpp:1: error: no'; exit 1; }\n")
