@@ -27,7 +27,7 @@ foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
     PATTERN "Install.cmake" EXCLUDE)
 endforeach()
 install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
-install(FILES deploy/wheel_file.py DESTINATION ${torchwatch_share}/deploy)
+install(DIRECTORY deploy/fetching DESTINATION ${torchwatch_share}/deploy FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
 
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md torchwatch.example.toml

@@ -39,6 +39,9 @@ configure_and_build() {
   cd "$checkout" || fail "cannot enter $checkout"
   cmake --preset "$preset" -Wno-dev --log-level=WARNING ||
     fail "cmake could not configure preset $preset, see above. To start afresh: rm -r build/$preset"
-  cmake --build --preset "$preset" --parallel "$(compilers)" ${target:+--target "${target[@]}"} ||
+  # On a terminal ninja rewrites one line; elsewhere it would write hundreds.
+  local quiet=()
+  [[ -t 1 ]] || quiet=(-- --quiet)
+  cmake --build --preset "$preset" --parallel "$(compilers)" ${target:+--target "${target[@]}"} "${quiet[@]}" ||
     fail "the build failed, see above. By hand: cmake --build --preset $preset"
 }

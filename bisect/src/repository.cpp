@@ -8,8 +8,7 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
   const auto object = git_make<ObjectHandle>(
       code, [&](git_object** out) { return git_revparse_single(out, handle.get(), spec.c_str()); });
   if (!object && code == GIT_EAMBIGUOUS) {
-    return fail(ErrorCode::not_found,
-                "repository " + path + ": \"" + spec + "\" is ambiguous: name more digits of it");
+    return fail(ErrorCode::invalid, "unknown commit \"" + spec + "\": name 4 hex digits or more");
   }
   if (!object && (code == GIT_ENOTFOUND || code == GIT_EINVALIDSPEC)) {
     return fail(ErrorCode::not_found, "[source] repository " + path + " has no commit \"" + spec +

@@ -74,7 +74,7 @@ std::string reason_of(const Answer& answer, const std::string& limit) {
     case Outcome::did_not_reproduce:
       return "Measured again side by side, the two ends do not differ.";
     case Outcome::found:
-      return "Each culprit was measured directly against its parent.";
+      return "Each culprit was measured against the commit before it that builds.";
     case Outcome::partly_found:
       return limit.empty() ? "A part of the change could not be traced to a commit." : limit;
     case Outcome::not_told_apart:

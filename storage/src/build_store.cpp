@@ -10,7 +10,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT id, origin, name, version, embedded_commit, trunk_commit, content_hash, folder, state, "
-    "reason, unusable FROM build ";
+    "reason, unusable, fingerprint, place FROM build ";
 
 BuildRow row_of(Query& row) {
   return BuildRow{.id = row.take<Id>(),
@@ -23,7 +23,9 @@ BuildRow row_of(Query& row) {
                   .folder = row.take<std::string>(),
                   .state = row.take<BuildState>(),
                   .reason = row.take<std::string>(),
-                  .unusable = row.take<std::string>()};
+                  .unusable = row.take<std::string>(),
+                  .fingerprint = row.take<std::string>(),
+                  .place = row.take<std::int64_t>()};
 }
 
 BuildRow located(const Connection& connection, BuildRow row) {
@@ -85,22 +87,42 @@ Result<BuildRow> BuildStore::mark_ready(const BuildRow& tree) {
                       : insert_discovered(connection, tree.origin, tree.name, tree.content_hash);
     execute(connection,
             "UPDATE build SET version = ?, embedded_commit = ?, trunk_commit = ?, "
-            "content_hash = ?, folder = ?, state = ?, reason = '' WHERE id = ?",
+            "content_hash = ?, folder = ?, state = ?, reason = '', fingerprint = ? WHERE id = ?",
             tree.version, tree.embedded_commit, tree.trunk_commit, tree.content_hash,
-            stored_path(connection, tree.folder), BuildState::ready, id);
+            stored_path(connection, tree.folder), BuildState::ready, tree.fingerprint, id);
+    // It was published again as it was.
+    if (id != tree.id) {
+      execute(connection, "DELETE FROM build WHERE id = ? AND state <> ?", tree.id,
+              BuildState::ready);
+    }
     return build_of(connection, id);
   });
 }
 
-Result<BuildRow> BuildStore::reject(Id id, const std::string& reason) {
+Result<BuildRow> BuildStore::replace(const BuildRow& build) {
   return write(database_, [&](Connection& connection) -> Result<BuildRow> {
-    const int changed =
-        execute(connection, "UPDATE build SET state = ?, reason = ? WHERE id = ? AND state <> ?",
-                BuildState::rejected, reason, id, BuildState::ready);
+    return build_of(connection, insert_discovered(connection, build.origin, build.name, ""));
+  });
+}
+
+Result<BuildRow> BuildStore::reject(Id id, const std::string& reason,
+                                    const std::string& fingerprint) {
+  return write(database_, [&](Connection& connection) -> Result<BuildRow> {
+    const int changed = execute(
+        connection,
+        "UPDATE build SET state = ?, reason = ?, fingerprint = ? WHERE id = ? AND state <> ?",
+        BuildState::rejected, reason, fingerprint, id, BuildState::ready);
     TW_TRY(auto row, build_of(connection, id));
     if (changed == 1) return row;
     return fail(ErrorCode::conflict, "build " + row.name + " is ready and cannot be rejected: " +
                                          "a damaged tree is a new content hash");
+  });
+}
+
+Status BuildStore::set_place(Id id, std::int64_t place) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE build SET place = ? WHERE id = ?", place, id);
+    return {};
   });
 }
 

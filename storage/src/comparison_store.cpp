@@ -271,6 +271,16 @@ Result<std::optional<ComparisonRow>> ComparisonStore::nightly_of(Id candidate) {
   });
 }
 
+Result<std::optional<ComparisonRow>> ComparisonStore::recheck_of(Id incident, Id candidate) {
+  return read(database_, [&](Connection& connection) {
+    return first_row(Query(connection,
+                           kSelect + "WHERE purpose = 'recheck' AND incident_id = ? "
+                                     "AND candidate_id = ? ORDER BY id DESC LIMIT 1",
+                           incident, candidate),
+                     row_of);
+  });
+}
+
 Result<std::vector<SelfTestTally>> ComparisonStore::self_tests() {
   return read(database_, [](Connection& connection) {
     return all_rows(Query(connection,

@@ -201,6 +201,15 @@ Status IncidentStore::add_recurrence(Id incident, Id comparison) {
   });
 }
 
+Result<std::vector<Id>> IncidentStore::recurrences_of(Id incident) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(
+        Query(connection, "SELECT comparison_id FROM recurrence WHERE incident_id = ? ORDER BY 1",
+              incident),
+        +[](Query& row) { return row.take<Id>(); });
+  });
+}
+
 Status IncidentStore::acknowledge(Id incident, const Decision& decision) {
   return write(database_, [&](Connection& connection) {
     const int changed = execute(

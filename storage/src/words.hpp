@@ -115,9 +115,9 @@ template <>
 struct Words<storage::ItemKind> {
   using enum storage::ItemKind;
   static constexpr std::string_view kKind = "kind of an item";
-  static constexpr std::array kAll{Word{channel, "channel"}, Word{build, "build"},
+  static constexpr std::array kAll{Word{channel, "channel"},       Word{build, "build"},
                                    Word{comparison, "comparison"}, Word{bisection, "bisection"},
-                                   Word{request, "request"}};
+                                   Word{request, "request"},       Word{source, "source"}};
 };
 
 template <>

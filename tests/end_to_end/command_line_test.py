@@ -65,8 +65,9 @@ class BadConfiguration(CommandTest):
 
     def test_a_missing_channel_folder_is_named(self) -> None:
         self.configure('[channel]\npath = "nowhere"\n')
-        done = self.expect(2, "nightly")
+        done = self.expect(3, "nightly")
         self.assertIn("nowhere", done.stderr)
+        self.assertFalse((self.folder / "state").exists())
 
 
 class BadBuilds(CommandTest):
@@ -163,7 +164,7 @@ class Database(CommandTest):
         self.assertEqual(path.read_bytes(), before)
 
     def test_a_channel_without_builds_says_so(self) -> None:
-        self.assertIn("no build", self.expect(2, "nightly").stderr)
+        self.assertIn("no build", self.expect(3, "nightly").stderr)
 
 
 if __name__ == "__main__":

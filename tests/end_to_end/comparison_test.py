@@ -1,5 +1,6 @@
-"""A whole comparison of the real command on real LibTorch builds, killed at ten points; then the
-real daemon on what it left. One story, in the order in which a user would live it."""
+"""A whole comparison of the real command on real LibTorch builds from a package index, killed at
+ten points; then the real daemon on what it left. One story, in the order in which a user would live
+it."""
 
 import io
 import json
@@ -20,6 +21,11 @@ from typing import Any
 
 from command import CHECKOUT, LIBTORCH, TORCHWATCH
 
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
+
+from tree_wheel import write_wheel
+from wheel_index import Index
+
 # In the order in which a comparison comes by; each kills the process that reaches it so often.
 KILLS = (
     "publish.before_folder_rename:1",
@@ -35,7 +41,7 @@ KILLS = (
 )
 
 
-def configuration(folder: Path) -> Path:
+def configuration(folder: Path, index: Index) -> Path:
     """Builds and kits are kept in the folder too: where an earlier run's lay, nothing would be
     built that a kill could meet."""
     recipe = folder / "recipe.sh"
@@ -49,6 +55,10 @@ def configuration(folder: Path) -> Path:
     token.chmod(0o600)
     path = folder / "torchwatch.toml"
     path.write_text(f"""
+[channel]
+kind = "wheel-index"
+index = "{index.url}"
+flavour = "cpu"
 [source]
 repository = "pytorch.git"
 [build]
@@ -70,6 +80,7 @@ token_file = "token"
 class Comparison(unittest.TestCase):
     folder: Path
     truth: dict[str, Any]
+    index: Index
     configuration: Path
 
     @classmethod
@@ -93,10 +104,15 @@ class Comparison(unittest.TestCase):
         )
         cls.truth = json.loads((cls.folder / "truth.json").read_text())
         (cls.folder / "truth.json").unlink()
-        cls.configuration = configuration(cls.folder)
+        cls.index = Index()
+        for tree in sorted((cls.folder / "nightlies").iterdir()):
+            cls.index.add_file(write_wheel(tree, cls.folder))
+        shutil.rmtree(cls.folder / "nightlies")
+        cls.configuration = configuration(cls.folder, cls.index)
 
     @classmethod
     def tearDownClass(cls) -> None:
+        cls.index.close()
         shutil.rmtree(cls.folder)
 
     def command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

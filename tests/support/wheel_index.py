@@ -5,13 +5,17 @@ import functools
 import hashlib
 import http.server
 import io
+import json
+import mmap
 import os
+import re
 import subprocess
 import tempfile
 import threading
 import urllib.parse
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 COMMIT = "cf30153c4c131c8164ee7798e5022d810682e2cb"
@@ -53,6 +57,7 @@ def library(name: str, *needed: str) -> bytes:
 def torch_members(
     version: str = "1.2.3+cu130",
     needed: Sequence[str] = ("libc10.so", "libcupti.so.13", "libcudart.so.13"),
+    commit: str = COMMIT,
 ) -> Members:
     """The files of an ordinary wheel, whose CPU part needs two libraries of CUDA."""
     return {
@@ -62,7 +67,7 @@ def torch_members(
         "torch/lib/libtorch_cuda.so": library("libtorch_cuda.so"),
         "torch/lib/libtorch_python.so": library("libtorch_python.so"),
         "torch/include/torch/torch.h": b"// torch\n",
-        "torch/version.py": f"__version__ = '{version}'\ngit_version = '{COMMIT}'\n".encode(),
+        "torch/version.py": f"__version__ = '{version}'\ngit_version = '{commit}'\n".encode(),
         "torch/nn/modules.py": b"# Python\n",
     }
 
@@ -104,15 +109,48 @@ def wheel_of(
     return file.getvalue()
 
 
+@dataclass
+class Served:
+    """A file of the index, and what the index says of it."""
+
+    content: bytes | mmap.mmap
+    sha256: str  # that the index names; empty: none
+    yanked: bool = False
+    uploaded: str = ""
+    etag: str = ""  # empty: the server cannot tell whether the file is the same
+
+
+def archive_of(members: Members) -> bytes:
+    """The bytes of a LibTorch archive."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    return file.getvalue()
+
+
+def archive_members(version: str) -> Members:
+    """The files of a LibTorch archive."""
+    return {
+        "libtorch/lib/libc10.so": library("libc10.so"),
+        "libtorch/lib/libtorch_cpu.so": library("libtorch_cpu.so", "libc10.so"),
+        "libtorch/include/torch/torch.h": b"// torch\n",
+        "libtorch/bin/protoc": b"not wanted",
+        "libtorch/build-version": f"{version}\n".encode(),
+        "libtorch/build-hash": f"{COMMIT}\n".encode(),
+    }
+
+
 class Index:
     """Serves wheels at `url` until `close`, each with its hash. Keeps which were asked for."""
 
     def __init__(self) -> None:
-        self.wheels: dict[
-            str, tuple[bytes, str]
-        ] = {}  # file name: (bytes, hash that the index names)
-        self.cut_off: set[str] = set()  # file names of which half is sent
-        self.downloaded: list[str] = []
+        self.wheels: dict[str, Served] = {}  # by file name
+        self.speaks_json = False  # PEP 691, to those who take it
+        self.half_written = False  # the page ends in the middle
+        self.statuses: dict[str, int] = {}  # what a path is answered with instead
+        self.cut_off: dict[str, int] = {}  # file name: how often half of what is asked is sent
+        self.downloaded: list[str] = []  # file names, with ":BYTE" where the rest was asked for
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -124,12 +162,26 @@ class Index:
         }
         self.add(name, version, members, record)
 
-    def add(self, name: str, version: str, members: Members, record: str | None = None) -> None:
+    def add(
+        self,
+        name: str,
+        version: str,
+        members: Members,
+        record: str | None = None,
+        tag: str = "py3-none-any",
+    ) -> Served:
         content = wheel_of(name, version, members, record)
-        self.wheels[f"{name}-{version}-py3-none-any.whl"] = (
-            content,
-            hashlib.sha256(content).hexdigest(),
-        )
+        served = Served(content, hashlib.sha256(content).hexdigest())
+        self.wheels[f"{name}-{version}-{tag}.whl"] = served
+        return served
+
+    def add_file(self, wheel: Path) -> Served:
+        """Publishes a wheel that lies on the disk."""
+        with wheel.open("rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self.wheels[wheel.name] = Served(content, digest)
+        return self.wheels[wheel.name]
 
     def serve_release(self) -> None:
         """Publishes PyTorch and the two packages of NVIDIA that it needs."""
@@ -150,32 +202,96 @@ class Index:
         self.server.shutdown()
         self.server.server_close()
 
-    def page_of(self, package: str) -> str:
-        names = [file for file in self.wheels if file.split("-")[0].replace("_", "-") == package]
-        return "".join(
-            f'<a href="/files/{file}#sha256={self.wheels[file][1]}">{file}</a>\n' for file in names
-        )
+    def files_of(self, package: str) -> list[str]:
+        return [file for file in self.wheels if file.split("-")[0].replace("_", "-") == package]
+
+    def link_to(self, file: str) -> str:
+        about = self.wheels[file]
+        fragment = f"#sha256={about.sha256}" if about.sha256 else ""
+        attributes = ' data-yanked=""' if about.yanked else ""
+        attributes += f' data-upload-time="{about.uploaded}"' if about.uploaded else ""
+        address = urllib.parse.quote(file)
+        return f'<a href="/files/{address}{fragment}"{attributes}>{file}</a><br/>\n'
+
+    def page_of(self, package: str) -> bytes:
+        links = "".join(self.link_to(file) for file in self.files_of(package))
+        end = "" if self.half_written else "</body></html>"
+        return f"<!DOCTYPE html><html><body>\n{links}{end}".encode()
+
+    def json_of(self, package: str) -> bytes:
+        files = [
+            {
+                "filename": file,
+                "url": f"/files/{urllib.parse.quote(file)}",
+                "hashes": {"sha256": about.sha256} if about.sha256 else {},
+                "yanked": about.yanked,
+                "size": len(about.content),
+                "upload-time": about.uploaded or None,
+            }
+            for file, about in self.wheels.items()
+            if file in self.files_of(package)
+        ]
+        page = {"meta": {"api-version": "1.1"}, "name": package, "files": files}
+        text = json.dumps(page).encode()
+        return text[: len(text) // 2] if self.half_written else text
 
     def handler(self) -> type[http.server.BaseHTTPRequestHandler]:
-        index = self
+        return type("Handler", (Handler,), {"index": self})
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                _, kind, name = urllib.parse.unquote(self.path).split("/")[:3]
-                if kind == "files":
-                    index.downloaded.append(name)
-                    self.answer(index.wheels[name][0], cut_off=name in index.cut_off)
-                else:
-                    self.answer(index.page_of(name).encode())
 
-            def answer(self, content: bytes, *, cut_off: bool = False) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content[: len(content) // 2] if cut_off else content)
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers for the index that it belongs to."""
 
-            def log_message(self, *_: object) -> None:
-                pass
+    index: Index
 
-        return Handler
+    def do_GET(self) -> None:
+        path = urllib.parse.unquote(self.path)
+        kind, name = path.split("/")[1:3]
+        if path in self.index.statuses:
+            self.send_error(self.index.statuses[path])
+        elif kind == "files":
+            self.send_file(name)
+        elif self.index.speaks_json and "v1+json" in self.headers.get("Accept", ""):
+            self.answer(self.index.json_of(name), "application/vnd.pypi.simple.v1+json")
+        else:
+            self.answer(self.index.page_of(name), "text/html")
+
+    def do_HEAD(self) -> None:
+        about = self.index.wheels.get(urllib.parse.unquote(self.path).rpartition("/")[2])
+        self.send_response(200 if about else 404)
+        if about:
+            self.send_header("Content-Length", str(len(about.content)))
+            self.send_header("ETag", about.etag)
+        self.end_headers()
+
+    def answer(self, content: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def send_file(self, name: str) -> None:
+        about = self.index.wheels[name]
+        first = self.first_byte(about)
+        self.index.downloaded.append(f"{name}:{first}" if first else name)
+        content = about.content[first:]
+        self.send_response(206 if first else 200)
+        self.send_header("Content-Length", str(len(content)))
+        if about.etag:
+            self.send_header("ETag", about.etag)
+        if first:
+            whole = len(about.content)
+            self.send_header("Content-Range", f"bytes {first}-{whole - 1}/{whole}")
+        self.end_headers()
+        is_cut = self.index.cut_off.get(name, 0) > 0
+        self.index.cut_off[name] = self.index.cut_off.get(name, 0) - 1
+        self.wfile.write(content[: len(content) // 2] if is_cut else content)
+
+    def first_byte(self, about: Served) -> int:
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        is_same = about.etag and self.headers.get("If-Range") == about.etag
+        return int(wanted[1]) if wanted and is_same else 0
+
+    def log_message(self, *_: object) -> None:
+        pass

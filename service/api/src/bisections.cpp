@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
@@ -15,7 +18,7 @@ Status check_spec(const json& body) {
   TW_TRY_VOID(check_selection(body));
   TW_TRY_VOID(word_member(body, "device", parse_device));
   TW_TRY_VOID(word_member(body, "mode", parse_mode));
-  TW_TRY_VOID(word_member(body, "variant", parse_variant));
+  TW_TRY_VOID(word_member(body, "variant", parse_asked_variant));
   TW_TRY_VOID(word_member(body, "metric", parse_metric));
   if (good.empty() != bad.empty()) {
     return fail(ErrorCode::invalid, "good and bad must be given together");
@@ -41,14 +44,40 @@ json bisection_json(const storage::BisectionRow& row, const Request& request) {
   return out;
 }
 
+/// Reads ?commit=, the first digits of a commit; empty where it is not given. Errors: invalid.
+Result<std::string> commit_of(const http::Page& page) {
+  const auto given = page.filters.find("commit");
+  if (given == page.filters.end()) return std::string();
+  const auto& text = given->second;
+  constexpr std::size_t kDigitsMin = 4;
+  constexpr std::size_t kDigitsMax = 40;
+  const bool is_commit = text.size() >= kDigitsMin && text.size() <= kDigitsMax &&
+                         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (is_commit) return text;
+  return fail(ErrorCode::invalid, "invalid commit \"" + text.substr(0, 100) +
+                                      "\": must be its first 4 to 40 digits, such as 33de6cd2393f");
+}
+
+/// Whether the commit is an end of the search, or one that it named; none is one of all.
+bool concerns(const storage::BisectionRow& row, const std::string& commit) {
+  if (row.good.starts_with(commit) || row.bad.starts_with(commit)) return true;
+  return std::ranges::any_of(report::causes_of(row), [&](const auto& cause) {
+    return std::ranges::any_of(cause.commits,
+                               [&](const auto& named) { return named.sha.starts_with(commit); });
+  });
+}
+
 }  // namespace
 
 Result<Reply> list_bisections(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request, {"state"}));
+  TW_TRY(const auto page, http::page_of(request, {"state", "commit"}));
   TW_TRY_VOID(check_word<storage::BisectionState>(page, "state"));
+  TW_TRY(const auto commit, commit_of(page));
   return list_fitting<storage::BisectionStore>(
       "bisections", page, backend,
-      [&](const auto& row) { return page.admits("state", to_string(row.state)); },
+      [&](const auto& row) {
+        return page.admits("state", to_string(row.state)) && concerns(row, commit);
+      },
       [&](const auto& row) -> Result<json> { return bisection_json(row, request); });
 }
 

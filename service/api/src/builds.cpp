@@ -20,7 +20,8 @@ json build_json(const storage::BuildRow& build, const Request& request) {
           {"embedded_commit", text_or_null(build.embedded_commit)},
           {"trunk_commit", text_or_null(build.trunk_commit)},
           {"content_hash", text_or_null(build.content_hash)},
-          {"reason", text_of(build.reason, request)}};
+          {"reason", text_of(build.reason, request)},
+          {"unusable", text_of(build.unusable, request)}};
 }
 
 }  // namespace

@@ -51,11 +51,12 @@ json summary_json(const storage::ComparisonRow& comparison) {
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   storage::BuildStore builds(backend.database);
-  TW_TRY(const auto page, http::page_of(request, {"state", "purpose"}));
+  TW_TRY(const auto page, http::page_of(request, {"state", "purpose", "from", "to"}));
   TW_TRY_VOID(check_word<storage::ComparisonState>(page, "state"));
   TW_TRY_VOID(check_word<storage::Purpose>(page, "purpose"));
-  const auto fits = [&page](const auto& row) {
-    return page.admits("state", to_string(row.state)) &&
+  TW_TRY(const auto days, days_of(page));
+  const auto fits = [&](const auto& row) {
+    return days.have(row.created_at) && page.admits("state", to_string(row.state)) &&
            page.admits("purpose", to_string(row.purpose));
   };
   return list_fitting<storage::ComparisonStore>(
@@ -116,7 +117,7 @@ Result<Reply> cancel_comparison(const Request& request, const Backend& backend) 
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::ComparisonStore(backend.database)
-                             .cancel(id, "cancelled by a person", backend.clock.wall_now()));
+                             .cancel(id, "by a person", backend.clock.wall_now()));
   return http::object_reply({{"id", row.id}, {"state", to_string(row.state)}});
 }
 

@@ -101,6 +101,17 @@ std::string path_of(const Series&);
 Result<http::Page> filters_of_whole_list(const Request&, const std::string& what,
                                          std::initializer_list<std::string_view> filters);
 
+/// The days that ?from= and ?to= name, both included, in UTC.
+struct Days {
+  storage::WallMillis from = 0;
+  storage::WallMillis until = INT64_MAX;  ///< the first moment after them
+
+  bool have(storage::WallMillis time) const { return time >= from && time < until; }
+};
+
+/// Reads the filters `from` and `to`. Errors: invalid, for what is no date.
+Result<Days> days_of(const http::Page&);
+
 /// Refuses a filter's text that is no word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>
 Status check_word(const http::Page& page, const std::string& filter) {
@@ -139,11 +150,11 @@ Result<Reply> list_fitting(const char* name, const http::Page& page, const Backe
       }
     }
     if (static_cast<int>(rows.size()) < at_once) {
-      return http::list_reply(name, std::move(entries), std::nullopt);
+      return http::list_reply(name, std::move(entries), page, std::nullopt);
     }
     before = rows.back().id;
   }
-  return http::list_reply(name, std::move(entries), before);
+  return http::list_reply(name, std::move(entries), page, before);
 }
 
 /// Checks the members that say what of the suite is measured: "workloads", "configurations",

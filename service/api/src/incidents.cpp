@@ -27,6 +27,17 @@ json message_json(const storage::OutboxRow& message, const Request& request) {
           {"body", text_of(message.body, request)}};
 }
 
+/// An incident with where it is found: as JSON, as a page, as an issue.
+json incident_json(const IncidentRow& row, const Backend& backend) {
+  auto out = with_url(report::json_of(row), "/api/v1/incidents");
+  out["html_url"] = "/incidents/" + std::to_string(row.id);
+  const bool has_issue = row.issue_number && !backend.issues_address.empty();
+  out["issue_url"] =
+      has_issue ? json(backend.issues_address + "/issues/" + std::to_string(*row.issue_number))
+                : json(nullptr);
+  return out;
+}
+
 /// The name of who asks: the one that the body says, or the user's on this machine, or the token's.
 /// Errors: invalid.
 Result<std::string> who_asks(const Request& request, const json& body) {
@@ -71,7 +82,10 @@ Result<Asked> asked_of(const Request& request, DecisionKind kind) {
   TW_TRY(asked.by, who_asks(request, body));
   TW_TRY(asked.reason, text_member(body, "reason", kReasonMax));
   const bool lacks_reason = kind == DecisionKind::accepted && asked.reason.empty();
-  if (lacks_reason) return fail(ErrorCode::invalid, "missing why it is accepted: give reason");
+  if (lacks_reason) {
+    return fail(ErrorCode::invalid,
+                "say why it is accepted, as \"reason\" (on the command line --reason)");
+  }
   return asked;
 }
 
@@ -90,25 +104,25 @@ Result<Reply> decide(const Request& request, const Backend& backend, DecisionKin
   TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
   if (!decided && !is_made(incident, asked)) return fail(decided.error());
   if (backend.request_arrived) backend.request_arrived();  // what its issue needs is due
-  return http::object_reply(with_url(report::json_of(incident), "/api/v1/incidents"));
+  return http::object_reply(incident_json(incident, backend));
 }
 
 }  // namespace
 
 Result<Reply> list_incidents(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page,
-         http::page_of(request, {"state", "kind", "workload", "configuration", "metric"}));
+  TW_TRY(const auto page, http::page_of(request, {"state", "kind", "workload", "configuration",
+                                                  "metric", "from", "to"}));
   TW_TRY_VOID(check_word<IncidentState>(page, "state"));
   TW_TRY_VOID(check_word<IncidentKind>(page, "kind"));
   TW_TRY_VOID(check_word<Metric>(page, "metric"));
-  const auto fits = [&page](const IncidentRow& row) {
-    return page.admits("state", to_string(row.state)) && page.admits("kind", to_string(row.kind)) &&
-           concerns(row, page);
+  TW_TRY(const auto days, days_of(page));
+  const auto fits = [&](const IncidentRow& row) {
+    return days.have(row.opened_at) && page.admits("state", to_string(row.state)) &&
+           page.admits("kind", to_string(row.kind)) && concerns(row, page);
   };
   return list_fitting<storage::IncidentStore>(
-      "incidents", page, backend, fits, [](const auto& row) -> Result<json> {
-        return with_url(report::json_of(row), "/api/v1/incidents");
-      });
+      "incidents", page, backend, fits,
+      [&](const auto& row) -> Result<json> { return incident_json(row, backend); });
 }
 
 Result<Reply> get_incident(const Request& request, const Backend& backend) {
@@ -117,7 +131,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   storage::IncidentStore incidents(backend.database);
   TW_TRY(const auto incident, incidents.get(id));
   TW_TRY(const auto messages, incidents.outbox_of(id));
-  json out = with_url(report::json_of(incident), "/api/v1/incidents");
+  json out = incident_json(incident, backend);
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message, request));
   out["decisions"] = json::array();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "handlers.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/counts.hpp"
 
 namespace torchwatch::api {
@@ -50,15 +51,21 @@ Status add_open(prometheus::Registry& registry, const Backend& backend) {
   return {};
 }
 
-void add_problems(prometheus::Registry& registry, const Backend& backend) {
+void add_service(prometheus::Registry& registry, const Backend& backend) {
   Counts counts;
-  const auto problems =
-      backend.service_now ? backend.service_now().problems : std::vector<health::Problem>{};
+  const auto now = backend.service_now ? backend.service_now() : health::Report{};
+  const auto& problems = now.problems;
   for (const auto& problem : problems) ++counts[problem.source];
   add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
       problems.empty() ? 1 : 0);
   add(registry, "torchwatch_problems", "What does not work at present, by source", "source",
       with_zeros(std::move(counts), health::sources()));
+  add(registry, "torchwatch_build_info", "1; the label names the version of torchwatch", "version",
+      Counts{{std::string(report::program_version()), 1}});
+  if (now.free_cache_bytes) {
+    add(registry, "torchwatch_cache_disk_free_bytes", "Free bytes on the disk of [build] cache",
+        static_cast<double>(*now.free_cache_bytes));
+  }
 }
 
 }  // namespace
@@ -66,7 +73,7 @@ void add_problems(prometheus::Registry& registry, const Backend& backend) {
 Result<Reply> get_metrics(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   prometheus::Registry registry;
-  add_problems(registry, backend);
+  add_service(registry, backend);
   TW_TRY_VOID(add_open(registry, backend));
   return Reply{.status = 200,
                .content_type = "text/plain; version=0.0.4; charset=utf-8",

@@ -81,8 +81,10 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference si
   const auto& build =
       built_.emplace(side, std::get<comparison::MeasurableBuild>(std::move(made))).first->second;
   if (side && !recorded_.has_built(*side)) {
-    TW_TRY_VOID(recorded_.record(
-        CommitBuilt{.candidate = *side, .commit = sha, .content_hash = build.tree.content_hash}));
+    TW_TRY_VOID(recorded_.record(CommitBuilt{.candidate = *side,
+                                             .commit = sha,
+                                             .content_hash = build.tree.content_hash,
+                                             .origin = build.tree.origin}));
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::bisection {
 namespace {
@@ -73,14 +74,29 @@ report::RevertOutcome outcome_of(const RevertCheck* check) {
   return check->gone ? report::RevertOutcome::change_gone : report::RevertOutcome::change_stays;
 }
 
+/// What the culprit changes on the newest commit, in the first of its series that was measured.
+std::string revert_change(const RevertCheck& check, const bisect::Culprit& culprit,
+                          const BisectionSpec& spec) {
+  for (const auto& effect : culprit.effects) {
+    const auto measured = check.effects.find(effect.series);
+    if (measured == check.effects.end()) continue;
+    const auto& series = spec.series.at(effect.series).series;
+    return to_string(series) + " " +
+           report::change_text(effect_facts({.series = series, .effect = measured->second}));
+  }
+  return "";
+}
+
 report::VerificationFacts verification_of(const bisect::Culprit& culprit,
-                                          const RecordedSearch& recorded) {
+                                          const RecordedSearch& recorded,
+                                          const BisectionSpec& spec) {
   const auto* check = recorded.revert_of(culprit.classes.back());
   report::VerificationFacts facts;
   facts.parent = recorded.sha_of(culprit.parent);
   for (const auto& effect : culprit.effects) facts.pairs = std::max(facts.pairs, effect.pairs);
   facts.revert = outcome_of(check);
   if (check != nullptr) facts.revert_problem = check->reason;
+  if (check != nullptr) facts.revert_change = revert_change(*check, culprit, spec);
   return facts;
 }
 
@@ -94,7 +110,7 @@ NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorde
   // Shares that are added up may exceed 1 by their rounding.
   result.confidence = std::min(culprit.confidence, 1.0);
   result.effects = effects_of(culprit.effects, spec);
-  result.verified = report::verification_text(verification_of(culprit, recorded));
+  result.verified = report::verification_text(verification_of(culprit, recorded, spec));
   return result;
 }
 
@@ -119,6 +135,7 @@ BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& re
   result.suspects_confidence = std::min(answer.suspects_confidence, 1.0);
   result.ends = effects_of(answer.ends, spec);
   result.builds = answer.builds;
+  result.made_elsewhere = recorded.made_elsewhere();
   result.runs = answer.runs;
   for (const auto candidate : answer.skipped) {
     result.skipped.push_back({recorded.commit_of(candidate), recorded.reason_of(candidate)});

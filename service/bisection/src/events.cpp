@@ -64,7 +64,8 @@ json body_of(const RunsMeasured& event) {
 json body_of(const CommitBuilt& event) {
   return {{"candidate", event.candidate},
           {"commit", event.commit},
-          {"content_hash", event.content_hash}};
+          {"content_hash", event.content_hash},
+          {"origin", event.origin}};
 }
 
 json body_of(const CommitUnbuildable& event) {
@@ -114,6 +115,7 @@ void read(const json& body, CommitBuilt& event) {
   body.at("candidate").get_to(event.candidate);
   body.at("commit").get_to(event.commit);
   event.content_hash = body.value("content_hash", "");
+  event.origin = body.value("origin", "");
 }
 
 void read(const json& body, CommitUnbuildable& event) {

@@ -33,6 +33,7 @@ struct CommitBuilt {
   std::size_t candidate = 0;
   std::string commit;
   std::string content_hash;
+  std::string origin;  ///< the address of who made it; empty: the recipe did
 };
 
 struct CommitUnbuildable {

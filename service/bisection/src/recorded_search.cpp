@@ -98,6 +98,13 @@ bool RecordedSearch::has_built(std::size_t candidate) const {
   });
 }
 
+int RecordedSearch::made_elsewhere() const {
+  return static_cast<int>(std::ranges::count_if(events_, [](const BisectionEvent& event) {
+    const auto* built = std::get_if<CommitBuilt>(&event);
+    return built != nullptr && !built->origin.empty();
+  }));
+}
+
 bool RecordedSearch::has(const bisect::SameLibrary& same) const {
   return std::ranges::any_of(events_, [&](const BisectionEvent& event) {
     const auto* known = std::get_if<bisect::SameLibrary>(&event);

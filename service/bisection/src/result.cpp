@@ -52,6 +52,20 @@ static void from_json(const json& from, SeriesEffect& effect) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedCulprit, commits, parent, confidence, effects, verified)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SkippedBuild, commit, reason)
 
+report::EffectFacts effect_facts(const SeriesEffect& effect) {
+  report::EffectFacts facts;
+  facts.series = effect.series;
+  facts.runs = effect.pairs * 2;
+  if (is_relative(effect.series.metric)) {
+    facts.ratio = std::exp(effect.effect);
+    facts.interval_low = std::exp(effect.low);
+    facts.interval_high = std::exp(effect.high);
+  } else {
+    facts.difference = effect.effect;
+  }
+  return facts;
+}
+
 std::string_view to_string(BisectionOutcome outcome) {
   return std::ranges::find(kOutcomes, outcome, &Word::first)->second;
 }
@@ -93,6 +107,7 @@ std::string to_json(const BisectionResult& result) {
               {"confidence", confidence},
               {"effects", effects},
               {"builds", result.builds},
+              {"made_elsewhere", result.made_elsewhere},
               {"runs", result.runs},
               {"skipped", result.skipped},
               {"verified", verified},
@@ -118,6 +133,7 @@ Result<BisectionResult> parse_bisection_result(std::string_view text) {
     object.at("commits").get_to(result.commits);
     object.at("folded").get_to(result.folded);
     object.at("builds").get_to(result.builds);
+    result.made_elsewhere = object.value("made_elsewhere", 0);
     object.at("runs").get_to(result.runs);
     object.at("skipped").get_to(result.skipped);
     object.at("reason").get_to(result.reason);

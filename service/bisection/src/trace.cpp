@@ -72,7 +72,7 @@ class TraceReader {
 
   void read(const RevertCheck& check, TraceStep& step) const {
     step.commit = name(check.culprit);
-    step.reason = check.gone ? "takes the change away" : check.reason;
+    step.reason = check.gone ? "undoes the change" : check.reason;
   }
 
   /// Names a side by its commit.

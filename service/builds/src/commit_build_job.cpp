@@ -21,10 +21,26 @@ Status check_disk(const fs::path& folder) {
 }
 
 Result<CommitBuild> CommitBuildJob::answer(const fs::path& base, const std::stop_token& stop) {
-  auto built = try_twice(base, stop);
+  TW_TRY(auto elsewhere, from_artifacts(stop));
+  auto built = elsewhere ? Result<CommitBuild>(*std::move(elsewhere)) : try_twice(base, stop);
   // The output of a call that ended in an error is kept too.
   if (!log_.empty()) TW_TRY_VOID(cache_.keep_log(key_, log_));
   return built;
+}
+
+Result<std::optional<Tree>> CommitBuildJob::from_artifacts(const std::stop_token& stop) {
+  if (!settings_.artifacts) return std::nullopt;
+  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_)));
+  const auto made = settings_.artifacts(key_.commit, prefix.path(), stop);
+  if (!made && made.error().code == ErrorCode::cancelled) return fail(made.error());
+  if (!made) {
+    log_ += "not made elsewhere: " + made.error().message + "\n";
+    return std::nullopt;
+  }
+  TW_TRY(auto end, publish(prefix));
+  if (auto* tree = std::get_if<Tree>(&end)) return std::move(*tree);
+  log_ += "what was made elsewhere is no build: " + std::get<Fault>(end).reason + "\n";
+  return std::nullopt;
 }
 
 Result<CommitBuild> CommitBuildJob::try_twice(const fs::path& base, const std::stop_token& stop) {

@@ -32,6 +32,8 @@ class CommitBuildJob {
  private:
   using TryEnd = std::variant<Tree, Unbuildable, Fault>;
 
+  /// The build that somebody else has made; nothing, with the reason in the log, without one.
+  Result<std::optional<Tree>> from_artifacts(const std::stop_token& stop);
   Result<CommitBuild> try_twice(const std::filesystem::path& base, const std::stop_token& stop);
   Result<CommitBuild> keep(const Unbuildable& unbuildable);
   Result<TryEnd> try_once(const std::filesystem::path& base, const std::stop_token& stop);

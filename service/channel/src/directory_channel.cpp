@@ -89,7 +89,7 @@ class DirectoryChannel final : public Channel {
  public:
   explicit DirectoryChannel(fs::path folder) : folder_(std::move(folder)) {}
 
-  Result<std::vector<std::string>> list(std::stop_token) override {
+  Result<std::vector<Offer>> list(std::stop_token) override {
     std::vector<std::string> names;
     std::error_code error;
     fs::directory_iterator entry(folder_, error);
@@ -103,16 +103,25 @@ class DirectoryChannel final : public Channel {
                                             "; it must be a folder with one build in each folder");
     }
     std::ranges::sort(names, is_before);
-    return names;
+    std::vector<Offer> offers;
+    for (auto& name : names) offers.push_back({.name = std::move(name)});
+    return offers;
   }
 
-  Result<builds::Tree> fetch(const std::string& name, std::stop_token) override {
+  Result<builds::Tree> fetch(const Offer& offer, std::stop_token) override {
+    const auto& name = offer.name;
     if (is_escaped(name)) {
       return fail(ErrorCode::invalid, "the name of folder " + name + " in " + folder_.string() +
                                           " is not UTF-8 or has control characters: rename it");
     }
     const auto build = folder_ / name;
     const bool is_plain = fs::path(name).filename() == name && is_build_name(name);
+    // A disk that is not mounted, say, is nothing that a build can help.
+    std::error_code error;
+    if (!fs::is_directory(folder_, error)) {
+      return fail(ErrorCode::unavailable,
+                  "[channel] path " + folder_.string() + ": there is no such folder now");
+    }
     if (!is_plain || !is_complete(build)) {
       return fail(ErrorCode::not_found,
                   "no complete build \"" + name + "\" in " + folder_.string());
@@ -134,6 +143,12 @@ class DirectoryChannel final : public Channel {
 };
 
 }  // namespace
+
+std::vector<std::string> names_of(const std::vector<Offer>& offers) {
+  std::vector<std::string> names;
+  for (const auto& offer : offers) names.push_back(offer.name);
+  return names;
+}
 
 std::unique_ptr<Channel> make_directory_channel(std::filesystem::path folder) {
   return std::make_unique<DirectoryChannel>(std::move(folder));

@@ -63,7 +63,7 @@ nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
 }
 
 Outcome run_batches(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY_VOID(options.suite.apply(config));
   config.suite.inference_batches.clear();  // the table is made anew
   const auto preset = config.suite.preset;
@@ -96,7 +96,7 @@ void add_batches(Commands& all, CLI::App& workload) {
   command.add_option("--build", options->build, "Measure this BUILD; default: the newest known");
   command.add_option("--out", options->out,
                      "Write the table to this FILE, for [suite] inference_batches");
-  command.add_option("--runs", options->runs, "Fresh processes for each batch size")
+  command.add_option("--runs", options->runs, "Fresh processes for each batch size, 1 to 100")
       ->capture_default_str()
       ->check(commands::whole_number(1, 100));
   options->suite.add_to(command);

@@ -2,10 +2,11 @@
 #include <ostream>
 
 #include "commands.hpp"
-#include "torchwatch/commands/bisection_output.hpp"
+#include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::cli {
@@ -19,6 +20,7 @@ struct Options {
 
 Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& opened,
                     const bisection::BisectionRequest& request) {
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   const auto* history = opened.services().history;
@@ -29,7 +31,9 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
     object["schema"] = 1;
     invocation.out << object.dump(2) << '\n';
   } else {
-    terminal::print(invocation.out, result, history, suspect, invocation.screen);
+    const terminal::AskedCommits asked{
+        .good = report::short_sha(row.good), .bad = report::short_sha(row.bad), .suspect = suspect};
+    terminal::print(invocation.out, result, history, asked, invocation.screen);
   }
   return commands::exit_status_of(result);
 }
@@ -43,7 +47,7 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
   TW_TRY(request.selection, options.suite.selection());
   auto body = nlohmann::json::parse(to_json(request));
   if (options.now) body["now"] = true;
-  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto config, invocation.load_config_to_measure());
   return commands::carry_out(
       invocation, std::move(config),
       {.path = "/api/v1/bisections",

@@ -81,7 +81,7 @@ std::string conclusion_of(const nlohmann::json& found) {
 }
 
 Outcome run_check(const Invocation& invocation, const Options& options) {
-  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto config, config::load(invocation.config_file, invocation.config_given));
   auto checked = check(config);
   nlohmann::json json{{"schema", 1}, {"items", checked.json}};
   if (!invocation.json) {
@@ -112,7 +112,9 @@ void add_check(Commands& all) {
   command
       .add_option("--build", options->build, "This BUILD with --noise; default: the newest known")
       ->needs(noise);
-  command.add_option("--pairs", options->pairs, "Pairs of runs for each workload with --noise")
+  command
+      .add_option("--pairs", options->pairs,
+                  "Pairs of runs for each workload with --noise, 4 to 200")
       ->capture_default_str()
       ->check(commands::whole_number(4, 200))
       ->needs(noise);

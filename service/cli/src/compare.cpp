@@ -53,7 +53,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 }
 
 Outcome run_compare(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   return commands::carry_out(invocation, std::move(config),
                              {.path = "/api/v1/comparisons",

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "command_tree.hpp"
+#include "help.hpp"
 
 // Scripts for the three shells, made from the commands and options that the parser knows. Each
 // walks the words before the cursor down the tree, and offers what follows there.
@@ -109,6 +110,7 @@ void print_fish(std::ostream& out) {
 
 Action printer(void (*print)(std::ostream&)) {
   return [print](const Invocation& invocation) -> Outcome {
+    TW_TRY_VOID(require_text(invocation, "completion"));
     print(invocation.out);
     return ExitStatus::done;
   };

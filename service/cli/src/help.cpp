@@ -105,6 +105,7 @@ std::string example_of(const CLI::App& app) {
 
 Outcome run_help(const Invocation& invocation, const CLI::App& app,
                  const std::vector<std::string>& names) {
+  TW_TRY_VOID(require_text(invocation, "help"));
   const auto* command = &app;
   for (const auto& name : names) {
     const auto known = subcommands_of(*command);
@@ -121,6 +122,11 @@ const CLI::App& root_of(const CLI::App& app) {
 }
 
 }  // namespace
+
+Status require_text(const Invocation& invocation, const std::string& command) {
+  if (!invocation.json) return {};
+  return fail(ErrorCode::invalid, command + " prints text only: leave out --json");
+}
 
 std::string_view exit_statuses() {
   return kExitStatuses;

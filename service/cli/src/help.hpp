@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "torchwatch/commands/command.hpp"
+
 namespace torchwatch::cli {
 
 /// Returns what `--help` prints of a command, at most 80 columns wide: what it does, its arguments
@@ -22,6 +24,9 @@ std::vector<HelpEntry> entries_of(const CLI::App&, bool positional);
 
 /// Returns "torchwatch incident show [OPTION...] ID".
 std::string usage_of(const CLI::App&);
+
+/// Errors: invalid, when --json asks a command that prints text only for JSON.
+Status require_text(const commands::Invocation&, const std::string& command);
 
 /// Returns what each exit status means.
 std::string_view exit_statuses();

@@ -53,6 +53,7 @@ void print_commands(std::ostream& out, const CLI::App& command) {
 }
 
 Outcome run_manual(const Invocation& invocation) {
+  TW_TRY_VOID(require_text(invocation, "manual"));
   std::ostringstream unused;
   Invocation parsed{.out = unused, .err = unused, .stop = {}, .log_level = {}};
   const CommandTree tree(parsed);

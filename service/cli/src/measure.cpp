@@ -6,8 +6,10 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/requests/check.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
@@ -58,11 +60,22 @@ void print(const Invocation& invocation, const std::vector<comparison::MeasuredF
   table.print(invocation.out, invocation.screen);
 }
 
+/// In a wrong folder, where there is no configuration, a build that does not exist is found before
+/// a database is made for nothing. Errors: those of requests::check.
+Status check_build(const config::Config& config, const std::string& name) {
+  if (!config.file.empty()) return {};
+  const auto reader = daemon::open_reader(config);
+  return requests::check({.config = config, .database = reader ? reader->get() : nullptr},
+                         storage::RequestKind::nightly, {{"candidate", name}},
+                         requests::Asking::from_this_machine);
+}
+
 Outcome run_measure(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY_VOID(commands::check_selection(config, selection));
+  TW_TRY_VOID(check_build(config, options.build));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
@@ -97,9 +110,10 @@ void add_measure(Commands& all) {
                   "A folder, a name in the channel, a release of PyTorch, or a commit")
       ->required();
   command
-      .add_option("--runs", options->runs,
-                  "Fresh processes for each figure; with one, the spread of a time is that of its "
-                  "iterations")
+      .add_option(
+          "--runs", options->runs,
+          "Fresh processes for each figure, 1 to 100; with one, the spread of a time is that of "
+          "its iterations")
       ->capture_default_str()
       ->check(commands::whole_number(1, 100));
   command.add_flag("--efficiency", options->efficiency,

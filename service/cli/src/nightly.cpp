@@ -71,8 +71,8 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
 Outcome show_nothing_due(const Invocation& invocation, storage::Database& database) {
   TW_TRY(const auto newest, storage::ComparisonStore(database).list(1));
   if (newest.empty()) {
-    return fail(ErrorCode::not_found, "the channel has no build yet; check [channel] in " +
-                                          invocation.config_file.string());
+    return fail(ErrorCode::unavailable, "the channel has no build yet; check [channel] in " +
+                                            invocation.config_file.string());
   }
   if (invocation.json) {
     print_json(invocation, nlohmann::json::array());
@@ -102,7 +102,7 @@ nlohmann::json request_of(const Options& options, const comparison::Selection& s
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
                      const Options& options) {
   auto& services = opened.services();
-  TW_TRY_VOID(opened.application->lock_machine());
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(auto comparisons, due_comparisons(opened, options, invocation.stop));
   TW_TRY(auto outbox, daemon::Outbox::open(*opened.application));
   const auto deliver = [&]() -> Status {
@@ -128,6 +128,18 @@ Result<std::unique_ptr<storage::Database>> database_of_idle_daemon(const config:
   return database;
 }
 
+/// A channel's folder that is gone is found before a database is made for nothing. Errors:
+/// unavailable.
+Status require_channel(const config::Config& config) {
+  std::error_code error;
+  const auto& path = config.channel.path;
+  const bool is_folder = config.channel.kind == config::ChannelKind::directory;
+  if (!is_folder || std::filesystem::is_directory(path, error)) return {};
+  return fail(ErrorCode::unavailable, "[channel] path " + path.string() +
+                                          ": there is no such folder; it must be one with one "
+                                          "build in each folder");
+}
+
 Outcome run_nightly(const Invocation& invocation, const Options& options) {
   if (options.candidate.empty() != options.baseline.empty()) {
     return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
@@ -138,8 +150,9 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
                 "what of the suite is compared can be said with --baseline and --candidate; every "
                 "nightly that is due is compared in what [suite] names");
   }
-  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto config, invocation.load_config_to_measure());
   if (options.candidate.empty()) {
+    TW_TRY_VOID(require_channel(config));
     TW_TRY(const auto idle, database_of_idle_daemon(config));
     if (idle) return show_nothing_due(invocation, *idle);
   }

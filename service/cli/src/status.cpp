@@ -33,8 +33,6 @@ using terminal::StatusFacts;
 constexpr int kComparisonsShown = 10;
 /// The open ones among the newest incidents are shown: older ones that are still open are rare.
 constexpr int kIncidentsRead = 200;
-/// A nightly that was rejected is said for as long as it is one of the newest that are known.
-constexpr std::size_t kNightliesWithRejected = 5;
 
 std::optional<storage::Id> at_work_of(const StatusFacts& facts) {
   return facts.service.report.doing.comparison;
@@ -86,17 +84,6 @@ Status add_queue(storage::Database& database, StatusFacts& facts) {
   return {};
 }
 
-Status add_rejected(storage::Database& database, StatusFacts& facts) {
-  TW_TRY(auto builds, storage::BuildStore(database).list());
-  std::erase_if(builds,
-                [](const auto& row) { return row.origin != storage::BuildOrigin::nightly; });
-  const auto newest = builds.size() - std::min(builds.size(), kNightliesWithRejected);
-  std::copy_if(builds.begin() + static_cast<std::ptrdiff_t>(newest), builds.end(),
-               std::back_inserter(facts.rejected),
-               [](const auto& row) { return row.state == storage::BuildState::rejected; });
-  return {};
-}
-
 Status add_incidents(storage::Database& database, const bisect::CommitHistory* history,
                      StatusFacts& facts) {
   storage::IncidentStore store(database);
@@ -125,7 +112,7 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
   TW_TRY_VOID(add_queue(database, facts));
-  TW_TRY_VOID(add_rejected(database, facts));
+  TW_TRY(facts.left_out, report::left_out_nightlies(database));
   TW_TRY(facts.culprits, report::culprit_tally(database));
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
   return facts;
@@ -202,8 +189,8 @@ json daemon_json(const terminal::ServiceNow& service) {
 
 json rejected_json(const StatusFacts& facts) {
   auto array = json::array();
-  for (const auto& row : facts.rejected) {
-    array.push_back({{"name", row.name}, {"reason", row.reason}});
+  for (const auto& row : facts.left_out) {
+    array.push_back({{"name", row.name}, {"reason", report::reason_of(row)}});
   }
   return array;
 }

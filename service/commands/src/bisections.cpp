@@ -3,7 +3,7 @@
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
-#include "torchwatch/commands/bisection_output.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/work.hpp"
@@ -91,7 +91,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     auto object = report::json_of(row);
     object["schema"] = 1;
     object["bisection_trace"] = nlohmann::json::array();
-    for (const auto& step : trace) object["bisection_trace"].push_back(to_json(step));
+    for (const auto& step : trace) object["bisection_trace"].push_back(terminal::to_json(step));
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
@@ -105,7 +105,11 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   }
   if (row.state == storage::BisectionState::ended) {
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
-    terminal::print(invocation.out, result, nullptr, "", invocation.screen);
+    TW_TRY(const auto config, invocation.load_config());
+    const auto history = history_of(config);
+    terminal::print(invocation.out, result, history ? &*history : nullptr,
+                    {.good = row.good.substr(0, 12), .bad = row.bad.substr(0, 12), .suspect = {}},
+                    invocation.screen);
     invocation.out << '\n';
   }
   terminal::print(invocation.out, trace, invocation.screen);
@@ -117,8 +121,9 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
                                 .without_daemon = [id](auto& services) {
                                   return nightly::cancel_bisection(services, id);
                                 }}));
-  invocation.out << "bisection " << id << " cancelled\n";
-  return ExitStatus::done;
+  return report_done(invocation, {.kind = "bisection",
+                                  .item = id,
+                                  .message = "bisection " + std::to_string(id) + " cancelled"});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -16,6 +17,7 @@ namespace torchwatch::commands {
 namespace {
 
 namespace fs = std::filesystem;
+using report::text_or_null;
 using storage::BuildRow;
 
 /// A file in a tree of the cache: the tree is not evicted.
@@ -33,6 +35,10 @@ std::string remark_on(const BuildRow& row) {
   return row.unusable.empty() ? row.folder : row.unusable;
 }
 
+std::string_view state_word(const BuildRow& row) {
+  return row.unusable.empty() ? to_string(row.state) : "unusable";
+}
+
 struct ListOptions {
   std::string state;
   std::string origin;
@@ -42,7 +48,7 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(auto rows, storage::BuildStore(*database).list());
   std::erase_if(rows, [&](const BuildRow& row) {
-    return !admits(options.state, to_string(row.state)) ||
+    return !admits(options.state, to_string(row.state), state_word(row)) ||
            !admits(options.origin, to_string(row.origin));
   });
   using Fit = terminal::Table::Fit;
@@ -57,20 +63,20 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
     items.table.add({std::string(to_string(row.origin)),
                      is_commit ? row.name.substr(0, 12) : row.name, row.version,
-                     row.trunk_commit.substr(0, 12), std::string(to_string(row.state)),
-                     files_text(row), remark_on(row)});
+                     row.trunk_commit.substr(0, 12), std::string(state_word(row)), files_text(row),
+                     remark_on(row)});
     items.json.push_back({{"id", row.id},
                           {"origin", std::string(to_string(row.origin))},
                           {"name", row.name},
-                          {"version", row.version},
-                          {"embedded_commit", row.embedded_commit},
-                          {"trunk_commit", row.trunk_commit},
-                          {"content_hash", row.content_hash},
+                          {"version", text_or_null(row.version)},
+                          {"embedded_commit", text_or_null(row.embedded_commit)},
+                          {"trunk_commit", text_or_null(row.trunk_commit)},
+                          {"content_hash", text_or_null(row.content_hash)},
                           {"state", std::string(to_string(row.state))},
-                          {"reason", row.reason},
-                          {"unusable", row.unusable},
-                          {"files", files_text(row)},
-                          {"folder", row.folder}});
+                          {"reason", text_or_null(row.reason)},
+                          {"unusable", text_or_null(row.unusable)},
+                          {"files", text_or_null(files_text(row))},
+                          {"folder", text_or_null(row.folder)}});
   }
   const bool is_narrowed = !options.state.empty() || !options.origin.empty();
   print(invocation, items,
@@ -151,19 +157,20 @@ Outcome run_remove(const Invocation& invocation, const std::string& name) {
   if (error) {
     return fail(ErrorCode::unavailable, "cannot remove " + row.folder + ": " + error.message());
   }
-  invocation.out << "removed " << row.folder << '\n';
-  return ExitStatus::done;
+  return report_done(invocation,
+                     {.kind = "build", .item = row.name, .message = "removed " + row.folder});
 }
 
 Outcome run_pin(const Invocation& invocation, const std::string& name, bool release) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto row, build_with_files(*database, name));
+  const auto done = [&](const std::string& what) {
+    return report_done(invocation,
+                       {.kind = "build", .item = row.name, .message = row.folder + " " + what});
+  };
   if (!is_in_cache(row, config)) {
-    invocation.out << row.folder
-                   << " is kept anyway: it is not in [build] cache, and torchwatch removes nothing "
-                      "else\n";
-    return ExitStatus::done;
+    return done("is kept anyway: it is not in [build] cache, and torchwatch removes nothing else");
   }
   const auto mark = fs::path(row.folder) / kPinned;
   if (release) {
@@ -176,10 +183,8 @@ Outcome run_pin(const Invocation& invocation, const std::string& name, bool rele
   } else {
     TW_TRY_VOID(platform::publish_file(mark, ""));
   }
-  invocation.out << row.folder
-                 << (release ? " may be removed again when the cache is full\n"
-                             : " is kept, whatever [build] cache_limit says\n");
-  return ExitStatus::done;
+  return done(release ? "may be removed again when the cache is full"
+                      : "is kept, whatever [build] cache_limit says");
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ void add_builds(Commands& all) {
   auto& list =
       noun.add("list", "The builds that are known, and where they lie",
                [narrowed](const auto& invocation) { return run_list(invocation, *narrowed); });
-  add_filter<storage::BuildState>(list, "state", narrowed->state);
+  add_filter<storage::BuildState>(list, "state", narrowed->state, {"unusable"});
   add_filter<storage::BuildOrigin>(list, "origin", narrowed->origin);
   const auto name = std::make_shared<std::string>();
   const auto add = [&](const std::string& verb, const std::string& what, Action action,

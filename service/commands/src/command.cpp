@@ -2,8 +2,25 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ostream>
 
 namespace torchwatch::commands {
+
+Result<config::Config> Invocation::load_config() const {
+  auto loaded = config::load(config_file, config_given);
+  if (loaded || loaded.error().code != ErrorCode::invalid) return loaded;
+  return fail(ErrorCode::invalid, loaded.error().message + "\n`torchwatch check" +
+                                      (config_given ? " --config " + config_file.string() : "") +
+                                      "` tests the configuration without measuring");
+}
+
+Result<config::Config> Invocation::load_config_to_measure() const {
+  auto loaded = load_config();
+  if (loaded && loaded->file.empty()) {
+    err << "there is no torchwatch.toml here, so the defaults are used\n";
+  }
+  return loaded;
+}
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const auto check = [least, most](const std::string& text) -> std::string {

@@ -97,7 +97,7 @@ Result<terminal::FoundIncident> found_incident(storage::Database& database,
 
 std::optional<bisect::CommitHistory> history_of(const config::Config& config) {
   if (config.source.repository.empty()) return std::nullopt;
-  auto history = bisect::CommitHistory::open(config.source.repository);
+  auto history = bisect::CommitHistory::open(repository_folder(config));
   return history ? std::optional(std::move(*history)) : std::nullopt;
 }
 
@@ -114,10 +114,6 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   ComparisonFacts facts;
   facts.confidence = config.detect.confidence;
   facts.comparison = comparison;
-  if (comparison.ended_at > 0) {
-    facts.seconds =
-        static_cast<double>(comparison.ended_at - comparison.created_at) / kMillisPerSecond;
-  }
   facts.remarks = remarks_on(comparison);
   storage::BuildStore builds(database);
   TW_TRY(facts.candidate, builds.get(comparison.candidate));
@@ -129,6 +125,11 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   TW_TRY(const auto runs,
          storage::RunStore(database).runs_of({storage::OwnerKind::comparison, comparison.id}));
   facts.runs = static_cast<int>(runs.size());
+  TW_TRY(const auto began_at,
+         storage::RunStore(database).began_at({storage::OwnerKind::comparison, comparison.id}));
+  if (began_at && comparison.ended_at > 0) {
+    facts.seconds = static_cast<double>(comparison.ended_at - *began_at) / kMillisPerSecond;
+  }
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison.id));
   for (const auto& incident : incidents) {
     TW_TRY(const auto result, result_of(database, incident));

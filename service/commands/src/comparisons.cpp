@@ -38,8 +38,10 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   const auto at_work = comparison_at_work(config);
   storage::BuildStore builds(*database);
   const auto fits = [&](const ComparisonRow& row) {
-    return admits(options.state, to_string(row.state)) &&
-           admits(options.purpose, to_string(row.purpose));
+    if (!admits(options.purpose, to_string(row.purpose))) return false;
+    if (admits(options.state, to_string(row.state))) return true;
+    const auto shown = report::result_word(*database, row, at_work);
+    return !shown || *shown == options.state;  // the error comes again where the row is listed
   };
   TW_TRY(const auto rows, newest_fitting<storage::ComparisonStore>(*database, options.limit, fits));
   using Fit = terminal::Table::Fit;
@@ -118,12 +120,13 @@ std::string path_of(storage::Id comparison, const std::string& action) {
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   const auto cancel = [id](comparison::Services& services) -> Status {
     TW_TRY_VOID(storage::ComparisonStore(services.database)
-                    .cancel(id, "cancelled by a person", services.clock.wall_now()));
+                    .cancel(id, "by a person", services.clock.wall_now()));
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "cancel"), .without_daemon = cancel}));
-  invocation.out << "comparison " << id << " cancelled\n";
-  return ExitStatus::done;
+  return report_done(invocation, {.kind = "comparison",
+                                  .item = id,
+                                  .message = "comparison " + std::to_string(id) + " cancelled"});
 }
 
 Outcome run_retry(const Invocation& invocation, storage::Id id) {
@@ -132,8 +135,9 @@ Outcome run_retry(const Invocation& invocation, storage::Id id) {
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "retry"), .without_daemon = retry}));
-  invocation.out << "comparison " << id << " is due again\n";
-  return ExitStatus::done;
+  return report_done(invocation, {.kind = "comparison",
+                                  .item = id,
+                                  .message = "comparison " + std::to_string(id) + " is due again"});
 }
 
 }  // namespace
@@ -144,7 +148,10 @@ void add_comparisons(Commands& all) {
   auto& list = noun.add(
       "list", "Recent comparisons, newest first, and what they wait for",
       [narrowed](const Invocation& invocation) { return run_list(invocation, *narrowed); });
-  add_filter<storage::ComparisonState>(list, "state", narrowed->state);
+  add_filter<storage::ComparisonState>(
+      list, "state", narrowed->state,
+      {"waiting", "preparing", "measuring", "judging", "searching", "reporting", "regressed",
+       "lost", "improved", "unchanged", "inconclusive", "first"});
   add_filter<storage::Purpose>(list, "purpose", narrowed->purpose);
   add_limit(list, narrowed->limit);
   list.footer("torchwatch comparison list --purpose nightly --limit 10");
@@ -158,7 +165,10 @@ void add_comparisons(Commands& all) {
   show.add_flag("--all", *with_unchanged, "Print the unchanged series, too");
   noun.add_with_id("cancel", "Cancel a comparison that has not ended", run_cancel);
   noun.add_with_id(
-      "retry", "Make one due at once that waits, or was refused, cancelled or given up", run_retry);
+      "retry",
+      "Make one due at once that waits, or was refused, cancelled or given up, and try its "
+      "builds again that were found unusable",
+      run_retry);
 }
 
 }  // namespace torchwatch::commands

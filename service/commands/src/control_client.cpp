@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "torchwatch/database/writer.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 
@@ -52,6 +53,15 @@ Result<platform::HttpResponse> send(const std::filesystem::path& socket, const c
   return platform::make_http_client("torchwatch")->send(request);
 }
 
+/// The process of a daemon that writes the database; empty where another command does, or nobody.
+std::string daemon_that_writes(const config::Config& config) {
+  const auto writer = storage::writer_of(config.storage.path).value_or("");  // "4711 (... serve)"
+  const auto verb = writer.find(" serve");
+  const auto after = verb == std::string::npos ? verb : verb + std::string_view(" serve").size();
+  const bool is_word = after < writer.size() && (writer[after] == ' ' || writer[after] == ')');
+  return is_word ? writer.substr(0, writer.find(' ')) : "";
+}
+
 }  // namespace
 
 Result<std::optional<ControlClient>> ControlClient::find(const config::Config& config) {
@@ -59,9 +69,13 @@ Result<std::optional<ControlClient>> ControlClient::find(const config::Config& c
   const auto file = platform::SocketFile::open(path);
   const auto listener = file ? file->listener() : fail(file.error());
   if (!listener && listener.error().code == ErrorCode::unavailable) return fail(listener.error());
-  // Where there can be no socket there is no daemon.
-  if (!listener || !*listener) return std::optional<ControlClient>();
-  return std::optional(ControlClient(path, **listener));
+  if (listener && *listener) return std::optional(ControlClient(path, **listener));
+  // Where there can be no socket there is no daemon. One that begins finds what the last one left.
+  std::error_code ignored;
+  const auto process = std::filesystem::exists(path, ignored) ? "" : daemon_that_writes(config);
+  if (process.empty()) return std::optional<ControlClient>();
+  return fail(ErrorCode::unavailable, "the control socket " + path.string() +
+                                          " is gone: restart the daemon (process " + process + ")");
 }
 
 Result<json> ControlClient::post(const std::string& path, const json& body) const {

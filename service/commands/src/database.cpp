@@ -115,6 +115,10 @@ Status export_into(storage::Database& database, const ExportOptions& options, st
 }
 
 Outcome run_export(const Invocation& invocation, const ExportOptions& options) {
+  if (invocation.json) {
+    return fail(ErrorCode::invalid,
+                "database export does not print one JSON document: it has --format json-lines");
+  }
   TW_TRY(const auto database, open_reader(invocation));
   if (options.file.empty()) {
     TW_TRY_VOID(export_into(*database, options, invocation.out));

@@ -33,4 +33,12 @@ ExitStatus worse(ExitStatus a, ExitStatus b) {
   });
 }
 
+ExitStatus exit_status_of(const bisection::BisectionResult& result) {
+  using bisection::BisectionOutcome;
+  if (result.outcome == BisectionOutcome::faulted) return ExitStatus::environment;
+  if (result.culprit()) return ExitStatus::regression;
+  return result.outcome == BisectionOutcome::did_not_reproduce ? ExitStatus::done
+                                                               : ExitStatus::no_conclusion;
+}
+
 }  // namespace torchwatch::commands

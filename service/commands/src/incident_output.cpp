@@ -5,7 +5,6 @@
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/commands/application_command.hpp"
-#include "torchwatch/commands/bisection_output.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -16,6 +15,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
@@ -90,7 +90,7 @@ json json_of(const Shown& shown) {
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = json::array();
-  for (const auto& step : facts.trace) object["bisection_trace"].push_back(to_json(step));
+  for (const auto& step : facts.trace) object["bisection_trace"].push_back(terminal::to_json(step));
   return object;
 }
 

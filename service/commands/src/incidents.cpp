@@ -39,11 +39,14 @@ bool concerns(const storage::IncidentRow& row, const comparison::Selection& sele
 }
 
 Outcome run_list(const Invocation& invocation, const ListOptions& options) {
-  TW_TRY(const auto database, open_reader(invocation));
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto selection, options.suite.selection());
+  warn_of_unknown_workloads(invocation, config, selection);
   const auto fits = [&](const storage::IncidentRow& row) {
     const bool is_open = row.state != storage::IncidentState::closed;
-    return (is_open || !options.open) && admits(options.state, to_string(row.state)) &&
+    return (is_open || !options.open) &&
+           admits(options.state, to_string(row.state), report::state_word(row)) &&
            admits(options.kind, to_string(row.kind)) && concerns(row, selection);
   };
   TW_TRY(const auto rows, newest_fitting<storage::IncidentStore>(*database, options.limit, fits));
@@ -56,7 +59,6 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "issue", .rank = 1, .fit = Fit::whole},
                                {.heading = "title", .least = kTextMin, .fit = Fit::wrap},
                                {.heading = "culprit", .least = kTextMin, .fit = Fit::wrap}})};
-  TW_TRY(const auto config, invocation.load_config());
   const auto history = history_of(config);
   for (const auto& row : rows) {
     TW_TRY(const auto found, gather(*database, history ? &*history : nullptr, row));
@@ -99,8 +101,10 @@ Outcome run_decision(const Invocation& invocation, storage::Id id, const Decisio
   };
   TW_TRY_VOID(
       make(invocation, {.path = path_of(id, verb.verb), .body = body, .without_daemon = decide}));
-  invocation.out << "incident " << id << ' ' << to_string(verb.kind) << " by " << by << '\n';
-  return ExitStatus::done;
+  return report_done(invocation, {.kind = "incident",
+                                  .item = id,
+                                  .message = "incident " + std::to_string(id) + " " +
+                                             std::string(to_string(verb.kind)) + " by " + by});
 }
 
 Outcome run_dispute(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
@@ -112,9 +116,11 @@ Outcome run_dispute(const Invocation& invocation, storage::Id id, const Decision
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "dispute"),
                                 .body = {{"by", by}, {"reason", options.reason}},
                                 .without_daemon = dispute}));
-  invocation.out << "incident " << id << " disputed by " << by
-                 << "; the daemon, or the next `torchwatch nightly`, searches again\n";
-  return ExitStatus::done;
+  return report_done(invocation,
+                     {.kind = "incident",
+                      .item = id,
+                      .message = "incident " + std::to_string(id) + " disputed by " + by +
+                                 "; the daemon, or the next `torchwatch nightly`, searches again"});
 }
 
 Outcome run_retest(const Invocation& invocation, storage::Id id) {
@@ -130,10 +136,14 @@ Outcome run_retest(const Invocation& invocation, storage::Id id) {
          make(invocation, {.path = path_of(id, "retest"), .without_daemon = retest}));
   is_new = reply.value("is_new", is_new);
   comparison = reply.value("comparison", comparison);
-  invocation.out << "incident " << id << " is due " << (is_new ? "" : "already ")
-                 << "to be measured again, by comparison " << comparison
-                 << ", in the daemon or the next `torchwatch nightly`\n";
-  return ExitStatus::done;
+  return report_done(
+      invocation,
+      {.kind = "incident",
+       .item = id,
+       .message = "incident " + std::to_string(id) + " is due " + (is_new ? "" : "already ") +
+                  "to be measured again, by comparison " + std::to_string(comparison) +
+                  ", in the daemon or the next `torchwatch nightly`",
+       .more = {{"comparison", comparison}, {"is_new", is_new}}});
 }
 
 /// Adds the options that say who decides, and why.
@@ -159,7 +169,7 @@ void add_dispute(Noun& noun) {
   auto& command = noun.add_with_id(
       "dispute",
       "Say that the commit it names is wrong: it is searched again, on fresh measurements, and "
-      "counted",
+      "counted in the published share of wrong culprits",
       [options](const Invocation& invocation, storage::Id id) {
         return run_dispute(invocation, id, *options);
       });
@@ -173,10 +183,10 @@ void add_list(Noun& noun) {
     return run_list(invocation, *options);
   });
   auto* open = list.add_flag("--open", options->open, "Only those that are not closed");
-  add_filter<storage::IncidentState>(list, "state", options->state);
+  add_filter<storage::IncidentState>(list, "state", options->state, {"accepted"});
   list.get_option("--state")->excludes(open);
   add_filter<IncidentKind>(list, "kind", options->kind);
-  options->suite.add_to(list);
+  options->suite.add_to(list, Otherwise::all);
   options->suite.add_metric_to(list);
   add_limit(list, options->limit);
   list.footer("torchwatch incident list --open --workload resnet18");
@@ -197,8 +207,8 @@ void add_incidents(Commands& all) {
   using enum storage::DecisionKind;
   add_decision(noun, {"acknowledge", acknowledged}, "Mark it as being worked on; it stays open");
   add_decision(noun, {"close", closed},
-               "Mark it as mended, and close its issue; if it recurs, it is a new incident")
-      .footer("torchwatch incident close 7 --reason \"mended by 5d1c1c3f0a9e\"");
+               "Mark it as fixed, and close its issue; if it recurs, it is a new incident")
+      .footer("torchwatch incident close 7 --reason \"fixed by 5d1c1c3f0a9e\"");
   add_decision(
       noun, {"accept", accepted},
       "Accept as the new normal; later builds are compared with the build that introduced it")

@@ -17,9 +17,22 @@ void print(const Invocation& invocation, const Items& items, const std::string& 
   }
 }
 
+Outcome report_done(const Invocation& invocation, Done done) {
+  if (!invocation.json) {
+    invocation.out << done.message << '\n';
+    return ExitStatus::done;
+  }
+  auto& object = done.more;
+  object.update(
+      {{"schema", 1}, {"kind", done.kind}, {"item", done.item}, {"message", done.message}});
+  // A name that was given may be any bytes; JSON is UTF-8.
+  invocation.out << object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  return ExitStatus::done;
+}
+
 void add_limit(CLI::App& list, int& limit) {
   constexpr int kMost = 10'000;
-  list.add_option("--limit", limit, "How many, the newest first")
+  list.add_option("--limit", limit, "How many, the newest first, 1 to 10000")
       ->check(whole_number(1, kMost))
       ->capture_default_str();
 }

@@ -82,7 +82,8 @@ std::string result_text(const storage::RequestRow& row) {
 Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
   const auto fits = [&](const storage::RequestRow& row) {
-    return admits(options.state, to_string(row.state)) && admits(options.kind, to_string(row.kind));
+    return admits(options.state, to_string(row.state)) &&
+           admits(options.kind, to_string(row.kind), kind_text(row));
   };
   TW_TRY(const auto rows, newest_fitting<storage::RequestStore>(*database, options.limit, fits));
   using Fit = terminal::Table::Fit;
@@ -119,8 +120,9 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/requests/" + std::to_string(id) + "/cancel",
                                 .without_daemon = cancel}));
-  invocation.out << "request " << id << " cancelled\n";
-  return ExitStatus::done;
+  return report_done(
+      invocation,
+      {.kind = "request", .item = id, .message = "request " + std::to_string(id) + " cancelled"});
 }
 
 Outcome run_outbox(const Invocation& invocation) {
@@ -168,8 +170,8 @@ Outcome run_retry(const Invocation& invocation, const std::string& key) {
   TW_TRY_VOID(
       make(invocation,
            {.path = "/api/v1/outbox/retry", .body = {{"key", key}}, .without_daemon = retry}));
-  invocation.out << "message " << key << " is due again\n";
-  return ExitStatus::done;
+  return report_done(
+      invocation, {.kind = "message", .item = key, .message = "message " + key + " is due again"});
 }
 
 }  // namespace
@@ -181,7 +183,7 @@ void add_requests(Commands& all) {
       "list", "Recent requests, newest first, and what they wait for",
       [options](const Invocation& invocation) { return run_requests(invocation, *options); });
   add_filter<storage::RequestState>(list, "state", options->state);
-  add_filter<storage::RequestKind>(list, "kind", options->kind);
+  add_filter<storage::RequestKind>(list, "kind", options->kind, {"comparison"});
   add_limit(list, options->limit);
   noun.add_with_id("cancel", "Cancel a request that has not ended", run_cancel);
 }

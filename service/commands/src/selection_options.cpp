@@ -1,5 +1,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 
+#include <ostream>
+
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/requests/check.hpp"
 
@@ -16,16 +18,23 @@ Result<std::vector<T>> parsed(const std::vector<std::string>& texts,
   return values;
 }
 
+std::string default_of(const std::string& key, Otherwise otherwise) {
+  return "; default: " + (otherwise == Otherwise::all ? "all" : "[suite] " + key);
+}
+
 }  // namespace
 
-void SelectionOptions::add_to(CLI::App& command) {
-  command.add_option("--workload", workloads_, "Only this workload, such as resnet18");
+void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
+  command.add_option("--workload", workloads_,
+                     "Only this workload, such as resnet18" + default_of("workloads", otherwise));
   auto* configuration =
       command.add_option("--configuration", configurations_,
-                         "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer");
+                         "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer" +
+                             default_of("configurations", otherwise));
   command.add_option("--variant", variants_,
                      "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
-                     "threads=N, joined by commas");
+                     "threads=N, joined by commas" +
+                         default_of("variants", otherwise));
   command
       .add_option("--device", device_,
                   "cpu or cuda: both configurations of that device; cpu if only --mode is given")
@@ -38,7 +47,7 @@ void SelectionOptions::add_metric_to(CLI::App& command) {
   command.add_option("--metric", metrics_,
                      "Only this metric: time, device_time, cpu_peak, device_peak, "
                      "cpu_peak_resident, device_peak_total, leak_growth, leak_retained or "
-                     "heap_growth");
+                     "heap_growth; default: all");
 }
 
 void SelectionOptions::add_preset_to(CLI::App& command) {
@@ -62,7 +71,7 @@ Result<comparison::Selection> SelectionOptions::selection() const {
   comparison::Selection selection;
   selection.workloads = workloads_;
   TW_TRY(selection.configurations, configurations());
-  TW_TRY(selection.variants, parsed(variants_, parse_variant));
+  TW_TRY(selection.variants, parsed(variants_, parse_asked_variant));
   TW_TRY(selection.metrics, parsed(metrics_, parse_metric));
   if (!preset_.empty()) {
     TW_TRY(const auto preset, parse_preset(preset_));
@@ -78,6 +87,14 @@ Status SelectionOptions::apply(config::Config& config) const {
   if (!asked.variants.empty()) config.suite.variants = asked.variants;
   if (asked.preset) config.suite.preset = *asked.preset;
   return {};
+}
+
+void warn_of_unknown_workloads(const Invocation& invocation, const config::Config& config,
+                               const comparison::Selection& selection) {
+  comparison::Selection named;
+  named.workloads = selection.workloads;
+  const auto checked = check_selection(config, named);
+  if (!checked) invocation.err << "torchwatch: warning: " << checked.error().message << '\n';
 }
 
 Status check_selection(const config::Config& config, const comparison::Selection& selection) {

@@ -196,10 +196,10 @@ void add_series(Commands& all) {
                "detectable effect",
                [options](const auto& invocation) { return run_show(invocation, *options); });
   for (auto* command : {&list, &show}) {
-    options->selection.add_to(*command);
+    options->selection.add_to(*command, Otherwise::all);
     options->selection.add_metric_to(*command);
   }
-  show.add_option("--last", options->last, "How many runs of a series, the newest")
+  show.add_option("--last", options->last, "How many runs of a series, the newest, 1 to 10000")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();
   show.add_flag("--commits", options->commits,

@@ -104,8 +104,8 @@ Outcome run_revoke(const Invocation& invocation, const std::string& text) {
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/tokens/" + std::to_string(id) + "/revoke",
                                 .without_daemon = revoke}));
-  invocation.out << "token " << text << " revoked\n";
-  return ExitStatus::done;
+  return report_done(invocation,
+                     {.kind = "token", .item = id, .message = "token " + text + " revoked"});
 }
 
 }  // namespace

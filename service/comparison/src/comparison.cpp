@@ -15,9 +15,9 @@ Result<MeasurableBuild> measurable(Services& services, storage::Id build, const 
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(auto tree, builds::inspect(row.folder));
   if (tree.content_hash != row.content_hash) {
-    return fail(ErrorCode::conflict, "build " + row.name + " in " + row.folder +
-                                         " has changed since it was checked; publish a changed "
-                                         "build under a new name");
+    return fail(ErrorCode::conflict, "the libraries in " + row.folder +
+                                         " have changed since they were checked: from the next "
+                                         "look at the channel on they count as another build");
   }
   TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
   return MeasurableBuild{row.id, std::move(tree), std::move(kit)};

@@ -16,6 +16,8 @@ constexpr std::int64_t kInterleavedSampleNs = 10'000'000;
 
 constexpr std::chrono::seconds kPauseMin{5};
 constexpr std::chrono::seconds kPauseMax{60};
+/// The pauses before as many kills in a row add up to about four minutes.
+constexpr int kKillsMax = 8;
 
 std::chrono::seconds pause_after(int kills) {
   constexpr int kDoublingsMax = 4;
@@ -136,6 +138,12 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
 
 Status RunRecorder::wait_after_kills(std::stop_token stop) {
   if (killed_in_a_row_ == 0) return {};
+  if (killed_in_a_row_ >= kKillsMax) {
+    return fail(ErrorCode::unavailable,
+                std::to_string(kKillsMax) +
+                    " runs in a row were killed from outside, as when memory runs out; what was "
+                    "measured is kept");
+  }
   const auto pause = pause_after(killed_in_a_row_);
   services_.progress.log("waiting " + std::to_string(pause.count()) +
                          " s, because a run was killed from outside, as when memory runs out");

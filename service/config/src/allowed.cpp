@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <regex>
 #include <string_view>
 
 namespace torchwatch::config {
@@ -60,6 +61,35 @@ Allowed<std::vector<std::string>> logins() {
 Allowed<std::string> http_address() {
   return {"an address that begins with https:// or http://", [](const std::string& text) {
             return text.starts_with("https://") || text.starts_with("http://");
+          }};
+}
+
+Allowed<std::string> http_address_or_none() {
+  auto address = http_address();
+  return {address.words,
+          [holds = address.holds](const std::string& text) { return text.empty() || holds(text); }};
+}
+
+Allowed<std::string> version_label() {
+  return {"letters and digits, such as cpu or cu130", [](const std::string& text) {
+            return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") ==
+                   std::string::npos;
+          }};
+}
+
+Allowed<std::string> date_or_version() {
+  return {"a date such as 2026-08-16, or a version such as 2.13.0", [](const std::string& text) {
+            static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
+            static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
+            return text.empty() || std::regex_match(text, date) || std::regex_match(text, version);
+          }};
+}
+
+Allowed<std::string> template_of_commits() {
+  return {"https://... or /..., with {commit} in it", [](const std::string& text) {
+            const bool is_place = text.starts_with("https://") || text.starts_with('/') ||
+                                  text.starts_with("http://127.0.0.1:");
+            return text.empty() || (is_place && text.find("{commit}") != std::string::npos);
           }};
 }
 

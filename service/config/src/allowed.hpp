@@ -71,5 +71,12 @@ Allowed<std::string> owner_and_name();
 /// Logins and teams, which stand in an issue as live mentions.
 Allowed<std::vector<std::string>> logins();
 Allowed<std::string> http_address();
+/// The same, or empty.
+Allowed<std::string> http_address_or_none();
+/// A label of a version ("cpu", "cu130"); a date or a version to begin with. Both may be empty.
+Allowed<std::string> version_label();
+Allowed<std::string> date_or_version();
+/// Where builds of commits lie, with {commit} in it, or empty.
+Allowed<std::string> template_of_commits();
 
 }  // namespace torchwatch::config

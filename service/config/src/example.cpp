@@ -21,7 +21,7 @@ std::string example() {
   std::string text =
       "# Every key of torchwatch.toml with its default. Take away the # before what you change.\n"
       "# Paths are relative to the file. Durations: \"4h\", \"30m\", \"90s\", \"500ms\".\n"
-      "# Sizes: \"40GiB\", \"512MiB\", \"64KiB\" or whole bytes.\n";
+      "# Sizes: \"40GiB\", \"512MiB\", \"40GB\" (10^9 each) or whole bytes.\n";
   std::string table;
   for (const auto& key : keys()) {
     if (key.table != table) text += "\n[" + key.table + "]\n";

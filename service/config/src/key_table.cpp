@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "allowed.hpp"
+#include "units.hpp"
 #include "value_format.hpp"
 
 namespace torchwatch::config {
@@ -12,12 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-bool is_url(std::string_view location) {
-  const auto colon = location.find(':');
-  return location.find("://") != std::string_view::npos ||
-         (colon != std::string_view::npos && colon < location.find('/'));  // git@host:path
-}
 
 void resolve_value(const std::filesystem::path& folder, std::filesystem::path& path) {
   if (!path.empty()) path = (folder / path).lexically_normal();
@@ -81,18 +76,31 @@ void add_builds(std::vector<Key>& table) {
 
   table.push_back(
       key("channel", "kind", &C::channel, &C::Channel::kind,
-          words_of<ChannelKind>("directory, wheel-index"),
-          "Where builds come from: a folder of them, or PyTorch's releases, fetched with pip."));
+          words_of<ChannelKind>("directory, wheel-index, archive"),
+          "Where builds come from: a folder of them, an index of wheels, or LibTorch archives."));
   table.push_back(key("channel", "path", &C::channel, &C::Channel::path,
                       filled<std::filesystem::path>(),
                       "The folder of a directory channel, with one LibTorch tree per folder."));
   table.push_back(key("channel", "poll", &C::channel, &C::Channel::poll, between(seconds(1), kDay),
                       "How often the daemon looks for new builds."));
+  table.push_back(key("channel", "index", &C::channel, &C::Channel::index, http_address_or_none(),
+                      "Of wheels: the index, such as https://download.pytorch.org/whl/nightly/cpu; "
+                      "empty: the releases that pip finds by its own settings. Of archives: a page "
+                      "of links to them, or their address with {date} in the place of 20260816."));
+  table.push_back(key("channel", "flavour", &C::channel, &C::Channel::flavour, version_label(),
+                      "Only the index's versions with this label, such as cpu or cu130. Empty: "
+                      "all."));
+  table.push_back(key("channel", "since", &C::channel, &C::Channel::since, date_or_version(),
+                      "The oldest version to take from the index: a date such as 2026-08-16, or a "
+                      "version. Empty: the newest two, and what comes after them."));
+  table.push_back(key("channel", "keep", &C::channel, &C::Channel::keep, between(1, 1000),
+                      "How many of the index's newest builds stay on this machine whatever [build] "
+                      "cache_limit is."));
 
   table.push_back(location_key(
       key("source", "repository", &C::source, &C::Source::repository, Allowed<std::string>{},
-          "The git repository whose commits are bisected, a clone on this machine. Empty: no "
-          "bisection."),
+          "The git repository whose commits are bisected: a path, or an address, which is cloned "
+          "beside the database and kept up to date. Empty: no bisection."),
       &C::Source::repository));
   table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
                       "Its trunk. The first parents of this branch are the commits to bisect."));
@@ -100,6 +108,10 @@ void add_builds(std::vector<Key>& table) {
   table.push_back(key("build", "recipe", &C::build, &C::Build::recipe,
                       Allowed<std::filesystem::path>{},
                       "The executable that builds one commit. Empty: no commits are built."));
+  table.push_back(key("build", "artifacts", &C::build, &C::Build::artifacts, template_of_commits(),
+                      "Where a build of a commit may lie that somebody else has made, asked before "
+                      "the recipe: an address or path of a wheel or LibTorch archive. Empty: "
+                      "nowhere."));
   table.push_back(key("build", "timeout", &C::build, &C::Build::timeout,
                       between(seconds(1), 7 * kDay), "Time limit of one build."));
   table.push_back(
@@ -265,6 +277,9 @@ void add_web(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key("web", "address", &C::web, &C::Web::address, filled<std::string>(),
                       "The address that the daemon listens on."));
+  table.push_back(key("web", "public_address", &C::web, &C::Web::public_address,
+                      http_address_or_none(),
+                      "Where people reach the pages, for links in issues. Empty: no links."));
   table.push_back(
       key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port. 0: any free one."));
   table.push_back(

@@ -9,6 +9,7 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "units.hpp"
 #include "value_format.hpp"
 
 namespace torchwatch::config {
@@ -201,6 +202,14 @@ void fit_gate(const toml::table& root, Config::Detect& detect, Problems& problem
   }
 }
 
+/// There is no index of archives that everybody has, as pip has one of wheels.
+void require_index(const toml::table& root, const Config::Channel& channel, Problems& problems) {
+  if (channel.kind != ChannelKind::archive || !channel.index.empty()) return;
+  problems.add(root["channel"]["kind"].node()->source(),
+               "[channel] index: must be set where kind is archive, to a page of links to "
+               "archives, or to their address with {date} in it");
+}
+
 void resolve(const fs::path& folder, Config& config) {
   for (const auto& key : key_table()) key.resolve(folder, config);
 }
@@ -231,6 +240,22 @@ std::string issues_address(const Config& config) {
   return config.github.repository.empty() ? "" : server_of(config) + config.github.repository;
 }
 
+bool is_cloned(const Config& config) {
+  return is_url(config.source.repository);
+}
+
+fs::path repository_folder(const Config& config) {
+  if (!is_cloned(config)) return config.source.repository;
+  return config.storage.path.parent_path() / "source.git";
+}
+
+std::string page_of_incident(const Config& config, std::int64_t incident) {
+  auto address = config.web.public_address;
+  if (address.empty()) return "";
+  while (address.ends_with('/')) address.pop_back();
+  return address + "/incidents/" + std::to_string(incident);
+}
+
 fs::path control_socket(const Config& config) {
   return config.web.socket.empty() ? config.storage.path.parent_path() / "control"
                                    : config.web.socket;
@@ -251,6 +276,7 @@ Result<Config> load(const fs::path& file, bool required) {
     Problems problems(file);
     apply(root, config, problems);
     fit_gate(root, config.detect, problems);
+    require_index(root, config.channel, problems);
     TW_TRY_VOID(problems.status());
   }
   resolve(config.folder, config);

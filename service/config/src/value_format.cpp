@@ -1,5 +1,6 @@
 #include "value_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -104,6 +105,38 @@ Status read_words(const toml::node& node, std::string_view wanted,
   return {};
 }
 
+template <typename Enum>
+using Word = std::pair<Enum, std::string_view>;
+
+constexpr std::array kChannelKinds{Word<ChannelKind>{ChannelKind::directory, "directory"},
+                                   Word<ChannelKind>{ChannelKind::wheel_index, "wheel-index"},
+                                   Word<ChannelKind>{ChannelKind::archive, "archive"}};
+constexpr std::array kReaders{Word<AnonymousRead>{AnonymousRead::loopback, "loopback"},
+                              Word<AnonymousRead>{AnonymousRead::never, "never"},
+                              Word<AnonymousRead>{AnonymousRead::always, "always"}};
+constexpr std::array kSandboxKinds{Word<SandboxKind>{SandboxKind::automatic, "auto"},
+                                   Word<SandboxKind>{SandboxKind::bubblewrap, "bubblewrap"},
+                                   Word<SandboxKind>{SandboxKind::none, "none"}};
+
+template <typename Words, typename Enum>
+Status read_word(const toml::node& node, const Words& words, Enum& value) {
+  std::string text;
+  TW_TRY_VOID(read(node, text));
+  const auto found = std::ranges::find(words, text, &Word<Enum>::second);
+  if (found != words.end()) {
+    value = found->first;
+    return {};
+  }
+  std::string allowed;
+  for (const auto& [_, word] : words) allowed += (allowed.empty() ? "" : ", ") + std::string(word);
+  return invalid("value " + in_quotes(text), "one of " + allowed);
+}
+
+template <typename Words, typename Enum>
+std::string write_word(const Words& words, Enum value) {
+  return in_quotes(std::string(std::ranges::find(words, value, &Word<Enum>::first)->second));
+}
+
 }  // namespace
 
 std::string type_of(const std::string&) {
@@ -204,7 +237,7 @@ Status read(const toml::node& node, bool& value) {
 }
 
 Status read(const toml::node& node, std::int64_t& value) {
-  constexpr std::string_view kWanted = R"(a size: "40GiB", "512MiB", "64KiB" or whole bytes)";
+  constexpr std::string_view kWanted = R"(a size: "40GiB", "512MiB", "40GB" or whole bytes)";
   if (const auto bytes = node.value_exact<std::int64_t>()) {
     value = *bytes;
     return {};
@@ -230,36 +263,15 @@ Status read(const toml::node& node, std::chrono::seconds& value) {
 }
 
 Status read(const toml::node& node, ChannelKind& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  for (const auto kind : {ChannelKind::directory, ChannelKind::wheel_index}) {
-    if (write(kind) != in_quotes(text)) continue;
-    value = kind;
-    return {};
-  }
-  return invalid("value " + in_quotes(text), "one of directory, wheel-index");
+  return read_word(node, kChannelKinds, value);
 }
 
 Status read(const toml::node& node, AnonymousRead& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  for (const auto who : {AnonymousRead::loopback, AnonymousRead::never, AnonymousRead::always}) {
-    if (write(who) != in_quotes(text)) continue;
-    value = who;
-    return {};
-  }
-  return invalid("value " + in_quotes(text), "one of loopback, never, always");
+  return read_word(node, kReaders, value);
 }
 
 Status read(const toml::node& node, SandboxKind& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  for (const auto kind : {SandboxKind::automatic, SandboxKind::bubblewrap, SandboxKind::none}) {
-    if (write(kind) != in_quotes(text)) continue;
-    value = kind;
-    return {};
-  }
-  return invalid("value " + in_quotes(text), "one of auto, bubblewrap, none");
+  return read_word(node, kSandboxKinds, value);
 }
 
 Status read(const toml::node& node, std::vector<std::filesystem::path>& value) {
@@ -300,7 +312,7 @@ Status read(const toml::node& node, std::vector<Configuration>& value) {
 }
 
 Status read(const toml::node& node, std::vector<Variant>& value) {
-  return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_variant,
+  return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_asked_variant,
                     value);
 }
 
@@ -356,31 +368,15 @@ std::string write(std::int64_t bytes) {
 }
 
 std::string write(ChannelKind value) {
-  return value == ChannelKind::directory ? "\"directory\"" : "\"wheel-index\"";
+  return write_word(kChannelKinds, value);
 }
 
 std::string write(AnonymousRead value) {
-  switch (value) {
-    case AnonymousRead::never:
-      return "\"never\"";
-    case AnonymousRead::always:
-      return "\"always\"";
-    case AnonymousRead::loopback:
-      break;
-  }
-  return "\"loopback\"";
+  return write_word(kReaders, value);
 }
 
 std::string write(SandboxKind value) {
-  switch (value) {
-    case SandboxKind::automatic:
-      return "\"auto\"";
-    case SandboxKind::bubblewrap:
-      return "\"bubblewrap\"";
-    case SandboxKind::none:
-      break;
-  }
-  return "\"none\"";
+  return write_word(kSandboxKinds, value);
 }
 
 std::string write(const std::vector<std::filesystem::path>& value) {

@@ -7,6 +7,7 @@
 #include "confinement.hpp"
 #include "logged.hpp"
 #include "source_folder.hpp"
+#include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
@@ -96,6 +97,7 @@ struct Application::Parts {
   std::optional<executor::LocalExecutor> executor;
   std::optional<kits::KitStore> kits;
   std::optional<KitRunners> runners;
+  std::optional<source::Clone> clone;
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
   std::unique_ptr<channel::Channel> channel;
@@ -124,7 +126,14 @@ struct Application::Parts {
 
   Status open_source() {
     if (config.source.repository.empty()) return {};
-    auto opened = bisect::CommitHistory::open(config.source.repository);
+    const auto folder = repository_folder(config);
+    if (is_cloned(config)) {
+      TW_TRY(clone, source::Clone::open({.address = config.source.repository,
+                                         .branch = config.source.branch,
+                                         .folder = folder},
+                                        *processes));
+    }
+    auto opened = bisect::CommitHistory::open(folder);
     if (!opened) return fail(opened.error().within("[source] repository"));
     history.emplace(std::move(*opened));
     return {};
@@ -137,8 +146,17 @@ struct Application::Parts {
       return fail(ErrorCode::not_found,
                   "[build] recipe: no such file: " + config.build.recipe.string());
     }
-    commits.emplace(commit_settings(config, confinement.sandbox), *processes,
-                    [repository = config.source.repository, logger = log.logger("builds")](
+    auto settings = commit_settings(config, confinement.sandbox);
+    if (!config.build.artifacts.empty()) {
+      settings.artifacts =
+          channel::make_artifacts({.program = source_folder(config) / "deploy" / "libtorch",
+                                   .folder = settings.folder,
+                                   .address = config.build.artifacts,
+                                   .sandbox = confinement.sandbox},
+                                  *processes);
+    }
+    commits.emplace(std::move(settings), *processes,
+                    [repository = repository_folder(config), logger = log.logger("builds")](
                         const std::string& commit, const std::filesystem::path& folder) {
                       logger.info("building a commit", {{"commit", commit}});
                       return bisect::check_out(repository, commit, folder);
@@ -155,8 +173,13 @@ struct Application::Parts {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);
     };
     releases = logged(channel::make_wheel_index_channel(wheels, *processes));
-    channel = logged(config.channel.kind == config::ChannelKind::directory
-                         ? channel::make_directory_channel(config.channel.path)
+    const auto& of = config.channel;
+    wheels.index = of.index;
+    wheels.flavour = of.flavour;
+    wheels.since = of.since;
+    wheels.has_archives = of.kind == config::ChannelKind::archive;
+    channel = logged(of.kind == config::ChannelKind::directory
+                         ? channel::make_directory_channel(of.path)
                          : channel::make_wheel_index_channel(wheels, *processes));
   }
 };
@@ -212,7 +235,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                            .clock = parts->clock,
                            .random = parts->random,
                            .progress = parts->progress,
-                           .releases = parts->releases.get()});
+                           .releases = parts->releases.get(),
+                           .source = parts->clone ? &*parts->clone : nullptr});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

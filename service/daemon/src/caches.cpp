@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLastUsed = "last-used";
 constexpr const char* kRemovedSuffix = ".removed";
-constexpr int kNightliesKept = 2;
 constexpr int kIncidentsLookedAt = 1000;
 
 std::int64_t bytes_of(const fs::path& folder) {
@@ -65,7 +64,7 @@ CacheSizes sizes_of(const fs::path& cache) {
 }
 
 /// The builds whose trees something needs that is not over.
-Result<std::set<storage::Id>> needed_builds(storage::Database& database) {
+Result<std::set<storage::Id>> needed_builds(storage::Database& database, int nightlies_kept) {
   std::set<storage::Id> needed;
   storage::ComparisonStore comparisons(database);
   const auto need = [&](const storage::ComparisonRow& row) {
@@ -74,7 +73,7 @@ Result<std::set<storage::Id>> needed_builds(storage::Database& database) {
   };
   TW_TRY(const auto unfinished, comparisons.unfinished());
   for (const auto& row : unfinished) need(row);
-  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, kNightliesKept));
+  TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, nightlies_kept));
   for (const auto& row : nightlies) need(row);
   TW_TRY(const auto incidents, storage::IncidentStore(database).list(kIncidentsLookedAt));
   for (const auto& incident : incidents) {
@@ -106,7 +105,7 @@ Status remove_entry(const fs::path& folder) {
 /// Kits and releases that may go, the least recently used first.
 Result<std::vector<Entry>> removable(Application& application, const fs::path& cache) {
   auto& database = application.services().database;
-  TW_TRY(const auto needed, needed_builds(database));
+  TW_TRY(const auto needed, needed_builds(database, application.services().config.channel.keep));
   TW_TRY(const auto builds, storage::BuildStore(database).list());
   auto entries = entries_of(cache / "releases");
   std::erase_if(entries, [&](const Entry& entry) {
@@ -124,13 +123,12 @@ struct Removal {
   Status done;             ///< what could not be removed
 };
 
-/// Takes one entry out of the cache of commits, if it has older ones than `than`.
-Removal remove_older_commit(Application& application, const fs::path& cache,
-                            std::optional<fs::file_time_type> than) {
+/// Takes one entry out of the cache of commits, if it has older ones than `other`; null: any.
+Removal remove_older_commit(Application& application, const fs::path& cache, const Entry* other) {
   auto* const commits = application.services().commits;
   const auto entries = entries_of(cache / "commits");
   if (commits == nullptr || entries.empty()) return {};
-  if (than && entries.front().last_used > *than) return {};
+  if (other != nullptr && entries.front().last_used > other->last_used) return {};
   const auto before = bytes_of(cache / "commits");
   auto done = commits->evict(std::max<std::int64_t>(before - 1, 0));
   return {.bytes = before - bytes_of(cache / "commits"), .done = std::move(done)};
@@ -142,9 +140,9 @@ Status shrink(Application& application, const fs::path& cache, std::int64_t byte
   auto next = others.begin();
   Status removed_all;
   while (total > bytes_max) {
-    const auto than = next == others.end() ? std::nullopt : std::optional(next->last_used);
+    const auto* const other = next == others.end() ? nullptr : &*next;
     // One that cannot be removed keeps no other in the cache.
-    const auto removed = remove_older_commit(application, cache, than);
+    const auto removed = remove_older_commit(application, cache, other);
     if (!removed.done && removed_all) removed_all = removed.done;
     total -= removed.bytes;
     if (removed.bytes > 0) continue;

@@ -47,7 +47,19 @@ CheckResult check_program(const std::string& program, const std::string& why) {
   return bad(Severity::error, program, "not on PATH", "install it: " + why);
 }
 
+/// The folder above a path that exists already.
+fs::path existing_above(fs::path path) {
+  std::error_code error;
+  while (!fs::exists(path, error) && path.has_relative_path()) path = path.parent_path();
+  return path;
+}
+
 CheckResult check_database(const fs::path& path) {
+  const auto above = existing_above(path.parent_path());
+  if (access(above.c_str(), W_OK) != 0) {
+    return bad(Severity::error, "database", "this user may not write in " + above.string(),
+               "give it the right, or choose another [storage] path");
+  }
   if (!fs::exists(path)) return good("database", "will be made at " + path.string());
   const auto database = storage::Database::open({.path = path, .read_only = true});
   if (!database) {
@@ -91,9 +103,39 @@ std::ptrdiff_t folders_in(const fs::path& folder) {
   });
 }
 
-CheckResult check_channel(const config::Config& config) {
+/// The page that lists the builds of an index; of a template the folder before its dates.
+std::string page_of(const config::Config::Channel& channel) {
+  const auto& index = channel.index;
+  if (channel.kind == config::ChannelKind::wheel_index) {
+    return index + (index.ends_with('/') ? "torch/" : "/torch/");
+  }
+  const auto date = index.find("{date}");
+  return date == std::string::npos ? index : index.substr(0, index.rfind('/', date) + 1);
+}
+
+CheckResult check_index(const config::Config::Channel& channel, platform::HttpClient& client) {
+  const char* const what = "[channel] index";
+  if (channel.index.empty()) {
+    return bad(Severity::unknown, what, "the one of pip's own settings, which was not asked",
+               "`torchwatch build fetch 2.13.0` shows whether it works");
+  }
+  constexpr std::chrono::seconds kTimeLimit{20};
+  platform::HttpRequest request;
+  request.method = "HEAD";
+  request.url = page_of(channel);
+  request.time_limit = kTimeLimit;
+  const auto answer = client.send(request);
+  const auto remedy = "set it to the folder of an index that has torch, and try again";
+  if (!answer) return bad(Severity::error, what, answer.error().message, remedy);
+  constexpr int kFirstOfErrors = 400;
+  const auto found = "it answers " + std::to_string(answer->status);
+  if (answer->status < kFirstOfErrors) return good(what, found);
+  return bad(Severity::error, what, found, remedy);
+}
+
+CheckResult check_channel(const config::Config& config, platform::HttpClient& client) {
   if (config.channel.kind != config::ChannelKind::directory) {
-    return good("[channel]", "releases of the Python package index");
+    return check_index(config.channel, client);
   }
   if (fs::is_directory(config.channel.path)) {
     const auto builds = folders_in(config.channel.path);
@@ -112,7 +154,14 @@ CheckResult check_source(const config::Config& config) {
     return bad(Severity::warning, "[source] repository", "not set",
                "set it to a clone of PyTorch: without it no bisection runs");
   }
-  const auto history = bisect::CommitHistory::open(config.source.repository);
+  const auto folder = repository_folder(config);
+  std::error_code error;
+  if (is_cloned(config) && !fs::exists(folder, error)) {
+    return bad(Severity::unknown, "[source] repository",
+               config.source.repository + " has not been cloned yet",
+               "`torchwatch serve` or `torchwatch nightly` clones it");
+  }
+  const auto history = bisect::CommitHistory::open(folder);
   if (!history) {
     return bad(Severity::error, "[source] repository", history.error().message,
                "set [source] repository to a git repository");
@@ -180,6 +229,18 @@ CheckResult check_names(const config::Config& config) {
              "set [build] kit_sources to a checkout of torchwatch");
 }
 
+CheckResult check_thresholds(const config::Config& config) {
+  const std::string what = "[detect] thresholds";
+  std::vector<std::string> named;
+  for (const auto& each : config.detect.thresholds) {
+    if (!each.workload.empty()) named.push_back(each.workload);
+  }
+  if (named.empty()) return good(what, "name no workload");
+  const auto known = suite_workloads(config);
+  return known ? check_suite(named, *known, what)
+               : bad(Severity::unknown, what, "unknown: see [suite] workloads", "");
+}
+
 CheckResult check_sandbox(const config::Config& config) {
   const auto processes =
       process::make_process_runner("torchwatch check, process " + std::to_string(getpid()));
@@ -196,8 +257,7 @@ CheckResult check_sandbox(const config::Config& config) {
 }  // namespace
 
 CheckResult check_suite(const std::vector<std::string>& named,
-                        const std::vector<std::string>& known) {
-  const std::string what = "[suite] workloads";
+                        const std::vector<std::string>& known, const std::string& what) {
   if (named.empty()) return good(what, "all " + std::to_string(known.size()));
   for (const auto& name : named) {
     if (std::ranges::find(known, name) != known.end()) continue;
@@ -231,10 +291,11 @@ std::vector<CheckResult> check_all(const config::Config& config) {
        {check_program("g++", "runners are compiled against each build's headers"),
         check_program("cmake", "runners are compiled with it"),
         check_program("ninja", "runners are compiled with it"), check_pip(config),
-        check_disk(config), check_database(config.storage.path), check_channel(config),
-        check_names(config), check_source(config), check_recipe(config), check_folding(config),
-        check_sandbox(config), check_address(config.web.address), check_socket(config),
-        check_web_token(config), check_github(config, *client), check_delivery(config)}) {
+        check_disk(config), check_database(config.storage.path), check_channel(config, *client),
+        check_names(config), check_thresholds(config), check_source(config), check_recipe(config),
+        check_folding(config), check_sandbox(config), check_address(config.web.address),
+        check_socket(config), check_web_token(config), check_github(config, *client),
+        check_delivery(config)}) {
     results.push_back(result);
   }
   return results;

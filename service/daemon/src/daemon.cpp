@@ -18,6 +18,7 @@
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
@@ -57,6 +58,14 @@ std::vector<std::string> warnings_of(const Application& application) {
   return {"foreign code runs without a sandbox; `torchwatch check` says why"};
 }
 
+/// Nothing where the disk cannot be asked.
+std::optional<std::int64_t> free_bytes(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error) return std::nullopt;
+  return static_cast<std::int64_t>(space.available);
+}
+
 Status check_request(Application& application, storage::RequestKind kind,
                      const nlohmann::json& body, bool is_local) {
   auto& services = application.services();
@@ -83,20 +92,20 @@ void note_run(Application& application, bool is_start) {
 pages::Sources page_sources(Application& application, std::function<health::Report()> service_now) {
   const auto& config = application.config();
   auto& services = application.services();
-  return {
-      .database = services.database,
-      .clock = services.clock,
-      .service_now = std::move(service_now),
-      .subject_of = [repository = config.source.repository](const std::string& sha) -> std::string {
-        // A handle belongs to one thread; opening one costs microseconds.
-        const auto history = bisect::CommitHistory::open(repository);
-        if (!history) return "";
-        const auto commit = history->commit(sha);
-        return commit ? commit->subject : "";
-      },
-      .commits_address = config::commits_address(config),
-      .issues_address = config::issues_address(config),
-      .confidence = config.detect.confidence};
+  return {.database = services.database,
+          .clock = services.clock,
+          .service_now = std::move(service_now),
+          .subject_of = [repository =
+                             repository_folder(config)](const std::string& sha) -> std::string {
+            // A handle belongs to one thread; opening one costs microseconds.
+            const auto history = bisect::CommitHistory::open(repository);
+            if (!history) return "";
+            const auto commit = history->commit(sha);
+            return commit ? commit->subject : "";
+          },
+          .commits_address = config::commits_address(config),
+          .issues_address = config::issues_address(config),
+          .confidence = config.detect.confidence};
 }
 
 Status look_for_missing_data(Application& application, storage::WallMillis started) {
@@ -161,7 +170,9 @@ Status Daemon::start_server() {
 health::Report Daemon::service_now() const {
   return {.problems = health_.problems(),
           .warnings = warnings_of(application_),
-          .doing = application_.activity().now()};
+          .doing = application_.activity().now(),
+          .version = std::string(report::program_version()),
+          .free_cache_bytes = free_bytes(application_.config().build.cache)};
 }
 
 api::Backend Daemon::backend() {
@@ -207,7 +218,8 @@ api::Backend Daemon::backend() {
             housekeeping_->ask_to_tidy();
             wake();
           },
-      .feed = feed_.get()};
+      .feed = feed_.get(),
+      .issues_address = config::issues_address(application_.config())};
 }
 
 /// An exception is a fault of ours. It costs one round, not the service.

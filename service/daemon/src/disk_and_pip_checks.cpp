@@ -85,7 +85,7 @@ CheckResult check_disk(const config::Config& config) {
 
 CheckResult check_pip(const config::Config& config) {
   const auto needed =
-      config.channel.kind == config::ChannelKind::wheel_index ? Severity::error : Severity::warning;
+      config.channel.kind != config::ChannelKind::directory ? Severity::error : Severity::warning;
   const auto processes =
       process::make_process_runner("torchwatch check of pip, process " + std::to_string(getpid()));
   const auto confinement = open_sandbox(config, *processes);

@@ -70,22 +70,23 @@ bool LoggedChannel::note(const std::string& name, const std::string& fault) {
   return true;
 }
 
-Result<std::vector<std::string>> LoggedChannel::list(std::stop_token stop) {
-  auto names = channel_->list(std::move(stop));
-  const bool is_news = note("", names ? "" : names.error().message);
-  if (!names) {
-    if (is_news) logger_.warning("builds cannot be listed: " + names.error().message);
-    return names;
+Result<std::vector<channel::Offer>> LoggedChannel::list(std::stop_token stop) {
+  auto offers = channel_->list(std::move(stop));
+  const bool is_news = note("", offers ? "" : offers.error().message);
+  if (!offers) {
+    if (is_news) logger_.warning("builds cannot be listed: " + offers.error().message);
+    return offers;
   }
   if (is_news) logger_.info("builds can be listed again");
-  logger_.debug("builds listed", {{"builds", names->size()}});
-  return names;
+  logger_.debug("builds listed", {{"builds", offers->size()}});
+  return offers;
 }
 
-Result<builds::Tree> LoggedChannel::fetch(const std::string& name, std::stop_token stop) {
+Result<builds::Tree> LoggedChannel::fetch(const channel::Offer& offer, std::stop_token stop) {
+  const auto& name = offer.name;
   logger_.debug("fetch started", {{"build", name}});
   activity_.step_started("fetching " + name);
-  auto tree = channel_->fetch(name, std::move(stop));
+  auto tree = channel_->fetch(offer, std::move(stop));
   const bool is_news = note(name, tree ? "" : tree.error().message);
   if (tree) {
     logger_.info("build fetched", {{"build", name}, {"version", tree->version}});

@@ -58,8 +58,9 @@ class LoggedChannel final : public channel::Channel {
                 health::Activity& activity)
       : channel_(std::move(channel)), logger_(std::move(logger)), activity_(activity) {}
 
-  Result<std::vector<std::string>> list(std::stop_token stop) override;
-  Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) override;
+  Result<std::vector<channel::Offer>> list(std::stop_token stop) override;
+  Result<builds::Tree> fetch(const channel::Offer&, std::stop_token stop) override;
+  std::optional<std::size_t> at_first() const override { return channel_->at_first(); }
 
  private:
   /// Remembers what is wrong with a build, or with the list, which has no name. Returns whether

@@ -70,6 +70,10 @@ Result<std::string> carry_out_nightly(Application& application, const RequestRow
                                       std::stop_token stop) {
   TW_TRY(const auto comparison, comparison_of(application, request, stop));
   TW_TRY(const auto ended, nightly::carry_out_comparison(application.services(), comparison, stop));
+  if (ended.state == storage::ComparisonState::cancelled) {
+    return fail(ErrorCode::conflict,
+                "its comparison " + std::to_string(ended.id) + " was cancelled");
+  }
   return json{{"comparison", ended.id}}.dump();
 }
 
@@ -122,8 +126,9 @@ Status answer_triggers(Application& application) {
   TW_TRY(const auto pending, requests.with_state(RequestState::pending));
   for (const auto& request : pending) {
     if (!is_trigger(request)) continue;
-    TW_TRY_VOID(requests.answer(request.id, RequestState::done,
-                                json{{"note", "every nightly without a verdict is due"}}.dump()));
+    TW_TRY_VOID(requests.answer(
+        request.id, RequestState::done,
+        json{{"note", "nightlies are looked for, and those that are due compared"}}.dump()));
   }
   return {};
 }

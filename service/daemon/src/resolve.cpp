@@ -14,17 +14,18 @@ namespace {
 using storage::BuildOrigin;
 using storage::BuildRow;
 
-Result<BuildRow> known(Application& application, BuildOrigin origin, const std::string& name,
+Result<BuildRow> known(Application& application, BuildOrigin origin, const channel::Offer& offer,
                        const builds::Tree& tree) {
   auto& services = application.services();
   const auto trunk_commit = nightly::trunk_commit_of(services, tree);
   if (application.is_reader()) {
     BuildRow row;
     row.origin = origin;
-    row.name = name;
+    row.name = offer.name;
     return comparison::described(std::move(row), tree, trunk_commit);
   }
-  TW_TRY(auto row, storage::BuildStore(services.database).discover(origin, name));
+  TW_TRY(auto row, storage::BuildStore(services.database).discover(origin, offer.name));
+  row.fingerprint = offer.fingerprint;
   return comparison::mark_ready(services, std::move(row), tree, trunk_commit);
 }
 
@@ -42,18 +43,20 @@ std::optional<std::string> buildable_commit(Application& application, const std:
 Result<BuildRow> published_build(Application& application, const std::string& text,
                                  std::stop_token stop) {
   auto& services = application.services();
-  const auto names = services.channel.list(stop);
-  if (names && std::ranges::find(*names, text) != names->end()) {
-    TW_TRY(const auto tree, services.channel.fetch(text, stop));
-    return known(application, BuildOrigin::nightly, text, tree);
+  const auto offers = services.channel.list(stop);
+  const auto listed = offers.value_or(std::vector<channel::Offer>{});
+  const auto offer = std::ranges::find(listed, text, &channel::Offer::name);
+  if (offer != listed.end()) {
+    TW_TRY(const auto tree, services.channel.fetch(*offer, stop));
+    return known(application, BuildOrigin::nightly, *offer, tree);
   }
   if (requests::is_release(text)) {
     services.progress.phase_started("fetching release " + text);
-    TW_TRY(const auto tree, application.releases().fetch(text, stop));
-    return known(application, BuildOrigin::release, text, tree);
+    TW_TRY(const auto tree, application.releases().fetch({text}, stop));
+    return known(application, BuildOrigin::release, {text}, tree);
   }
   // A channel that cannot be reached now may list it later.
-  if (!names) return fail(names.error().within("build \"" + text + "\""));
+  if (!offers) return fail(offers.error().within("build \"" + text + "\""));
   return fail(ErrorCode::not_found,
               requests::unknown_build(text, requests::Asking::from_elsewhere));
 }
@@ -81,7 +84,7 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   if (std::filesystem::is_directory(text)) {
     const auto folder = std::filesystem::canonical(text);
     TW_TRY(const auto tree, builds::inspect(folder));
-    return known(application, BuildOrigin::folder, folder.string(), tree);
+    return known(application, BuildOrigin::folder, {.name = folder.string()}, tree);
   }
   auto published = published_build(application, text, stop);
   const bool is_published = published || published.error().code != ErrorCode::not_found;

@@ -17,10 +17,11 @@ namespace torchwatch::health {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kSentences{{
     {"storage", "the database cannot be written"},
     {"web", "some clients cannot be answered"},
     {"channel", "the channel cannot be listed"},
+    {"source", "the clone of [source] cannot be brought up to date"},
     {"database", "stored rows break rules; `torchwatch database check` lists them"},
     {"cache", "the caches cannot be brought to their limit"},
     {"disk", "the disk is nearly full, so no work is begun"},
@@ -31,16 +32,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSentenc
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
     {"alarm", "data that should have come did not"},
 }};
-/// The kinds of items of which each waits by itself; the channel is a part of the service.
+/// The kinds of items of which each waits by itself; the others are parts of the service.
 constexpr std::array kItemKinds{storage::ItemKind::build, storage::ItemKind::comparison,
                                 storage::ItemKind::bisection, storage::ItemKind::request};
 constexpr std::string_view kPutOff = "put off, and tried again later; `torchwatch status` says why";
 
 Problem problem_of(const storage::SetbackRow& row) {
   const std::string source(to_string(row.key.kind));
-  const bool is_of_service = row.key.kind == storage::ItemKind::channel;
   return {.source = source,
-          .item = is_of_service ? "" : row.key.item,
+          .item = is_of_service(row.key.kind) ? "" : row.key.item,
           .since = row.since,
           .sentence = sentence_on(source),
           .detail = report::setback_text(row)};

@@ -68,7 +68,10 @@ json to_json(const Report& report, bool is_trusted) {
   if (!report.warnings.empty()) body["warnings"] = report.warnings;
   if (!report.problems.empty()) body["problems"] = to_json(report.problems, is_trusted);
   const bool is_busy = report.doing.since != 0;
-  if (is_trusted && is_busy) body["doing"] = doing_json(report.doing);
+  if (!is_trusted) return body;
+  if (is_busy) body["doing"] = doing_json(report.doing);
+  if (!report.version.empty()) body["version"] = report.version;
+  if (report.free_cache_bytes) body["free_cache_bytes"] = *report.free_cache_bytes;
   return body;
 }
 

@@ -48,6 +48,31 @@ Status read_parameter(const std::string& name, const std::string& text,
   return {};
 }
 
+/// A value in a query, where a space, an ampersand and the like have a meaning of their own.
+std::string percent_encoded(const std::string& text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const unsigned char c : text) {
+    const bool is_plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+        std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
+    if (is_plain) {
+      encoded += static_cast<char>(c);
+    } else {
+      encoded += {'%', kDigits[c >> 4U], kDigits[c & 15U]};
+    }
+  }
+  return encoded;
+}
+
+std::string address_of_next(const Page& page, std::int64_t before) {
+  auto address =
+      page.path + "?before=" + std::to_string(before) + "&limit=" + std::to_string(page.limit);
+  for (const auto& [name, value] : page.filters)
+    address += "&" + name + "=" + percent_encoded(value);
+  return address;
+}
+
 }  // namespace
 
 bool Page::admits(const std::string& filter, std::string_view value) const {
@@ -57,6 +82,7 @@ bool Page::admits(const std::string& filter, std::string_view value) const {
 
 Result<Page> page_of(const Request& request, std::initializer_list<std::string_view> filters) {
   Page page;
+  page.path = request.path;
   for (const auto& [name, text] : request.query) {
     if (request.query.count(name) > 1) {
       return fail(ErrorCode::invalid,
@@ -88,8 +114,12 @@ Reply object_reply(const json& object) {
           .headers = {}};
 }
 
-Reply list_reply(const char* name, json entries, std::optional<std::int64_t> next) {
-  return object_reply({{name, std::move(entries)}, {"next", next ? json(*next) : json(nullptr)}});
+Reply list_reply(const char* name, json entries, const Page& page,
+                 std::optional<std::int64_t> next) {
+  auto reply =
+      object_reply({{name, std::move(entries)}, {"next", next ? json(*next) : json(nullptr)}});
+  if (next) reply.headers.emplace("Link", "<" + address_of_next(page, *next) + ">; rel=\"next\"");
+  return reply;
 }
 
 Reply list_reply(const char* name, json entries, const Page& page) {
@@ -99,7 +129,7 @@ Reply list_reply(const char* name, json entries, const Page& page) {
     entries.erase(entries.begin() + page.limit, entries.end());
     next = entries.back().at("id").get<std::int64_t>();
   }
-  return list_reply(name, std::move(entries), next);
+  return list_reply(name, std::move(entries), page, next);
 }
 
 }  // namespace torchwatch::http

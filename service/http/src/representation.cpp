@@ -21,7 +21,7 @@ void allow_origin(const Request& request, Reply& reply, const std::vector<std::s
   reply.headers.emplace("Vary", "Origin");
   if (!is_allowed(request.origin, origins)) return;
   reply.headers.emplace("Access-Control-Allow-Origin", request.origin);
-  reply.headers.emplace("Access-Control-Expose-Headers", "ETag, Retry-After, Location");
+  reply.headers.emplace("Access-Control-Expose-Headers", "ETag, Link, Retry-After, Location");
 }
 
 /// What a client has is good again if nothing changed; what it may not see it must not keep.

@@ -12,6 +12,7 @@
 namespace torchwatch::nightly {
 namespace {
 
+using channel::Offer;
 using storage::BuildRow;
 
 struct PositionedBuild {
@@ -20,26 +21,91 @@ struct PositionedBuild {
 };
 
 /// Brings a build here and checks it.
-Result<BuildRow> make_ready(comparison::Services& services, const BuildRow& row,
+Result<BuildRow> make_ready(comparison::Services& services, BuildRow row, const Offer& offer,
                             std::stop_token stop) {
-  TW_TRY(const auto tree, services.channel.fetch(row.name, std::move(stop)));
-  return comparison::mark_ready(services, row, tree, trunk_commit_of(services, tree));
+  TW_TRY(const auto tree, services.channel.fetch(offer, stop));
+  row.fingerprint = offer.fingerprint;
+  return comparison::mark_ready(services, std::move(row), tree,
+                                trunk_commit_of(services, tree, std::move(stop)));
+}
+
+/// A build that came while [source] did not know its commit learns its trunk commit once it does.
+Result<BuildRow> placed(comparison::Services& services, BuildRow row) {
+  if (services.history == nullptr || row.trunk_commit != row.embedded_commit) return row;
+  auto trunk = services.history->trunk_commit(row.embedded_commit);
+  if (!trunk || *trunk == row.trunk_commit) return row;
+  row.trunk_commit = *std::move(trunk);
+  return storage::BuildStore(services.database).mark_ready(row);
 }
 
 /// Returns whether the build was rejected for the same reason before: each poll looks at it again,
 /// and finds nothing new.
-bool is_known(const BuildRow& row, const Error& error) {
-  return row.state == storage::BuildState::rejected && row.reason == printable(error.message);
+bool is_known(const BuildRow& row, const Offer& offer, const Error& error) {
+  return row.state == storage::BuildState::rejected && row.fingerprint == offer.fingerprint &&
+         row.reason == printable(error.message);
 }
 
-Status reject(comparison::Services& services, const BuildRow& row, const std::string& reason) {
-  const auto rejected = storage::BuildStore(services.database).reject(row.id, reason);
+/// Returns whether the channel has another file than the one that was fetched or rejected.
+bool is_replaced(const BuildRow& row, const Offer& offer) {
+  return !row.fingerprint.empty() && row.fingerprint != offer.fingerprint;
+}
+
+/// Returns whether the file was rejected, and the channel says that it is the same still.
+bool stays_rejected(const BuildRow& row, const Offer& offer) {
+  return row.state == storage::BuildState::rejected && !offer.fingerprint.empty() &&
+         row.fingerprint == offer.fingerprint;
+}
+
+/// Lets a nightly be measured again whose files are back.
+Result<BuildRow> taken_back(comparison::Services& services, const BuildRow& row) {
+  storage::ComparisonStore comparisons(services.database);
+  storage::BuildStore builds(services.database);
+  TW_TRY(const auto nightly, comparisons.nightly_of(row.id));
+  if (nightly && nightly->state == storage::ComparisonState::refused) {
+    const auto due = comparisons.retry(nightly->id);
+    if (!due) return fail(due.error());
+  }
+  TW_TRY_VOID(builds.set_unusable(row.id, ""));
+  services.progress.log("the files of nightly " + row.name + " are back");
+  return builds.get(row.id);
+}
+
+/// A folder that could not be measured may have been mended: its files are back, or others lie in
+/// their place, which are another build.
+Result<BuildRow> mended(comparison::Services& services, BuildRow row, const Offer& offer,
+                        std::stop_token stop) {
+  const bool may_be = !row.unusable.empty() && offer.fingerprint.empty();
+  if (!may_be) return row;
+  const auto tree = services.channel.fetch(offer, std::move(stop));
+  if (!tree) return row;
+  if (tree->content_hash != row.content_hash) {
+    services.progress.log("nightly " + row.name + " has changed: it is taken as another build");
+    return storage::BuildStore(services.database).replace(row);
+  }
+  return row.unusable.starts_with(kFilesGone) ? taken_back(services, row) : row;
+}
+
+/// The row of the file that is offered now.
+Result<BuildRow> row_of(comparison::Services& services, const Offer& offer, std::stop_token stop) {
+  storage::BuildStore store(services.database);
+  TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, offer.name));
+  if (row.state != storage::BuildState::ready) return row;
+  if (!is_replaced(row, offer)) return mended(services, std::move(row), offer, std::move(stop));
+  services.progress.log("nightly " + row.name + " has been replaced in the channel: fetching it");
+  return store.replace(row);
+}
+
+Status reject(comparison::Services& services, const BuildRow& row, const Offer& offer,
+              const std::string& reason) {
+  const auto rejected =
+      storage::BuildStore(services.database).reject(row.id, reason, offer.fingerprint);
   return rejected ? Status{} : Status{fail(rejected.error())};
 }
 
 /// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
-Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, Retry retry,
-                       std::stop_token stop) {
+Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, const Offer& offer,
+                       Retry retry, std::stop_token stop) {
+  if (stays_rejected(row, offer)) return row;
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
   if (!due && retry == Retry::when_due) return row;
@@ -47,13 +113,51 @@ Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, Retr
   const WorkItem item{
       .key = key,
       .work = [&]() -> Status {
-        const auto made = make_ready(services, row, stop);
+        const auto made = make_ready(services, row, offer, stop);
         if (made) now = *made;
-        return made || is_known(row, made.error()) ? Status{} : Status{fail(made.error())};
+        return made || is_known(row, offer, made.error()) ? Status{} : Status{fail(made.error())};
       },
-      .end = [&](Failure, const std::string& reason) { return reject(services, row, reason); }};
+      .end = [&](Failure,
+                 const std::string& reason) { return reject(services, row, offer, reason); }};
   TW_TRY_VOID(attend(services, item));
   return storage::BuildStore(services.database).get(now.id);
+}
+
+/// Leaves out what was published before the service began to follow the channel: an index has
+/// hundreds of builds, and each takes gigabytes.
+Result<std::vector<Offer>> followed(comparison::Services& services, std::vector<Offer> offers) {
+  const auto at_first = services.channel.at_first();
+  if (!at_first || offers.size() <= *at_first) return offers;
+  TW_TRY(const auto builds, storage::BuildStore(services.database).list());
+  const auto is_known = [&](const Offer& offer) {
+    return std::ranges::any_of(builds, [&](const BuildRow& row) {
+      return row.origin == storage::BuildOrigin::nightly && row.name == offer.name;
+    });
+  };
+  const auto newest = offers.end() - static_cast<std::ptrdiff_t>(*at_first);
+  const auto first = std::find_if(offers.begin(), newest, is_known);
+  offers.erase(offers.begin(), first);
+  return offers;
+}
+
+/// Fetches new commits. A server that is gone keeps no nightly from its comparison.
+Status refresh_source(comparison::Services& services, std::stop_token stop, Retry retry) {
+  if (services.source == nullptr) return {};
+  const WorkItem item{.key = {storage::ItemKind::source, "fetch"},
+                      .work = [&]() -> Status {
+                        const auto fetched = services.source->refresh(stop);
+                        if (fetched) return {};
+                        const auto& error = fetched.error();
+                        const bool stops = consequence_of(error.code) == Consequence::stops;
+                        // The source has no end: whatever is wrong with it, it is fetched again
+                        // later.
+                        return fail(stops ? error.code : ErrorCode::unavailable, error.message);
+                      },
+                      .end = [](Failure, const std::string&) { return Status{}; }};
+  TW_TRY(const bool due, is_due(services, item.key));
+  if (!due && retry == Retry::when_due) return {};
+  const auto attended = attend(services, item);
+  return attended ? Status{} : Status{fail(attended.error())};
 }
 
 struct FoundBuilds {
@@ -61,32 +165,31 @@ struct FoundBuilds {
   bool has_new = false;         ///< one was not ready before
 };
 
-Result<FoundBuilds> find_builds(comparison::Services& services,
-                                const std::vector<std::string>& names, Retry retry,
-                                std::stop_token stop) {
-  storage::BuildStore store(services.database);
+Result<FoundBuilds> find_builds(comparison::Services& services, const std::vector<Offer>& offers,
+                                Retry retry, std::stop_token stop) {
   FoundBuilds found;
-  for (const auto& name : names) {
-    TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, name));
+  for (const auto& offer : offers) {
+    TW_TRY(auto row, row_of(services, offer, stop));
     const bool was_ready = row.state == storage::BuildState::ready;
     if (!was_ready) {
-      TW_TRY(row, fetch(services, row, retry, stop));
+      TW_TRY(row, fetch(services, row, offer, retry, stop));
     }
     const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
     if (!is_usable) continue;
     found.has_new = found.has_new || !was_ready;
+    TW_TRY(row, placed(services, std::move(row)));
     found.ready.push_back(std::move(row));
   }
   return found;
 }
 
 /// A build that the channel does not list any more, and that never came, waits for nothing.
-Status forget_unlisted(comparison::Services& services, const std::vector<std::string>& names) {
+Status forget_unlisted(comparison::Services& services, const std::vector<Offer>& offers) {
   storage::SetbackStore setbacks(services.database);
   TW_TRY(auto waiting, setbacks.list());
   std::erase_if(waiting, [&](const storage::SetbackRow& row) {
     return row.key.kind != storage::ItemKind::build ||
-           std::ranges::find(names, row.key.item) != names.end();
+           std::ranges::find(offers, row.key.item, &Offer::name) != offers.end();
   });
   if (waiting.empty()) return {};
   TW_TRY(const auto builds, storage::BuildStore(services.database).list());
@@ -125,6 +228,20 @@ void sort_by_commit(comparison::Services& services, FoundBuilds& found) {
   }
 }
 
+/// Notes in which order the builds follow one another. The places of those that the channel does
+/// not list any more stay as they are.
+Status note_places(comparison::Services& services, std::vector<BuildRow>& ready) {
+  storage::BuildStore store(services.database);
+  std::int64_t place = 0;
+  for (auto& build : ready) {
+    place = std::max(place + 1, build.place);
+    if (build.place == place) continue;
+    build.place = place;
+    TW_TRY_VOID(store.set_place(build.id, place));
+  }
+  return {};
+}
+
 Status open_comparison(comparison::Services& services, const BuildRow& candidate,
                        const BuildRow* baseline) {
   storage::ComparisonStore comparisons(services.database);
@@ -149,10 +266,29 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
 
 }  // namespace
 
-std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree) {
+std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree,
+                            std::stop_token stop) {
   if (services.history == nullptr) return tree.embedded_commit;
+  const bool is_missing = !services.history->commit(tree.embedded_commit);
+  if (is_missing && services.source != nullptr) {
+    const auto fetched = services.source->fetch(tree.embedded_commit, std::move(stop));
+    if (!fetched) services.progress.log("commit of a nightly: " + fetched.error().message);
+  }
   return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
 }
+
+namespace {
+
+Status fetch_again(comparison::Services& services, channel::Channel& channel, const BuildRow& build,
+                   std::stop_token stop) {
+  TW_TRY(const auto tree, channel.fetch({build.name, build.fingerprint}, stop));
+  TW_TRY(const auto row,
+         comparison::mark_ready(services, build, tree, trunk_commit_of(services, tree, stop)));
+  if (row.id == build.id) return {};
+  return fail(ErrorCode::conflict, "what is published now is another build");
+}
+
+}  // namespace
 
 Status restore_tree(comparison::Services& services, const BuildRow& build, std::stop_token stop) {
   std::error_code error;
@@ -161,21 +297,21 @@ Status restore_tree(comparison::Services& services, const BuildRow& build, std::
   const bool is_published = is_release || build.origin == storage::BuildOrigin::nightly;
   auto* const channel = is_release ? services.releases : &services.channel;
   if (!is_published || channel == nullptr) return {};
-  TW_TRY(const auto tree, channel->fetch(build.name, stop));
-  TW_TRY(const auto row,
-         comparison::mark_ready(services, build, tree, trunk_commit_of(services, tree)));
-  if (row.id == build.id) return {};
-  return fail(ErrorCode::conflict,
-              "its files are gone, and what is published now is another build");
+  const auto fetched = fetch_again(services, *channel, build, std::move(stop));
+  if (fetched) return {};
+  return fail(fetched.error().code, std::string(kFilesGone) + fetched.error().message);
 }
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,
                                                                  std::stop_token stop,
                                                                  Retry retry) {
-  TW_TRY(const auto names, services.channel.list(stop));
-  TW_TRY(auto found, find_builds(services, names, retry, stop));
-  TW_TRY_VOID(forget_unlisted(services, names));
+  TW_TRY_VOID(refresh_source(services, stop, retry));
+  TW_TRY(auto listed, services.channel.list(stop));
+  TW_TRY(const auto offers, followed(services, std::move(listed)));
+  TW_TRY(auto found, find_builds(services, offers, retry, stop));
+  TW_TRY_VOID(forget_unlisted(services, offers));
   sort_by_commit(services, found);
+  TW_TRY_VOID(note_places(services, found.ready));
   const BuildRow* before = nullptr;
   for (const auto& build : found.ready) {
     TW_TRY_VOID(open_comparison(services, build, before));

@@ -17,19 +17,28 @@ using storage::Purpose;
 
 constexpr int kIncidentsMax = 1000;
 
-/// Returns whether `comparison` has a newer candidate than `earlier`: by their commits if they are
-/// known, because a nightly may arrive late.
+/// Returns whether `comparison` has a newer candidate than `earlier`, because a nightly may arrive
+/// late.
 Result<bool> is_newer(comparison::Services& services, const ComparisonRow& comparison,
                       const ComparisonRow& earlier) {
-  if (services.history == nullptr) return comparison.id > earlier.id;
   storage::BuildStore builds(services.database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   TW_TRY(const auto before, builds.get(earlier.candidate));
-  const auto& branch = services.config.source.branch;
-  const auto position = services.history->position(candidate.trunk_commit, branch);
-  const auto position_before = services.history->position(before.trunk_commit, branch);
-  if (!position || !position_before) return comparison.id > earlier.id;
-  return *position > *position_before;
+  return candidate.place > before.place;
+}
+
+/// Returns whether a newer build than the recheck's has shown the incident again.
+Result<bool> is_shown_since(comparison::Services& services, const IncidentRow& incident,
+                            const ComparisonRow& recheck) {
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY(auto shown_by, storage::IncidentStore(services.database).recurrences_of(incident.id));
+  shown_by.push_back(incident.comparison);
+  for (const auto id : shown_by) {
+    TW_TRY(const auto comparison, comparisons.get(id));
+    TW_TRY(const bool newer, is_newer(services, comparison, recheck));
+    if (newer) return true;
+  }
+  return false;
 }
 
 /// Restricts the nightly's plan to the series of the incident.
@@ -64,6 +73,8 @@ Status open_rechecks(comparison::Services& services, const Comparison& nightly) 
     TW_TRY(const auto found_by, comparisons.get(incident.comparison));
     TW_TRY(const bool newer, is_newer(services, nightly.row, found_by));
     if (!newer) continue;
+    TW_TRY(const auto asked_for, comparisons.recheck_of(incident.id, nightly.row.candidate));
+    if (asked_for) continue;
     TW_TRY_VOID(open_recheck(services, incident, found_by, nightly.plan, nightly.row.candidate));
   }
   return {};
@@ -226,6 +237,8 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
   const bool is_over = std::ranges::all_of(
       incident.series, [&](const auto& each) { return is_gone(each.series, verdicts); });
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
+  TW_TRY(const bool shown_since, is_shown_since(services, incident, recheck));
+  if (shown_since) return std::nullopt;
   TW_TRY_VOID(store.close(incident.id, {.by = "",
                                         .reason = "comparison " + std::to_string(recheck.id) +
                                                   ", a recheck, found nothing of it left",

@@ -1,7 +1,6 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/plan.hpp"
@@ -162,25 +161,12 @@ report::CulpritFacts culprit_facts(const comparison::Services& services,
   facts.commits = commits_facts(services, finding.commits);
   facts.confidence = finding.confidence;
   facts.verified = finding.verified;
-  for (const auto& effect : finding.effects) facts.effects.push_back(effect_facts(effect));
+  for (const auto& effect : finding.effects)
+    facts.effects.push_back(bisection::effect_facts(effect));
   return facts;
 }
 
 }  // namespace
-
-report::EffectFacts effect_facts(const bisection::SeriesEffect& effect) {
-  report::EffectFacts facts;
-  facts.series = effect.series;
-  facts.runs = effect.pairs * 2;
-  if (bisection::is_relative(effect.series.metric)) {
-    facts.ratio = std::exp(effect.effect);
-    facts.interval_low = std::exp(effect.low);
-    facts.interval_high = std::exp(effect.high);
-  } else {
-    facts.difference = effect.effect;
-  }
-  return facts;
-}
 
 report::BisectionFacts bisection_facts(const comparison::Services& services,
                                        const storage::BisectionRow& row,
@@ -191,6 +177,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.commits = result.commits;
   facts.folded = result.folded;
   facts.builds = result.builds;
+  facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
   facts.reason = result.reason;
   facts.suspects = commits_facts(services, result.suspects);
@@ -214,6 +201,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   facts.confidence = services.config.detect.confidence;
   facts.id = incident.id;
   facts.commits_address = config::commits_address(services.config);
+  facts.page = config::page_of_incident(services.config, incident.id);
   facts.cc = services.config.github.cc;
   if (const auto plan = comparison::parse_plan(comparison.plan_json)) facts.preset = plan->preset;
   TW_TRY(const auto candidate, builds.get(comparison.candidate));

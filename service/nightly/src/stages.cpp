@@ -72,13 +72,13 @@ class Stages {
       return advance(comparison, ComparisonState::accepted,
                      is_oldest ? std::string(kOldestNightly) : "measured alone, and interrupted");
     }
+    TW_TRY_VOID(plan_anew(comparison));
+    TW_TRY_VOID(require_usable(comparison));
     TW_TRY(const auto candidate, builds_.get(row.candidate));
     TW_TRY(const auto baseline, builds_.get(*row.baseline));
     if (row.purpose == Purpose::nightly && candidate.content_hash == baseline.content_hash) {
       return end_without_measuring(comparison, baseline);
     }
-    TW_TRY_VOID(plan_anew(comparison));
-    TW_TRY_VOID(require_usable(comparison));
     return advance(comparison, ComparisonState::ready);
   }
 

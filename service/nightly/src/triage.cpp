@@ -75,14 +75,15 @@ Result<BisectionRow> open_again(comparison::Services& services, const BisectionR
 
 /// The newest nightly that can be measured, or the incident's own candidate.
 Result<storage::Id> build_to_retest(comparison::Services& services, const ComparisonRow& found_by) {
-  TW_TRY(const auto rows, storage::BuildStore(services.database).list());
-  auto newest = found_by.candidate;
+  storage::BuildStore builds(services.database);
+  TW_TRY(const auto rows, builds.list());
+  TW_TRY(auto newest, builds.get(found_by.candidate));
   for (const auto& row : rows) {
     const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.unusable.empty() &&
                            row.state == storage::BuildState::ready;
-    if (is_usable && row.id > newest) newest = row.id;
+    if (is_usable && row.place > newest.place) newest = row;
   }
-  return newest;
+  return newest.id;
 }
 
 /// Reports the bisection if it is the one that a dispute asked for last.

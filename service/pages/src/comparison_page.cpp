@@ -4,6 +4,7 @@
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -59,9 +60,19 @@ Result<std::string> builds_table(const storage::ComparisonRow& row, const View& 
                     cells);
 }
 
-Cell duration_of(const storage::ComparisonRow& row, const View& view) {
-  if (row.ended_at == 0) return "not ended, asked for " + age_text(row.created_at, view);
-  return figures::duration(seconds_between(row.created_at, row.ended_at));
+using Fact = std::pair<std::string_view, Cell>;
+
+/// When the first run began, and how long it was until the end.
+Status add_times(const storage::ComparisonRow& row, const View& view, std::vector<Fact>& facts) {
+  storage::RunStore runs(view.sources.database);
+  TW_TRY(const auto began_at, runs.began_at({storage::OwnerKind::comparison, row.id}));
+  facts.push_back({"asked for", platform::date_and_minute(row.created_at) + " UTC"});
+  if (!began_at) return {};
+  facts.push_back({"measured from", platform::date_and_minute(*began_at) + " UTC"});
+  facts.push_back({"took", row.ended_at == 0
+                               ? std::string("not ended")
+                               : figures::duration(seconds_between(*began_at, row.ended_at))});
+  return {};
 }
 
 }  // namespace
@@ -89,12 +100,12 @@ Result<http::Reply> get_comparison(const http::Request& request, const Sources& 
                           report::outcome_text(sorted)) +
                ".</p>\n";
   }
-  content +=
-      html_facts({{"comparison", std::to_string(id) + ", " + std::string(to_string(row.purpose))},
-                  {"state", state},
-                  {"remark", remark},
-                  {"started", platform::date_and_minute(row.created_at) + " UTC"},
-                  {"took", duration_of(row, view)}});
+  std::vector<Fact> facts{
+      {"comparison", std::to_string(id) + ", " + std::string(to_string(row.purpose))},
+      {"state", state},
+      {"remark", remark}};
+  TW_TRY_VOID(add_times(row, view, facts));
+  content += html_facts(facts);
   if (!incidents.empty()) content += html_section("Incidents", found);
   content += verdict_sections(sorted, view) + html_section("Builds", builds);
   return reply_with(view, name + " - torchwatch", content);

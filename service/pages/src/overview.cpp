@@ -173,6 +173,18 @@ std::string health(const View& view) {
          "</ul>\n</div>\n";
 }
 
+/// The newest nightlies that are not compared, with why; their reasons may name paths.
+Result<std::string> left_out_section(const View& view) {
+  TW_TRY(const auto builds, report::left_out_nightlies(view.sources.database));
+  if (builds.empty()) return "";
+  std::string list;
+  for (const auto& build : builds) {
+    const auto reason = view.is_trusted ? report::reason_of(build) : "see `torchwatch status`";
+    list += "<li>" + html_prose(build.name + ": " + reason) + "</li>\n";
+  }
+  return "<div class=\"problems\">\n<p>Nightlies left out:</p>\n<ul>\n" + list + "</ul>\n</div>\n";
+}
+
 /// What the newest nightly is at or came to, if that is no verdict: "2026-08-17 against 2026-08-16:
 /// preparing".
 Result<std::string> without_verdict(const ComparisonRow& row, const View& view) {
@@ -205,7 +217,9 @@ Result<std::string> now_section(const View& view, std::size_t open_incidents) {
     text += said;
   }
   TW_TRY(const auto work, work_sections(view));
-  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + work + "</section>\n";
+  TW_TRY(const auto left_out, left_out_section(view));
+  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + left_out + work +
+         "</section>\n";
 }
 
 /// Shows how often the service is wrong: the tally of builds compared with themselves.

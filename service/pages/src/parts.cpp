@@ -36,7 +36,7 @@ constexpr const char* kFooter =
     "<a href=\"{}api/v1/incidents\">incidents</a>, <a href=\"{}api/v1/bisections\">bisections</a>, "
     "<a href=\"{}api/v1/builds\">builds</a>, <a href=\"{}api/v1/self-tests\">self-tests</a>, "
     "<a href=\"{}api/v1/openapi.json\">their description</a>, "
-    "<a href=\"{}healthz\">health</a></p>\n</footer>\n";
+    "<a href=\"{}healthz\">health</a></p>\n<p>torchwatch ";
 
 std::string with_root(std::string text, const std::string& root) {
   for (auto at = text.find("{}"); at != std::string::npos; at = text.find("{}", at)) {
@@ -86,8 +86,9 @@ View view_of(const http::Request& request, const Sources& sources, std::string r
 
 http::Reply reply_with(const View& view, std::string_view title, const std::string& content,
                        int status) {
-  const auto body =
-      header(view) + "<main>\n" + content + "</main>\n" + with_root(kFooter, view.root);
+  const auto body = header(view) + "<main>\n" + content + "</main>\n" +
+                    with_root(kFooter, view.root) + std::string(report::program_version()) +
+                    "</p>\n</footer>\n";
   return http::Reply{status, "text/html; charset=utf-8", html_page(title, body, view.root), {}};
 }
 

@@ -4,6 +4,7 @@
 
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/markdown.hpp"
 
 namespace torchwatch::report {
@@ -133,7 +134,8 @@ std::string effort_part(const BisectionFacts& bisection, const std::string& addr
   if (bisection.folded > 0) {
     text += ", of which " + std::to_string(bisection.folded) + " cannot change the library";
   }
-  text += "; " + count(bisection.builds, "build") + ", " + count(bisection.runs, "run") + ".\n";
+  text += "; " + builds_text(bisection.builds, bisection.made_elsewhere) + ", " +
+          count(bisection.runs, "run") + ".\n";
   if (bisection.skipped.empty()) return text;
   std::vector<std::string> items;
   for (const auto& skipped : bisection.skipped) {

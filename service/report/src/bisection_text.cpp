@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::size_t kShortSha = 12;
 
+std::string revert_figure(const VerificationFacts& facts) {
+  return facts.revert_change.empty() ? "" : " (with the commit: " + facts.revert_change + ")";
+}
+
 std::string revert_text(const VerificationFacts& facts) {
   switch (facts.revert) {
     case RevertOutcome::not_tried:
@@ -14,9 +18,10 @@ std::string revert_text(const VerificationFacts& facts) {
     case RevertOutcome::impossible:
       return "; reverting it on the newest commit was not possible (" + facts.revert_problem + ")";
     case RevertOutcome::change_gone:
-      return "; reverting it on the newest commit undoes the change";
+      return "; reverting it on the newest commit undoes the change" + revert_figure(facts);
     case RevertOutcome::change_stays:
-      return "; reverting it on the newest commit did not clearly undo the change";
+      return "; reverting it on the newest commit did not clearly undo the change" +
+             revert_figure(facts);
   }
   return "";
 }
@@ -36,6 +41,13 @@ std::string unbuildable_end_text(const std::string& end, const std::string& sha,
 std::string failing_recipe_text(int commits, const std::string& last_reason) {
   return "the build recipe failed for " + std::to_string(commits) +
          " commits in a row, last with: " + last_reason;
+}
+
+std::string builds_text(int builds, int made_elsewhere) {
+  auto text = figures::count(static_cast<std::size_t>(builds), "build");
+  if (made_elsewhere > 0)
+    text += " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
+  return text;
 }
 
 std::string nothing_worse_text() {

@@ -100,8 +100,8 @@ std::string reproduce_section(const IncidentFacts& facts) {
   }
   text += ":\n\n" + code_block(facts.reproduce, "sh");
   if (facts.test_suspect.empty()) return text;
-  return text + "\nBuild the commit and its parent, and compare them:\n\n" +
-         code_block(facts.test_suspect, "sh");
+  return text + "\nBuild the commit and its parent, and compare them (where `[source]` and " +
+         "`[build] recipe` are configured):\n\n" + code_block(facts.test_suspect, "sh");
 }
 
 std::string unaffected_section(const IncidentFacts& facts) {
@@ -194,7 +194,9 @@ std::string with_reason(const std::string& by, const std::string& reason) {
 
 /// "Preset `small`; ..." A figure means nothing without its sizes.
 std::string method_text(const IncidentFacts& facts) {
-  std::string text = "Found in " + code(facts.comparison) + " by torchwatch";
+  std::string text =
+      "Found in " + code(facts.comparison) + " by torchwatch " + std::string(program_version());
+  if (!facts.page.empty()) text += " ([its page](" + facts.page + "))";
   if (facts.preset) text += ", with preset " + code(std::string(to_string(*facts.preset)));
   return text +
          ". A baseline's value is the median of runs in fresh, interleaved processes; a "

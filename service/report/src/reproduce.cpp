@@ -77,7 +77,7 @@ std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_c
   if (names_culprit) advice.push_back({"The commit is wrong", command("dispute") + why});
   advice.push_back({is_of_environment ? "The machine is in order again" : "Is it still there",
                     command("retest")});
-  advice.push_back({"It is mended", command("close")});
+  advice.push_back({"It is fixed", command("close")});
   return advice;
 }
 

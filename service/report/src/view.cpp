@@ -110,6 +110,10 @@ json time_of(storage::WallMillis at) {
   return at == 0 ? json(nullptr) : json(platform::iso_utc(at));
 }
 
+std::string_view program_version() {
+  return TORCHWATCH_VERSION;
+}
+
 json text_or_null(const std::string& text) {
   return text.empty() ? json(nullptr) : json(text);
 }

@@ -28,9 +28,8 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 /// The names in the channel's folder; none where the channel is an index, which takes the network.
 std::vector<std::string> listed(const config::Config& config) {
   if (config.channel.kind != config::ChannelKind::directory) return {};
-  return channel::make_directory_channel(config.channel.path)
-      ->list({})
-      .value_or(std::vector<std::string>{});
+  const auto offers = channel::make_directory_channel(config.channel.path)->list({});
+  return channel::names_of(offers.value_or(std::vector<channel::Offer>{}));
 }
 
 Result<CommitHistory> history_of(const config::Config& config) {
@@ -43,7 +42,7 @@ Result<CommitHistory> history_of(const config::Config& config) {
     return fail(ErrorCode::invalid,
                 "commits cannot be built: set [build] recipe in the configuration");
   }
-  return CommitHistory::open(config.source.repository);
+  return CommitHistory::open(repository_folder(config));
 }
 
 /// Whether the text names a commit that can be built for who asks.
@@ -100,13 +99,16 @@ Result<std::optional<std::string>> commit_meant(const Ground& ground, const Comm
                                                 const std::string& text) {
   TW_TRY(auto commit, commit_of_nightly(ground, text));
   if (!commit.empty()) return std::optional(std::move(commit));
-  if (auto found = history.trunk_commit(text)) return std::optional(*std::move(found));
+  auto found = history.trunk_commit(text);
+  if (found) return std::optional(*std::move(found));
   const auto published = listed(ground.config);
   if (is_among(published, text)) return std::nullopt;
+  if (found.error().code == ErrorCode::invalid) return fail(found.error());
   return fail(ErrorCode::invalid, "unknown commit " + quoted(text) + ": [source] repository " +
                                       ground.config.source.repository +
                                       " has no such revision, and no nightly has that name; " +
-                                      did_you_mean(text, published));
+                                      did_you_mean(text, published) +
+                                      "`torchwatch build list` has their names");
 }
 
 Status check_range(const CommitHistory& history, const std::string& branch, const std::string& good,

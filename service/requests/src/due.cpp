@@ -42,10 +42,10 @@ Result<bool> is_anything_due(const config::Config& config, storage::Database& da
   TW_TRY(const auto searches, storage::BisectionStore(database).unfinished());
   const bool is_index = config.channel.kind != config::ChannelKind::directory;
   if (!comparisons.empty() || !searches.empty() || is_index) return true;
-  TW_TRY(const auto names, channel::make_directory_channel(config.channel.path)->list({}));
+  TW_TRY(const auto offers, channel::make_directory_channel(config.channel.path)->list({}));
   TW_TRY(const auto builds, storage::BuildStore(database).list());
-  for (const auto& name : names) {
-    TW_TRY(const bool is_done, is_dealt_with(config, database, builds, name));
+  for (const auto& offer : offers) {
+    TW_TRY(const bool is_done, is_dealt_with(config, database, builds, offer.name));
     if (!is_done) return true;
   }
   return false;

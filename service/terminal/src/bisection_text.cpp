@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cmath>
 #include <ostream>
 
 #include "torchwatch/bisection/spec.hpp"
@@ -26,17 +25,6 @@ std::string commit_text(const std::string& sha, const bisect::CommitHistory* his
   return commit ? text + " " + commit->subject : text;
 }
 
-report::EffectFacts facts_of(const Series& series, double effect) {
-  report::EffectFacts facts;
-  facts.series = series;
-  if (bisection::is_relative(series.metric)) {
-    facts.ratio = std::exp(effect);
-  } else {
-    facts.difference = effect;
-  }
-  return facts;
-}
-
 void print_effects(std::ostream& out, const std::vector<bisection::SeriesEffect>& effects,
                    const Screen& screen) {
   using Align = Table::Align;
@@ -46,9 +34,7 @@ void print_effects(std::ostream& out, const std::vector<bisection::SeriesEffect>
                {"pairs", Align::right, 1}},
               2);
   for (const auto& effect : effects) {
-    auto facts = facts_of(effect.series, effect.effect);
-    facts.interval_low = std::exp(effect.low);
-    facts.interval_high = std::exp(effect.high);
+    const auto facts = bisection::effect_facts(effect);
     table.add({to_string(effect.series), report::change_text(facts), report::interval_text(facts),
                std::to_string(effect.pairs)});
   }
@@ -105,7 +91,8 @@ void print_cost(std::ostream& out, const bisection::BisectionResult& result, con
   if (result.folded > 0) {
     text += fmt::format(", {} of which cannot change the library", result.folded);
   }
-  text += ", " + count(result.builds, "build") + ", " + count(result.runs, "run") + ".";
+  text += ", " + report::builds_text(result.builds, result.made_elsewhere) + ", " +
+          count(result.runs, "run") + ".";
   out << wrapped(text, screen.columns);
   for (const auto& skipped : result.skipped) {
     out << wrapped("Not measured: " + short_sha(skipped.commit) + ", " + skipped.reason,
@@ -161,8 +148,8 @@ Cause cause_of(const bisection::BisectionResult& result, const bisect::CommitHis
 }
 
 void print(std::ostream& out, const bisection::BisectionResult& result,
-           const bisect::CommitHistory* history, const std::string& suspect, const Screen& screen) {
-  const auto answer = suspect.empty() ? "" : answer_on(suspect, result);
+           const bisect::CommitHistory* history, const AskedCommits& asked, const Screen& screen) {
+  const auto answer = asked.suspect.empty() ? "" : answer_on(asked.suspect, result);
   if (!answer.empty()) out << wrapped(answer, screen.columns) << '\n';
   for (const auto& culprit : result.culprits) print_culprit(out, culprit, history, screen);
   if (!result.suspects.empty()) {
@@ -172,7 +159,7 @@ void print(std::ostream& out, const bisection::BisectionResult& result,
     out << '\n';
   }
   if (result.culprits.empty() && !result.ends.empty()) {
-    out << "The bad end compared with the good end:\n";
+    out << asked.bad << " compared with " << asked.good << ":\n";
     print_effects(out, result.ends, screen);
     out << '\n';
   }
@@ -186,7 +173,8 @@ std::string sentence_on(const TraceStep& step) {
   if (!step.reason.empty()) text += ": " + step.reason;
   for (std::size_t i = 0; i < step.readings.size(); ++i) {
     const auto& [series, effect, readings] = step.readings[i];
-    const auto change = report::change_text(facts_of(series, effect));
+    const auto change =
+        report::change_text(bisection::effect_facts({.series = series, .effect = effect}));
     text += fmt::format("{}{} {} ({})", i == 0 ? ": " : "; ", to_string(series),
                         change.empty() ? "no change" : change,
                         count(readings, step.kind == "measured_alone" ? "run" : "pair"));
@@ -197,6 +185,29 @@ std::string sentence_on(const TraceStep& step) {
                         short_sha(step.up_to));
   }
   return text;
+}
+
+nlohmann::json to_json(const bisection::TraceStep& step) {
+  using report::text_or_null;
+  auto readings = nlohmann::json::array();
+  for (const auto& reading : step.readings) {
+    auto object = report::json_of(reading.series);
+    if (bisection::is_relative(reading.series.metric)) object["unit"] = "log ratio";
+    object["effect"] = reading.effect;
+    object["readings"] = reading.readings;
+    readings.push_back(std::move(object));
+  }
+  const bool has_belief = step.probability > 0;
+  return {{"kind", step.kind},
+          {"purpose", text_or_null(step.purpose)},
+          {"commit", text_or_null(step.commit)},
+          {"against", text_or_null(step.against)},
+          {"readings", readings},
+          {"reason", text_or_null(step.reason)},
+          {"after", text_or_null(step.after)},
+          {"up_to", text_or_null(step.up_to)},
+          {"probability", has_belief ? nlohmann::json(step.probability) : nullptr},
+          {"text", sentence_on(step)}};
 }
 
 void print(std::ostream& out, const std::vector<TraceStep>& steps, const Screen& screen) {

@@ -73,7 +73,8 @@ void print_cause(std::ostream& out, const IncidentFacts& facts,
                  const bisect::CommitHistory* history, const Screen& screen) {
   if (facts.disputed) print_dispute(out, *facts.disputed, facts.result.has_value(), screen);
   if (facts.result) {
-    print(out, *facts.result, history, "", screen);
+    print(out, *facts.result, history,
+          {.good = facts.baseline, .bad = facts.candidate, .suspect = {}}, screen);
   } else if (facts.row.bisection && !facts.disputed) {
     out << "The search for the culprit has not ended.\n";
   } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {

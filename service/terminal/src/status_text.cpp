@@ -11,6 +11,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -41,7 +42,7 @@ std::vector<health::Problem> problems_of_service(const StatusFacts& facts) {
 
 std::vector<storage::SetbackRow> items_put_off(const StatusFacts& facts) {
   auto items = facts.waiting;
-  std::erase_if(items, [](const auto& row) { return row.key.kind == storage::ItemKind::channel; });
+  std::erase_if(items, [](const auto& row) { return is_of_service(row.key.kind); });
   return items;
 }
 
@@ -73,7 +74,7 @@ std::vector<std::string> problems(const StatusFacts& facts) {
   add(facts.open.size(), "open incident", "");
   add(items_put_off(facts).size(), "item", " put off");
   add(dead_messages(facts), "message", " given up");
-  add(facts.rejected.size(), "build", " rejected");
+  add(facts.left_out.size(), "nightly", " left out");
   if (facts.newest && facts.now - facts.newest->comparison.created_at > kOld) {
     found.push_back("the newest nightly came " +
                     age_text(facts.newest->comparison.created_at, facts.now));
@@ -84,10 +85,10 @@ std::vector<std::string> problems(const StatusFacts& facts) {
 void print_sentence(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   const auto found = problems(facts);
   const auto queue = queue_text(facts.queue);
-  const auto text = !found.empty() ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
-                    : !queue.empty()
-                        ? "All is well: no open incident, " + queue + " for their turn."
-                        : "All is well: no open incident, nothing waits.";
+  auto text = !found.empty()   ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
+              : !queue.empty() ? "All is well: no open incident, " + queue + " for their turn."
+                               : "All is well: no open incident, nothing waits.";
+  if (found.empty() && !facts.newest) text += " No nightly has come yet.";
   const auto lines = wrapped(text, screen.columns, 2);
   out << painted(lines.substr(0, lines.size() - 1), found.empty() ? Tone::good : Tone::bad, screen)
       << '\n';
@@ -153,11 +154,11 @@ void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& scr
   if (facts.judged) print_one("Newest with a verdict", *facts.judged);
 }
 
-void print_rejected(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
-  if (facts.rejected.empty()) return;
-  out << "\nRejected builds (" << facts.rejected.size() << ")\n";
-  for (const auto& build : facts.rejected) {
-    out << wrapped("  " + build.name + ": " + build.reason, screen.columns, 4);
+void print_left_out(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.left_out.empty()) return;
+  out << "\nNightlies left out (" << facts.left_out.size() << ")\n";
+  for (const auto& build : facts.left_out) {
+    out << wrapped("  " + build.name + ": " + report::reason_of(build), screen.columns, 4);
   }
 }
 
@@ -282,7 +283,7 @@ void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   out << wrapped(service_text(facts), screen.columns, 2);
   print_problems(out, facts, screen);
   print_newest(out, facts, screen);
-  print_rejected(out, facts, screen);
+  print_left_out(out, facts, screen);
   print_open(out, facts, screen);
   print_searches(out, facts, screen);
   print_waiting(out, facts, screen);

@@ -19,6 +19,16 @@ Result<int> parse_count(std::string_view name, std::string_view text) {
   return value;
 }
 
+/// Whether a part of a variant changed what an earlier part had set.
+bool says_twice(const Variant& before, const Variant& after) {
+  const Variant unset;
+  const auto is_changed = [&](auto Variant::* member) {
+    return before.*member != unset.*member && after.*member != before.*member;
+  };
+  return is_changed(&Variant::precision) || is_changed(&Variant::backend) ||
+         is_changed(&Variant::batch) || is_changed(&Variant::threads);
+}
+
 Status apply_variant_part(Variant& variant, std::string_view part) {
   if (part.starts_with("batch=")) {
     TW_TRY(variant.batch, parse_count("batch", part.substr(6)));
@@ -134,12 +144,27 @@ std::string to_string(const Variant& variant) {
 Result<Variant> parse_variant(std::string_view text) {
   Variant variant;
   if (text == "default") return variant;
+  const std::string whole(text);
   while (true) {
     const auto comma = text.find(',');
+    const auto before = variant;
     TW_TRY_VOID(apply_variant_part(variant, text.substr(0, comma)));
+    if (says_twice(before, variant)) {
+      return fail(ErrorCode::invalid, "variant \"" + whole +
+                                          "\" says one thing twice; a variant has one precision, "
+                                          "one batch=N and one threads=N, and several variants "
+                                          "are several --variant");
+    }
     if (comma == std::string_view::npos) return variant;
     text.remove_prefix(comma + 1);
   }
+}
+
+Result<Variant> parse_asked_variant(std::string_view text) {
+  TW_TRY(const auto variant, parse_variant(text));
+  if (variant.backend == Backend::eager) return variant;
+  return fail(ErrorCode::invalid,
+              "variant \"" + std::string(text) + "\" cannot be measured: only eager mode is built");
 }
 
 std::string to_string(const Benchmark& benchmark) {

@@ -238,6 +238,15 @@ Result<std::vector<Series>> RunStore::all_series() {
   });
 }
 
+Result<std::optional<WallMillis>> RunStore::began_at(Owner owner) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<WallMillis>> {
+    Query query(connection,
+                "SELECT min(issued_at) FROM attempt WHERE " + owner_column(owner.kind) + " = ?",
+                owner.id);
+    return query.next() ? query.take<std::optional<WallMillis>>() : std::nullopt;
+  });
+}
+
 Result<double> RunStore::seconds_of(Owner owner, const Benchmark& benchmark) {
   constexpr double kMillisPerSecond = 1000;
   return read(database_, [&](Connection& connection) -> Result<double> {

@@ -64,7 +64,7 @@ void add_bisection(Database& database, Id incident, WallMillis now) {
   row.spec_json = R"({"folder": "/builds/secret"})";
   row.created_at = now;
   row = bisections.open(row).value();
-  REQUIRE(bisections.append(row.id, {0, "probed", R"({"commit": "cccc"})"}));
+  REQUIRE(bisections.append(row.id, {0, "built", R"({"commit": "cccc"})"}));
   REQUIRE(bisections.end(row, R"({"culprit": "cccc"})", now));
   REQUIRE(IncidentStore(database).attach_bisection(incident, row.id));
 }
@@ -125,7 +125,7 @@ Api::Api(events::FeedLimits limits)
                {"configurations",
                 {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
        },
-       [this] { ++tidied; }, feed.get()});
+       [this] { ++tidied; }, feed.get(), "https://github.com/owner/issues"});
   std::ranges::move(
       pages::routes({.database = *database,
                      .clock = clock,
@@ -144,7 +144,10 @@ Api::Api(events::FeedLimits limits)
 
 health::Report Api::service_now() {
   const std::scoped_lock lock(mutex);
-  return {.problems = problems, .warnings = {"not as it should be"}, .doing = doing};
+  return {.problems = problems,
+          .warnings = {"not as it should be"},
+          .doing = doing,
+          .free_cache_bytes = 5'000'000};
 }
 
 Api::~Api() {

@@ -261,7 +261,8 @@ TEST_CASE("a daemon that works, but not as it should, says so") {
   Api api;
   const auto answer = api.get("/healthz");
   CHECK(answer.status == 200);
-  CHECK(answer.body == json{{"status", "ok"}, {"warnings", {"not as it should be"}}});
+  CHECK(answer.body.at("status") == "ok");
+  CHECK(answer.body.at("warnings") == json{"not as it should be"});
 }
 
 TEST_CASE("a sick daemon says so") {

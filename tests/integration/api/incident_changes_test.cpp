@@ -44,6 +44,9 @@ TEST_CASE("over the socket no token is needed, and the user who asks is who acce
   Api api;
   api.fill();
   CHECK(api.post_locally(kIncident + "/acknowledge", "{}").status == 200);
+  const auto without_reason = api.post_locally(kIncident + "/accept", "{}");
+  CHECK(without_reason.status == 400);
+  CHECK_THAT(without_reason.body.dump(), Catch::Contains("on the command line --reason"));
   const auto accepted = api.post_locally(kIncident + "/accept", R"({"reason": "the price"})");
   CHECK(accepted.status == 200);
   CHECK(accepted.body.at("acceptance").at("by") == platform::user_name(getuid()));

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -38,6 +40,87 @@ TEST_CASE("incidents are filtered by what they are and by what they are about") 
   const auto page = api.get("/api/v1/incidents?metric=time&limit=1").body;
   CHECK(page.at("next") == 2);
   CHECK(api.get("/api/v1/incidents?metric=time&limit=1&before=2").body.at("next").is_null());
+}
+
+TEST_CASE("the header Link leads to the next page with the same filters") {
+  Api api;
+  api.add_builds(3);
+  const auto first = api.get("/api/v1/builds?limit=2&state=ready&origin=nightly");
+  const std::string link = "/api/v1/builds?before=2&limit=2&origin=nightly&state=ready";
+  CHECK(first.headers.at("link") == "<" + link + ">; rel=\"next\"");
+  const auto last = api.get(link);
+  CHECK(last.body.at("builds").size() == 1);
+  CHECK(last.headers.count("link") == 0);
+  api.fill();
+  api.add_incident("other");
+  const auto incidents = api.get("/api/v1/incidents?limit=1&metric=time");
+  CHECK(incidents.headers.at("link") ==
+        "</api/v1/incidents?before=2&limit=1&metric=time>; rel=\"next\"");
+}
+
+TEST_CASE("incidents and comparisons are found by their day") {
+  Api api;
+  api.fill();
+  const auto opened_at =
+      api.get("/api/v1/incidents").body.at("incidents").at(0).at("opened_at").get<std::string>();
+  const auto day = opened_at.substr(0, 10);
+  for (const std::string name : {"incidents", "comparisons"}) {
+    const auto count = [&](const std::string& query) {
+      return api.get("/api/v1/" + name + "?" + query).body.at(name).size();
+    };
+    CHECK(count("from=" + day) == 1);
+    CHECK(count("to=" + day) == 1);
+    CHECK(count("from=" + day + "&to=" + day) == 1);
+    CHECK(count("from=2099-01-01") == 0);
+    CHECK(count("to=1999-12-31") == 0);
+    CHECK(count("from=0001-01-01&to=9999-12-31") == 1);
+    for (const std::string wrong : {"2026-02-31", "2026-8-1", "yesterday"}) {
+      const auto answer = api.get("/api/v1/" + name + "?from=" + wrong);
+      CHECK(answer.status == 400);
+      CHECK_THAT(answer.text, Contains("must be a date"));
+    }
+  }
+}
+
+TEST_CASE("a bisection is found by its culprit and by its ends") {
+  Api api;
+  api.fill();
+  const std::string culprit = "33de6cd2393f00000000000000000000deadbeef";
+  BisectionStore bisections(*api.database);
+  BisectionRow row;
+  row.good = "aaaa0000";
+  row.bad = "bbbb1111";
+  row.spec_json = "{}";
+  row.created_at = 1;
+  row = bisections.open(row).value();
+  bisection::BisectionResult result;
+  result.culprits.emplace_back().commits = {culprit};
+  REQUIRE(bisections.end(row, to_json(result), 1));
+  const auto ids = [&](const std::string& commit) {
+    const auto answer = api.get("/api/v1/bisections?commit=" + commit);
+    std::vector<Id> listed;
+    for (const auto& each : answer.body.at("bisections")) listed.push_back(each.at("id"));
+    return listed;
+  };
+  CHECK(ids("33de") == std::vector<Id>{2});
+  CHECK(ids(culprit) == std::vector<Id>{2});
+  CHECK(ids("aaaa") == std::vector<Id>{2, 1});
+  CHECK(ids("bbbb1111") == std::vector<Id>{2});
+  CHECK(ids("ffff").empty());
+  for (const auto& wrong : std::vector<std::string>{"33d", "HEAD", "33DE", culprit + "0"}) {
+    CHECK(api.get("/api/v1/bisections?commit=" + wrong).status == 400);
+  }
+}
+
+TEST_CASE("an incident says where its page and its issue are") {
+  Api api;
+  api.fill();
+  const auto incident = [&] { return api.get("/api/v1/incidents/1").body; };
+  CHECK(incident().at("html_url") == "/incidents/1");
+  CHECK(incident().at("issue_url").is_null());
+  REQUIRE(IncidentStore(*api.database).mark_sending("open:abc"));
+  REQUIRE(IncidentStore(*api.database).mark_sent("open:abc", 17, api.clock.wall_now()));
+  CHECK(incident().at("issue_url") == "https://github.com/owner/issues/issues/17");
 }
 
 TEST_CASE("a filter that no entry can have is refused with what is allowed") {
@@ -116,6 +199,10 @@ TEST_CASE("a monitor reads what does not work, what waits, and when data came la
   CHECK_THAT(metrics.text, Contains("torchwatch_incidents{state=\"open\"} 1\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_outbox_messages{state=\"pending\"} 1\n"));
   CHECK_THAT(metrics.text, Contains("torchwatch_last_nightly_ended_seconds 0\n"));
+  CHECK_THAT(metrics.text, Contains("torchwatch_cache_disk_free_bytes 5000000\n"));
+  const auto version = api.get("/api/v1/openapi.json").body.at("info").at("version");
+  CHECK_THAT(metrics.text, Contains("torchwatch_build_info{version=" + version.dump() + "} 1\n"));
+  CHECK_THAT(api.page("/"), Contains("torchwatch " + version.get<std::string>() + "</p>"));
 }
 
 TEST_CASE("the description is served as it is tested") {

@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "an unknown revision is not found and named") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "an ambiguous short sha is not found and named") {
+TEST_CASE_METHOD(Fixture, "an ambiguous short sha is refused and named") {
   std::map<std::string, std::string> first_with;
   std::string ambiguous;
   for (int i = 0; ambiguous.empty(); ++i) {
@@ -81,8 +81,10 @@ TEST_CASE_METHOD(Fixture, "an ambiguous short sha is not found and named") {
     REQUIRE(i < 5000);
   }
   const auto error = history().resolve(ambiguous).error();
-  REQUIRE(error.code == ErrorCode::not_found);
-  REQUIRE_THAT(error.message, Catch::Contains(ambiguous) && Catch::Contains("ambiguous"));
+  REQUIRE(error.code == ErrorCode::invalid);
+  REQUIRE_THAT(error.message, Catch::Contains(ambiguous) && Catch::Contains("hex digits or more"));
+  REQUIRE_THAT(history().resolve("33d").error().message,
+               Catch::Contains("name 4 hex digits or more"));
 }
 
 TEST_CASE_METHOD(Fixture, "text that is no revision, and a file's name, are refused") {

@@ -20,12 +20,14 @@ int report(const Error& error) {
 int list(channel::Channel& channel) {
   const auto versions = channel.list({});
   if (!versions) return report(versions.error());
-  for (const auto& version : *versions) std::puts(version.c_str());
+  for (const auto& [version, fingerprint] : *versions) {
+    std::printf("%s%s%s\n", version.c_str(), fingerprint.empty() ? "" : " ", fingerprint.c_str());
+  }
   return 0;
 }
 
 int fetch(channel::Channel& channel, const std::string& version) {
-  const auto tree = channel.fetch(version, {});
+  const auto tree = channel.fetch({version}, {});
   if (!tree) return report(tree.error());
   std::printf("%s\n%s\n%s\n", tree->folder.c_str(), tree->version.c_str(),
               tree->embedded_commit.c_str());

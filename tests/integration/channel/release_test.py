@@ -128,19 +128,18 @@ class Release(unittest.TestCase):
         nowhere = "http://127.0.0.1:9/simple"
         for version, said in (
             (("1.2.3",), "cannot fetch PyTorch 1.2.3"),
-            ((), "cannot list the releases"),
+            ((), "cannot list the versions"),
         ):
             done = self.fetch(*version, url=nowhere)
             self.assertTrue(done.stderr.startswith(f"unavailable: {said}"), done.stderr)
             self.assertIn("reachable", done.stderr)
 
     def test_a_download_without_the_hash_that_the_index_names_is_refused(self) -> None:
-        content, _ = self.index.wheels["torch-1.2.3-py3-none-any.whl"]
-        self.index.wheels["torch-1.2.3-py3-none-any.whl"] = (content, "0" * 64)
+        self.index.wheels["torch-1.2.3-py3-none-any.whl"].sha256 = "0" * 64
         self.check_refused("corrupt", "does not have the hash")
 
     def test_a_download_that_is_cut_off_is_refused_and_the_next_call_fetches_it_whole(self) -> None:
-        self.index.cut_off.add("torch-1.2.3-py3-none-any.whl")
+        self.index.cut_off["torch-1.2.3-py3-none-any.whl"] = 9
         done = self.fetch("1.2.3")
         self.assertEqual(done.returncode, 3, done.stdout)
         self.assertIn("cannot fetch PyTorch 1.2.3: ", done.stderr)

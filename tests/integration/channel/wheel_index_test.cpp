@@ -12,6 +12,7 @@
 #include "fake_process_runner.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
+#include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/channel/channel.hpp"
 
 namespace torchwatch::channel {
@@ -62,7 +63,7 @@ class FakePython {
     return make_wheel_index_channel(settings(), processes());
   }
   Result<builds::Tree> fetch(const std::string& version = "1.2.3") const {
-    return channel()->fetch(version, {});
+    return channel()->fetch({version}, {});
   }
 
   fs::path cache() const { return folder_.path() / "releases"; }
@@ -133,8 +134,61 @@ TEST_CASE("the program learns where the user's index is, and no other setting of
 
 TEST_CASE("versions are listed in the program's order, and nothing else that it says") {
   const FakePython python("echo 1.2.3; echo 'WARNING: slow index' >&2; echo 2.0.0");
-  CHECK(python.channel()->list({}) == Names{"1.2.3", "2.0.0"});
+  CHECK(names_of(python.channel()->list({}).value()) == Names{"1.2.3", "2.0.0"});
   CHECK(contains(python.calls().front(), " --list"));
+}
+
+TEST_CASE("an index is named to the program out of sight, and its files by their fingerprints") {
+  const FakePython python("echo '1.2.3.dev20260816+cpu\tsha256=ab'; echo 'noise sha256=cd'");
+  auto settings = python.settings();
+  settings.index = "https://user:secret@index.example/nightly";
+  settings.flavour = "cpu";
+  settings.since = "2026-08-01";
+  const auto channel = make_wheel_index_channel(settings, processes());
+  const std::vector<Offer> offers{{"1.2.3.dev20260816+cpu", "sha256=ab"}};
+  CHECK(channel->list({}) == offers);
+  CHECK(contains(python.calls().front(), " --list --flavour cpu --since 2026-08-01"));
+  CHECK_FALSE(contains(python.calls().front(), "secret"));
+  CHECK(contains(python.environment(), "TORCHWATCH_INDEX=" + settings.index + "\n"));
+  CHECK_FALSE(channel->at_first());
+}
+
+TEST_CASE("a file that was replaced lies beside the one that it replaced") {
+  const FakePython python;
+  const auto channel = python.channel();
+  const auto first = channel->fetch({"1.2.3", "sha256=ab"}, {});
+  const auto second = channel->fetch({"1.2.3", "sha256=cd"}, {});
+  REQUIRE((first && second));
+  CHECK(first->folder != second->folder);
+  CHECK(python.calls().size() == 2);
+  CHECK(contains(python.calls().front(), " --fingerprint sha256=ab "));
+  CHECK(channel->fetch({"1.2.3", "sha256=ab"}, {})->folder == first->folder);
+  CHECK(python.calls().size() == 2);
+  CHECK(channel->at_first() == 2U);
+}
+
+TEST_CASE("a build that somebody else has made is brought by the program, out of sight") {
+  const FakePython python(
+      "cp -r $here/tree $into; echo elsewhere > $into/origin; touch $into.lock");
+  const auto bring =
+      make_artifacts({.program = python.settings().program,
+                      .folder = python.cache(),
+                      .address = "https://user:secret@builds.example/{commit}/torch.zip",
+                      .python = python.settings().python},
+                     processes());
+  const std::string commit(40, 'a');
+  const auto tree = python.cache() / "one";
+  fs::create_directories(tree);
+  REQUIRE(bring(commit, tree, {}));
+  CHECK(builds::inspect(tree)->origin == "elsewhere");
+  CHECK_FALSE(fs::exists(tree / "torch.lock"));
+  CHECK(contains(python.calls().front(), " --commit " + commit + " --all-libraries --into "));
+  CHECK_FALSE(contains(python.calls().front(), "secret"));
+  CHECK(contains(python.environment(), "TORCHWATCH_ARTIFACTS=https://user:secret@builds.example/"));
+  python.behave("echo 'error: there is none' >&2; exit 3");
+  fs::remove_all(tree);
+  fs::create_directories(tree);
+  CHECK(bring(commit, tree, {}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("the program's exit status says what kind of error it is, and its last error why") {
@@ -150,7 +204,7 @@ TEST_CASE("the program's exit status says what kind of error it is, and its last
   CHECK(tree.error().message == "cannot fetch PyTorch 1.2.3: this is why");
   const auto list = python.channel()->list({});
   REQUIRE_FALSE(list.has_value());
-  CHECK(list.error().message == "cannot list the releases of PyTorch: this is why");
+  CHECK(list.error().message == "cannot list the versions of PyTorch: this is why");
 }
 
 TEST_CASE("a program that says nothing is named with its exit status") {
@@ -210,7 +264,7 @@ TEST_CASE("a program that is stopped, hangs or cannot start gives an error of th
   const auto error_when = [&](process::ProcessEnd end) {
     test::FakeProcessRunner runner(
         [&](const process::ProcessSpec&, std::stop_token) { return test::ended(end); });
-    return make_wheel_index_channel(python.settings(), runner)->fetch("1.2.3", {}).error();
+    return make_wheel_index_channel(python.settings(), runner)->fetch({"1.2.3"}, {}).error();
   };
   CHECK(error_when(process::Cancelled{}).code == ErrorCode::cancelled);
   CHECK(error_when(process::TimedOut{}).code == ErrorCode::timed_out);

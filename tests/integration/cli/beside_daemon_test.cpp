@@ -132,6 +132,25 @@ TEST_CASE("commands that only read work beside a daemon") {
   CHECK(place.run({"workload", "list"}).status == 0);
 }
 
+TEST_CASE("a daemon whose control socket was removed is named, with what to do") {
+  const Place place;
+  place.publish_two();
+  const DaemonProcess daemon(place.file, place.socket());
+  REQUIRE(std::filesystem::remove(place.socket()));
+  const auto remedy = "the control socket " + place.socket().string() +
+                      " is gone: restart the daemon (process " + std::to_string(daemon.process()) +
+                      ")";
+  const auto status = json::parse(place.run({"status", "--json"}).out);
+  CHECK(status.at("daemon").at("not_asked") == remedy);
+  CHECK_THAT(place.run({"status"}).out, !Contains("No daemon runs"));
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"incident", "acknowledge", "1"}, {"compare", "left", "right"}}) {
+    const auto printed = place.run(command);
+    CHECK(printed.status == 3);
+    CHECK_THAT(printed.err, Contains(remedy));
+  }
+}
+
 TEST_CASE("commands that measure get as far beside a daemon as without one") {
   const Place place;
   const DaemonProcess daemon(place.file, place.socket());

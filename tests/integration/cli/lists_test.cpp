@@ -41,6 +41,52 @@ void store_one_of_each(const CommandLine& line) {
 
 }  // namespace
 
+TEST_CASE("a list is narrowed by the words that it shows") {
+  const CommandLine line;
+  store_one_of_each(line);
+  const auto ids = [&](std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const auto items = nlohmann::json::parse(line.run(std::move(arguments)).out).at("items");
+    std::vector<Id> listed;
+    for (const auto& item : items) listed.push_back(item.at("id"));
+    return listed;
+  };
+  CHECK(ids({"comparison", "list", "--state", "waiting"}) == std::vector<Id>{2});
+  CHECK(ids({"comparison", "list", "--state", "reported"}) == std::vector<Id>{1});
+  CHECK(ids({"comparison", "list", "--state", "regressed"}).empty());
+  CHECK(ids({"incident", "list", "--state", "accepted"}).empty());
+  REQUIRE(line.run({"incident", "accept", "1", "--by", "ada", "--reason", "the price"}).status ==
+          0);
+  CHECK(ids({"incident", "list", "--state", "accepted"}) == std::vector<Id>{1});
+  CHECK(ids({"incident", "list", "--state", "closed"}) == std::vector<Id>{1});
+  REQUIRE(RequestStore(*line.open())
+              .receive("d2", RequestKind::nightly, R"({"candidate": "a", "baseline": "b"})", kNow));
+  CHECK(ids({"request", "list", "--kind", "comparison"}) == std::vector<Id>{2});
+  CHECK(ids({"build", "list", "--state", "unusable"}).empty());
+  REQUIRE(BuildStore(*line.open()).set_unusable(1, "no file here"));
+  CHECK(ids({"build", "list", "--state", "unusable"}) == std::vector<Id>{1});
+}
+
+TEST_CASE("a list warns of a workload that the suite does not have") {
+  const CommandLine line;
+  line.store_incident();
+  const auto wrong = line.run({"incident", "list", "--workload", "resent18"});
+  CHECK(wrong.status == 0);
+  CHECK(wrong.out == "No incident.\n");
+  CHECK_THAT(wrong.err, Contains("there is no workload \"resent18\"; did you mean resnet18"));
+  CHECK(line.run({"incident", "list", "--workload", "resnet18"}).err.empty());
+}
+
+TEST_CASE("the build list has null for what is not known") {
+  const CommandLine line;
+  line.store_incident();
+  const auto printed = line.run({"build", "list", "--json"});
+  const auto build = nlohmann::json::parse(printed.out).at("items").at(0);
+  CHECK(build.at("reason").is_null());
+  CHECK(build.at("unusable").is_null());
+  CHECK(build.at("folder") == "/builds/2.14.0.dev20260816");
+}
+
 TEST_CASE("the lists are whole at each width") {
   const CommandLine line;
   store_one_of_each(line);

@@ -74,10 +74,51 @@ TEST_CASE("what commands print as JSON is as its schema says") {
     CHECK(day.violations("incident", shown) == "");
     auto result = json::parse(shown).at("bisection_result");
     result["schema"] = 1;
+    for (const auto& step : json::parse(shown).at("bisection_trace")) {
+      for (const auto& reading : step.at("readings")) CHECK(reading.at("unit") != "ns");
+    }
     CHECK(day.violations("bisect", result.dump()) == "");
   }
   CHECK(day.violations("items", day.run({"comparison", "list"})) == "");
   CHECK(day.violations("items", day.run({"outbox", "list"})) == "");
+}
+
+TEST_CASE("what a command has changed is JSON where JSON is asked for") {
+  const CarriedOutDay day;
+  const auto disputed =
+      day.run({"incident", "dispute", "1", "--by", "ada", "--reason", "it changes a test only"});
+  CHECK(day.violations("done", disputed) == "");
+  const auto search = json::parse(day.run({"bisection", "list"})).at("items").at(0).at("id");
+  const std::vector<std::vector<std::string>> changes{
+      {"bisection", "cancel", search.dump()},
+      {"incident", "acknowledge", "1", "--by", "ada"},
+      {"incident", "close", "1", "--by", "ada"},
+      {"incident", "reopen", "1", "--by", "ada"},
+      {"incident", "accept", "1", "--by", "ada", "--reason", "the price of a fix"}};
+  for (const auto& change : changes) {
+    const auto printed = day.run(change);
+    INFO(printed);
+    CHECK(day.violations("done", printed) == "");
+  }
+  const auto retest = day.run({"incident", "retest", "2"});
+  CHECK(day.violations("done", retest) == "");
+  const auto object = json::parse(retest);
+  CHECK(object.at("kind") == "incident");
+  CHECK(object.at("item") == 2);
+  CHECK(object.at("is_new") == true);
+  const auto comparison = object.at("comparison").dump();
+  const auto cancelled = day.run({"comparison", "cancel", comparison});
+  CHECK(day.violations("done", cancelled) == "");
+  CHECK(json::parse(cancelled).at("message") == "comparison " + comparison + " cancelled");
+  CHECK(day.violations("done", day.run({"comparison", "retry", comparison})) == "");
+}
+
+TEST_CASE("a command that prints text only refuses to print JSON") {
+  const CarriedOutDay day;
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"database", "export", "verdicts"}, {"completion", "bash"}, {"manual"}, {"help"}}) {
+    CHECK(day.violations("error", day.run(arguments)) == "");
+  }
 }
 
 TEST_CASE("an error is JSON where JSON is asked for") {

@@ -303,6 +303,28 @@ TEST_CASE("nightly with nothing due says so in one sentence, which is success") 
         json{{"schema", 1}, {"comparisons", json::array()}});
 }
 
+TEST_CASE("nightly without the channel's folder, or with an empty one, blames the environment") {
+  const CommandLine line;
+  const auto gone = line.run({"nightly"});
+  CHECK(gone.status == 3);
+  CHECK_THAT(gone.err, Contains("[channel] path") && Contains("there is no such folder"));
+  CHECK_FALSE(std::filesystem::exists(line.folder.path() / "db.sqlite"));
+  std::filesystem::create_directory(line.folder.path() / "nightlies");
+  const auto empty = line.run({"nightly"});
+  CHECK(empty.status == 3);
+  CHECK_THAT(empty.err, Contains("the channel has no build yet"));
+}
+
+TEST_CASE("a fault of the configuration ends with how to test it, except in the test itself") {
+  const CommandLine line;
+  line.folder.write("torchwatch.toml", "[storage]\npath = 7\n");
+  const std::string hint = "`torchwatch check --config " + line.file.string() + "` tests";
+  CHECK_THAT(line.run({"status"}).err, Contains(hint));
+  const auto checked = line.run({"check"});
+  CHECK(checked.status == 2);
+  CHECK_THAT(checked.err, Contains("torchwatch.toml:2") && !Contains("tests the configuration"));
+}
+
 TEST_CASE("lists are narrowed as those of the API are") {
   const CommandLine line;
   line.store_culprit();
@@ -326,7 +348,7 @@ TEST_CASE("lists are narrowed as those of the API are") {
   CHECK(has({"request", "list", "--state", "pending", "--kind", "nightly"}, "No request."));
   const auto unknown = line.run({"incident", "list", "--state", "done"});
   CHECK(unknown.status == 2);
-  CHECK_THAT(unknown.err, Contains("\"done\" is not open, acknowledged or closed"));
+  CHECK_THAT(unknown.err, Contains("\"done\" is not open, acknowledged, closed or accepted"));
 }
 
 TEST_CASE("the oldest nightly is the first, and why it has no verdict is said once") {

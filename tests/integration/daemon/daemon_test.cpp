@@ -151,7 +151,11 @@ TEST_CASE("the machine is free for commands that measure while nothing is due") 
   const auto waiting =
       service.store(storage::RequestKind::nightly, {{"candidate", "nowhere"}, {"baseline", "x"}});
   CHECK(service.get(waiting).at("state") == "pending");
-  CHECK(service.get("/healthz") == json{{"status", "ok"}});
+  const auto health = service.get("/healthz");
+  CHECK(health.at("status") == "ok");
+  CHECK_FALSE(health.contains("problems"));
+  CHECK(health.at("version").is_string());
+  CHECK(health.at("free_cache_bytes") > 0);
 }
 
 TEST_CASE("a request that is refused keeps nothing behind it from being done") {

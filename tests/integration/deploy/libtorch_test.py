@@ -1,4 +1,3 @@
-import runpy
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,10 @@ from unittest import mock
 from support import CHECKOUT, DEPLOY, ScriptTest, write_program
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
+sys.path.insert(0, str(DEPLOY / "fetching"))
 
+from torch_tree import torch_target
+from wheel_file import Damaged, Trouble, unpack
 from wheel_index import Members, library, nvidia_members, record_of, wheel_of
 
 VERSION_PY = (
@@ -229,7 +231,6 @@ class LibTorch(ScriptTest):
 
     def test_whatever_byte_of_a_wheel_changes_no_file_of_the_tree_differs(self) -> None:
         members = {"torch/version.py": VERSION_PY, "torch/lib/libtorch_cpu.so": b"\x7fELF"}
-        module = runpy.run_path(str(DEPLOY / "libtorch"))
         whole = wheel_of("torch", "2.13.0", members)
         wheel, tree = self.folder / "changed.whl", self.folder / "tree"
         for at in range(0, len(whole), 3):
@@ -238,10 +239,10 @@ class LibTorch(ScriptTest):
             wheel.write_bytes(changed)
             tree.mkdir()
             try:
-                module["unpack"](wheel, module["torch_target"](tree, True), tree)
+                unpack(wheel, torch_target(tree, True), tree)
                 self.assertEqual((tree / "lib" / "libtorch_cpu.so").read_bytes(), b"\x7fELF")
                 self.assertEqual((tree / "version.py").read_bytes(), VERSION_PY)
-            except module["Damaged"]:
+            except Damaged:
                 pass
             shutil.rmtree(tree)
 
@@ -259,7 +260,6 @@ class LibTorch(ScriptTest):
             self.assertFalse(self.target.exists())
 
     def test_a_wheel_that_would_fill_the_disk_is_refused_before_it_is_unpacked(self) -> None:
-        module = runpy.run_path(str(DEPLOY / "libtorch"))
         self.publish({**MEMBERS, "torch/include/large.h": bytes(3_000_000_000 // 1000)})
         wheel, tree = self.index / CPU_WHEEL, self.folder / "tree"
         tree.mkdir()
@@ -267,9 +267,9 @@ class LibTorch(ScriptTest):
         space = types.SimpleNamespace(free=1_000_000)
         with (
             mock.patch("shutil.disk_usage", return_value=space),
-            self.assertRaisesRegex(module["Trouble"], said),
+            self.assertRaisesRegex(Trouble, said),
         ):
-            module["unpack"](wheel, module["torch_target"](tree, True), tree)
+            unpack(wheel, torch_target(tree, True), tree)
         self.assertEqual(list(tree.iterdir()), [])
 
     def test_a_disk_that_is_full_while_unpacking_leaves_nothing_and_is_named(self) -> None:

@@ -46,13 +46,13 @@ struct Fault {
 class FaultyChannel final : public channel::Channel {
  public:
   FaultyChannel(channel::Channel& real, Fault& fault) : real_(real), fault_(fault) {}
-  Result<std::vector<std::string>> list(std::stop_token stop) override {
+  Result<std::vector<channel::Offer>> list(std::stop_token stop) override {
     TW_TRY_VOID(fault_.meet(Step::list));
     return real_.list(stop);
   }
-  Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) override {
-    if (name == kFaulty) TW_TRY_VOID(fault_.meet(Step::fetch));
-    return real_.fetch(name, stop);
+  Result<builds::Tree> fetch(const channel::Offer& offer, std::stop_token stop) override {
+    if (offer.name == kFaulty) TW_TRY_VOID(fault_.meet(Step::fetch));
+    return real_.fetch(offer, stop);
   }
 
  private:

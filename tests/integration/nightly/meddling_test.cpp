@@ -190,28 +190,48 @@ TEST_CASE("a comparison that is cancelled while its culprit is searched is not j
   CHECK(due.services.database.check_invariants().value().empty());
 }
 
-TEST_CASE("runs that are killed from outside are tried again after a pause that grows") {
+namespace {
+
+/// Makes runs of the due nightly, which are killed.
+struct KilledRuns {
+  Result<comparison::MachineRun> run(const std::string& slot) {
+    return recorder.run({slot, build}, plan, plan.benchmarks.front(), Pass::timing, {});
+  }
+  std::int64_t pause_before_run(const std::string& slot) {
+    const auto before = clock.monotonic_now();
+    REQUIRE(run(slot));
+    return std::chrono::duration_cast<std::chrono::seconds>(clock.monotonic_now() - before).count();
+  }
+
   DueDay due;
-  const auto nightly = due.nightly();
+  storage::ComparisonRow nightly = due.nightly();
   test::FakeClock clock;
   Killing killing;
-  auto services = with(due.services, killing, clock);
-  auto comparison = comparison::Comparison::of(nightly).value();
-  comparison.plan = comparison::plan_of_config(services).value();
+  comparison::Services services = with(due.services, killing, clock);
+  comparison::Plan plan = comparison::plan_of_config(services).value();
   comparison::MeasurableBuild build{.build = nightly.candidate, .tree = {}, .kit = {}};
-  comparison::RunRecorder recorder(services, {storage::OwnerKind::comparison, nightly.id});
-  const auto pause_before_run = [&](const std::string& slot) {
-    const auto before = clock.monotonic_now();
-    const auto benchmark = comparison.plan.benchmarks.front();
-    REQUIRE(recorder.run({slot, build}, comparison.plan, benchmark, Pass::timing, {}));
-    return std::chrono::duration_cast<std::chrono::seconds>(clock.monotonic_now() - before).count();
-  };
+  comparison::RunRecorder recorder{services, {storage::OwnerKind::comparison, nightly.id}};
+};
+
+}  // namespace
+
+TEST_CASE("runs that are killed from outside are tried again after a pause that grows") {
+  KilledRuns runs;
   std::vector<std::int64_t> pauses;
   for (const auto* slot : {"a", "a", "b", "b", "c", "c", "d"}) {
-    pauses.push_back(pause_before_run(slot));
+    pauses.push_back(runs.pause_before_run(slot));
   }
   CHECK(pauses == std::vector<std::int64_t>{0, 5, 10, 20, 40, 60, 60});
-  killing.is_killing = false;
-  CHECK(pause_before_run("d") == 60);
-  CHECK(pause_before_run("e") == 0);
+  runs.killing.is_killing = false;
+  CHECK(runs.pause_before_run("d") == 60);
+  CHECK(runs.pause_before_run("e") == 0);
+}
+
+TEST_CASE("a machine that kills every run puts the comparison off, and others have their turn") {
+  KilledRuns runs;
+  for (const auto* slot : {"a", "a", "b", "b", "c", "c", "d", "d"}) REQUIRE(runs.run(slot));
+  const auto next = runs.run("e");
+  REQUIRE_FALSE(next);
+  CHECK(next.error().code == ErrorCode::unavailable);
+  CHECK_THAT(next.error().message, Contains("8 runs in a row were killed from outside"));
 }

@@ -80,7 +80,9 @@ TEST_CASE("a comparison finds both culprits of its day and queues one issue for 
     INFO(incident.title << ": " << result.reason);
     const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
     REQUIRE(result.culprit() == day.commits()[culprit]);
-    REQUIRE(result.culprits[0].verified.find("undoes the change") != std::string::npos);
+    REQUIRE_THAT(result.culprits[0].verified,
+                 Catch::Contains("undoes the change (with the commit: " +
+                                 to_string(result.culprits[0].effects[0].series) + " +"));
     REQUIRE(store.outbox_of(incident.id).value().size() == 1);
     // Ends, culprit and at times a rest in pairs; what lies between the ends alone, but for times
     // that were interleaved.

@@ -171,7 +171,7 @@ bisection::BisectionResult culprits_at(const std::vector<std::vector<std::string
          0.99731,
          {{{kResnet, Metric::time}, 0.1389, 0.1275, 0.1508, 12}},
          "against the commit before it that builds, 12 fresh pairs; reverting it on the newest "
-         "commit undoes the change"});
+         "commit undoes the change (with the commit: resnet18 cpu-train time +14.6 %)"});
   }
   result.commits = 3;
   result.builds = 4;
@@ -204,6 +204,18 @@ TEST_CASE("runs side by side count once in what a comparison takes") {
   CHECK(facts.record.candidate_samples.size() == 6 * 40);
   CHECK(facts.record.nightlies.size() == 5);
   CHECK(facts.tally.empty());
+}
+
+TEST_CASE("an issue links the incident's page where people reach it") {
+  StoredDay day;
+  day.add_pair(kResnet, 2'000'000, 2'300'000);
+  auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt);
+  CHECK_THAT(report::issue_body(facts), !Contains("[its page]"));
+  config::Config config;
+  config.web.public_address = "https://torchwatch.example.org/";
+  facts.page = config::page_of_incident(config, 7);
+  CHECK_THAT(report::issue_body(facts),
+             Contains(" ([its page](https://torchwatch.example.org/incidents/7))"));
 }
 
 TEST_CASE("damaged samples keep no issue back, which lacks its history then") {

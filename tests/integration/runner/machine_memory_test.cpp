@@ -1,6 +1,5 @@
 #include "torchwatch/runner/machine_memory.hpp"
 
-
 #include <catch2/catch.hpp>
 #include <fstream>
 

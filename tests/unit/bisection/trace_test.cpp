@@ -80,7 +80,7 @@ TEST_CASE("a trace ends with what reverting the culprit showed") {
                              R"({"candidate":1,"applies":true,"builds":true,"gone":true,)"
                              R"("reason":"","effects":{}})"}});
   CHECK(steps.back().commit == "c1");
-  CHECK(steps.back().reason == "takes the change away");
+  CHECK(steps.back().reason == "undoes the change");
 }
 
 TEST_CASE("a damaged event is corrupt, not a step") {

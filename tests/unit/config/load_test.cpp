@@ -98,7 +98,7 @@ TEST_CASE("an unknown key names file, line and table, the key probably meant and
   const auto message = error_of("[build]\n\n  timeot = \"4h\"\n");
   CHECK(message.starts_with(
       "torchwatch.toml:3: [build] timeot: unknown key; did you mean \"timeout\"? "
-      "keys of [build]: recipe, timeout, jobs, "));
+      "keys of [build]: recipe, artifacts, timeout, "));
 }
 
 TEST_CASE("a key that was renamed names the new one") {
@@ -158,8 +158,36 @@ TEST_CASE("a bad duration or size says how one is written") {
         std::string::npos);
   CHECK(error_of("[build]\ntimeout = \"1500ms\"\n").find("must be in whole seconds") !=
         std::string::npos);
-  CHECK(error_of("[build]\ncache_limit = \"40GB\"\n").find("\"40GB\": must be a size") !=
+  CHECK(error_of("[build]\ncache_limit = \"40 gigs\"\n").find("\"40 gigs\": must be a size") !=
         std::string::npos);
+}
+
+TEST_CASE("builds of others lie at an address or a path with the commit in it") {
+  for (const auto* place : {"http://example.org/{commit}.zip", "builds/{commit}.zip",
+                            "https://example.org/torch.zip"}) {
+    CAPTURE(place);
+    CHECK(error_of(std::string("[build]\nartifacts = \"") + place + "\"\n")
+              .find("with {commit} in it") != std::string::npos);
+  }
+  CHECK(loaded("[build]\nartifacts = \"/builds/{commit}/torch.zip\"\n").build.artifacts ==
+        "/builds/{commit}/torch.zip");
+}
+
+TEST_CASE("an index is an address, and archives need one") {
+  CHECK(error_of("[channel]\nkind = \"archive\"\n").find("[channel] index: must be set") !=
+        std::string::npos);
+  CHECK(error_of("[channel]\nindex = \"nightly\"\n").find("https:// or http://") !=
+        std::string::npos);
+  CHECK(error_of("[channel]\nsince = \"yesterday\"\n").find("a date such as 2026-08-16") !=
+        std::string::npos);
+  const auto config = loaded(R"([channel]
+kind = "archive"
+index = "https://example.org/libtorch-shared-with-deps-2.15.0.dev{date}%2Bcpu.zip"
+flavour = "cpu"
+since = "2.15.0.dev20260816+cpu"
+)");
+  CHECK(config.channel.kind == ChannelKind::archive);
+  CHECK(config.channel.since == "2.15.0.dev20260816+cpu");
 }
 
 TEST_CASE("values outside the limits are refused") {

@@ -11,22 +11,26 @@ TEST_CASE("a duration is a whole number and one unit") {
   CHECK(parse_duration("30m") == 30min);
   CHECK(parse_duration("90s") == 90s);
   CHECK(parse_duration("500ms") == 500ms);
+  CHECK(parse_duration("4 h") == 4h);
 }
 
 TEST_CASE("anything else is no duration") {
-  for (const auto* text : {"", "4", "h", "4 h", "-4h", "+4h", "1.5h", "4h30m", "4H", "4D", " 4h",
-                           "99999999999999999h", "99999999999999999999s"}) {
+  for (const auto* text : {"", "4", "h", "4  h", "4 ", "-4h", "+4h", "1.5h", "4h30m", "4H", "4D",
+                           " 4h", "99999999999999999h", "99999999999999999999s"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text).has_value());
   }
 }
 
-TEST_CASE("a size is whole bytes or has a binary unit") {
+TEST_CASE("a size is whole bytes or has a binary or a decimal unit") {
   CHECK(parse_size("40GiB") == std::int64_t{40} << 30);
   CHECK(parse_size("512MiB") == std::int64_t{512} << 20);
   CHECK(parse_size("1KiB") == 1024);
   CHECK(parse_size("17") == 17);
-  for (const auto* text : {"", "GiB", "1GB", "1.5GiB", "-1", "9999999999TiB"}) {
+  CHECK(parse_size("40 GB") == 40'000'000'000);
+  CHECK(parse_size("512MB") == 512'000'000);
+  CHECK(parse_size("1kB") == 1000);
+  for (const auto* text : {"", "GiB", "1.5GiB", "-1", "17 ", "1G", "9999999999TiB"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_size(text).has_value());
   }

@@ -128,6 +128,9 @@ TEST_CASE("a workload that the suite does not have is named, with the one that w
   CHECK(wrong.severity == Severity::error);
   CHECK(wrong.found == "there is no workload \"resnet_18\"");
   CHECK(wrong.remedy.find("resnet18") != std::string::npos);
+  const auto threshold = check_suite({"resnet_18"}, known, "[detect] thresholds");
+  CHECK(threshold.what == "[detect] thresholds");
+  CHECK(threshold.severity == Severity::error);
 }
 
 TEST_CASE("what the token of the tracker may do is asked, and unknown where nobody answers") {

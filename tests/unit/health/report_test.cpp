@@ -18,7 +18,9 @@ Report busy() {
                         .sentence = "the disk is nearly full",
                         .detail = "the disk of /srv/builds has 61 MiB free"}},
           .warnings = {"no sandbox"},
-          .doing = {.what = "preparing the runner of /srv/mine", .comparison = 2, .since = kNow}};
+          .doing = {.what = "preparing the runner of /srv/mine", .comparison = 2, .since = kNow},
+          .version = "0.1.0",
+          .free_cache_bytes = 64'000'000};
 }
 
 }  // namespace
@@ -28,7 +30,11 @@ TEST_CASE("who is trusted reads where and by how much, a stranger no path") {
   CHECK(trusted.at("status") == "failing");
   CHECK(trusted.at("problems").at(0).at("detail") == "the disk of /srv/builds has 61 MiB free");
   CHECK(trusted.at("doing").at("comparison") == 2);
+  CHECK(trusted.at("version") == "0.1.0");
+  CHECK(trusted.at("free_cache_bytes") == 64'000'000);
   const auto stranger = to_json(busy(), false);
+  CHECK_FALSE(stranger.contains("version"));
+  CHECK_FALSE(stranger.contains("free_cache_bytes"));
   CHECK(stranger.at("problems").at(0).at("detail") == "the disk is nearly full");
   CHECK_THAT(stranger.dump(), !Contains("/srv"));
 }

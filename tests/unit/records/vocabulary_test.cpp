@@ -35,6 +35,16 @@ TEST_CASE("a variant is written by what differs from the default and read back")
   REQUIRE(parse_variant("default").value() == Variant{});
 }
 
+TEST_CASE("a backend that is not built is read of stored rows, and refused where it is asked for") {
+  REQUIRE(parse_variant("torchscript").value().backend == Backend::torchscript);
+  REQUIRE(parse_asked_variant("bf16,eager").value().precision == Precision::bf16);
+  for (const auto* text : {"torchscript", "bf16,aot_inductor"}) {
+    const auto refused = parse_asked_variant(text);
+    REQUIRE(refused.error().code == ErrorCode::invalid);
+    REQUIRE(refused.error().message.find("only eager mode is built") != std::string::npos);
+  }
+}
+
 TEST_CASE("a variant with a part that means nothing is refused") {
   REQUIRE(parse_variant("batch=0").error().code == ErrorCode::invalid);
   REQUIRE(parse_variant("batch=8x").error().code == ErrorCode::invalid);

@@ -104,7 +104,11 @@ TEST_CASE("commits of a bisection are revisions of the repository or names of ni
   CHECK(site.bisection({{"good", "2026-06-16"}, {"bad", "2026-06-17"}}) == "");
   CHECK_THAT(site.bisection({{"good", "deadbeef"}, {"bad", site.second}}),
              Contains("unknown commit \"deadbeef\"") && !Contains("libgit2"));
-  CHECK_THAT(site.bisection({{"suspect", "2026-06-71"}}), Contains("did you mean 2026-06-16 or 2026-06-17?"));
+  CHECK(site.bisection({{"suspect", site.first.substr(0, 3)}}) ==
+        "unknown commit \"" + site.first.substr(0, 3) + "\": name 4 hex digits or more");
+  CHECK_THAT(site.bisection({{"suspect", "xyz"}}), !Contains("hex digits"));
+  CHECK_THAT(site.bisection({{"suspect", "2026-06-71"}}),
+             Contains("did you mean 2026-06-16 or 2026-06-17?"));
   CHECK_THAT(site.bisection({{"good", site.second}, {"bad", site.first}}),
              Contains("swap the two"));
   CHECK_THAT(site.bisection({{"good", site.first}, {"bad", site.first}}), Contains("the same"));

@@ -13,7 +13,8 @@ namespace {
 
 std::string text_of(const bisection::BisectionResult& result, const std::string& suspect = {}) {
   std::ostringstream out;
-  print(out, result, nullptr, suspect, {});
+  print(out, result, nullptr, {.good = "1f0c13af6e2b", .bad = "5d1c1c3f0a9e", .suspect = suspect},
+        {});
   return out.str();
 }
 
@@ -51,6 +52,8 @@ TEST_CASE("a bisection that cannot decide lists the commits that are left") {
   result.suspects = {kSlowCommit, "1f0c13af6e2b"};
   result.suspects_confidence = 0.97;
   CHECK_THAT(text_of(result), Contains("Could not decide between these (97 % sure that it is one"));
+  result.ends = found_culprit().culprits.front().effects;
+  CHECK_THAT(text_of(result), Contains("5d1c1c3f0a9e compared with 1f0c13af6e2b:"));
   const auto cause = cause_of(result, nullptr);
   CHECK(cause.culprit == "one of 2 commits");
   CHECK(cause.confidence == 0.97);

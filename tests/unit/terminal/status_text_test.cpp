@@ -37,8 +37,9 @@ StatusFacts busy() {
   facts.queue = {.comparisons = 1, .requests = 7};
   storage::BuildRow rejected;
   rejected.name = "2026-08-15";
+  rejected.state = storage::BuildState::rejected;
   rejected.reason = "libtorch_cpu.so is not a library (no ELF header)";
-  facts.rejected = {rejected};
+  facts.left_out = {rejected};
   facts.newest = eventful_comparison();
   facts.newest->comparison.created_at = kNow;
   facts.open = facts.newest->incidents;
@@ -77,7 +78,8 @@ TEST_CASE("the status begins with what is wrong, or that nothing is") {
   CHECK_THAT(
       text_of(busy(), 200),
       Catch::StartsWith("Look at this: 1 problem of the service, 3 open incidents, 1 item put "
-                        "off, 1 message given up, 1 build rejected.\nThe daemon, process "
+                        "off, 1 message given up, 1 nightly left out.\nThe daemon, "
+                        "process "
                         "4711, is at work: "));
   StatusFacts quiet;
   quiet.now = kNow;
@@ -98,7 +100,8 @@ TEST_CASE("the status says that no daemon runs, since when, and what waits for o
   StatusFacts facts;
   facts.now = kNow;
   CHECK_THAT(text_of(facts),
-             Catch::StartsWith("All is well: no open incident, nothing waits.\nNo daemon runs.\n"));
+             Catch::StartsWith("All is well: no open incident, nothing waits. No nightly has come "
+                               "yet.\nNo daemon runs.\n"));
   CHECK_FALSE(is_impaired(facts));
   facts.queue = {.comparisons = 1};
   facts.service.last = storage::DaemonTimes{.started_at = kNow, .stopped_at = kNow + kHour};

@@ -38,8 +38,8 @@ class CommitHistory {
   CommitHistory& operator=(CommitHistory&&) noexcept;
   ~CommitHistory();
 
-  /// The sha of any revision (name, short sha, HEAD~2, ...). not_found, naming it, if it is unknown
-  /// or ambiguous; invalid if it cannot be read as a revision.
+  /// The sha of any revision (name, short sha, HEAD~2, ...). not_found, naming it, if it is
+  /// unknown; invalid if it is ambiguous, too short or cannot be read as a revision.
   Result<std::string> resolve(std::string_view revision) const;
 
   /// The trunk commit a build was made from. A commit of the nightly branch names it in its

@@ -15,8 +15,12 @@ class BuildStore {
   /// Marks a build whose tree lies in `row.folder`, complete and checked. If the build was ready
   /// with another content hash, the file was re-published: a new row is stored and returned.
   Result<BuildRow> mark_ready(const BuildRow& row);
-  /// Marks a build whose tree is damaged. Errors: conflict, when it is ready.
-  Result<BuildRow> reject(Id, const std::string& reason);
+  /// Stores that the channel has another file under the name of a build that is ready.
+  Result<BuildRow> replace(const BuildRow&);
+  /// Marks a build whose tree is damaged, or whose file is no build. Errors: conflict, when it is
+  /// ready.
+  Result<BuildRow> reject(Id, const std::string& reason, const std::string& fingerprint = {});
+  Status set_place(Id, std::int64_t place);
   /// Notes why a build cannot be measured although its tree is there; empty: it can again.
   Status set_unusable(Id, const std::string& reason);
 

@@ -44,6 +44,8 @@ class ComparisonStore {
   Result<int> nightlies_until(Id comparison);
   /// Returns the nightly comparison whose candidate is that build.
   Result<std::optional<ComparisonRow>> nightly_of(Id candidate);
+  /// Returns the recheck of the incident with that build.
+  Result<std::optional<ComparisonRow>> recheck_of(Id incident, Id candidate);
   /// Returns a tally of all judged self-tests for each metric, sorted by the metric's name.
   Result<std::vector<SelfTestTally>> self_tests();
 

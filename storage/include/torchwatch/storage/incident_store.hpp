@@ -24,6 +24,8 @@ class IncidentStore {
   Status set_title(Id incident, const std::string& title);
   /// Notes that a later comparison found the open incident again.
   Status add_recurrence(Id incident, Id comparison);
+  /// The comparisons that found the incident again, in the order of their ids.
+  Result<std::vector<Id>> recurrences_of(Id incident);
   // A decision changes the incident's state, and is kept with who made it and why. Errors:
   // not_found, conflict (the state does not admit it).
   Status acknowledge(Id incident, const Decision&);

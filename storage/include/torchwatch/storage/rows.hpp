@@ -35,6 +35,12 @@ struct BuildRow {
   BuildState state = BuildState::discovered;
   std::string reason;    ///< why it was rejected
   std::string unusable;  ///< why it cannot be measured although it is ready; empty: it can
+  /// What the channel said of the file that was fetched or rejected, which changes when it is
+  /// replaced; empty where only the tree can tell.
+  std::string fingerprint;
+  /// Orders nightlies as they follow one another, whenever they came: a later one has a higher
+  /// place. 0 for other builds.
+  std::int64_t place = 0;
 };
 
 /// What a comparison is for.
@@ -272,7 +278,7 @@ struct RequestRow {
 };
 
 /// The kinds of items of work: the channel's list, the fetch of a build, and what is carried out.
-enum class ItemKind { channel, build, comparison, bisection, request };
+enum class ItemKind { channel, build, comparison, bisection, request, source };
 
 /// An item of work: `item` is its id, or its name where it has none.
 struct ItemKey {
@@ -280,6 +286,11 @@ struct ItemKey {
   std::string item;
   auto operator<=>(const ItemKey&) const = default;
 };
+
+/// Returns whether such an item is a part of the service, which has no end and is never given up.
+constexpr bool is_of_service(ItemKind kind) {
+  return kind == ItemKind::channel || kind == ItemKind::source;
+}
 
 /// What an item that has not ended waits for.
 struct SetbackRow {

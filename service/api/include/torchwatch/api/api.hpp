@@ -45,7 +45,8 @@ struct Backend {
   std::function<Result<nlohmann::json>()> suite = {};
   /// Has the caches brought to their limit as soon as nothing is measured; must not block.
   std::function<void()> tidy_caches = {};
-  events::Feed* feed = nullptr;  ///< who sends events; null: nobody does
+  events::Feed* feed = nullptr;     ///< who sends events; null: nobody does
+  std::string issues_address = {};  ///< of the repository with the issues; empty: there are none
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/records/vocabulary.hpp"
+#include "torchwatch/report/facts.hpp"
 
 namespace torchwatch::bisection {
 
@@ -18,6 +19,10 @@ struct SeriesEffect {
   int pairs = 0;
   bool operator==(const SeriesEffect&) const = default;
 };
+
+/// Returns the effect as people read it, a ratio or a difference: a bisection knows changes, not
+/// values.
+report::EffectFacts effect_facts(const SeriesEffect&);
 
 /// What a bisection ended with.
 enum class BisectionOutcome {
@@ -60,6 +65,7 @@ struct BisectionResult {
   int commits = 0;
   int folded = 0;
   int builds = 0;
+  int made_elsewhere = 0;  ///< of the builds: by somebody else, not by the recipe
   int runs = 0;
   std::vector<SkippedBuild> skipped;
   std::string reason;

@@ -32,6 +32,11 @@ using CommitBuild = std::variant<Tree, Unbuildable>;
 /// `build` or `cached` lives) or that another build links into. Thread-safe; one call at a time.
 class CommitBuilder {
  public:
+  /// Makes the tree of a commit from what somebody else has built, in an empty folder; called from
+  /// several threads at once.
+  using Artifacts = std::function<Status(const std::string& commit, const std::filesystem::path&,
+                                         std::stop_token)>;
+
   struct Settings {
     std::filesystem::path recipe;
     std::filesystem::path folder;  ///< the cache
@@ -44,6 +49,7 @@ class CommitBuilder {
     /// the network.
     sandbox::Profile profile = {};
     std::vector<std::string> environment = {};  ///< further variables that the recipe sees
+    Artifacts artifacts = {};  ///< asked before the recipe; empty: nobody else builds commits
     /// How long "faulted twice" counts as an answer. Longer than a bisection with its
     /// resumptions; a later one may meet a healthier machine. An exit 125 is final.
     std::chrono::seconds fault_age_max{24 * 3600};

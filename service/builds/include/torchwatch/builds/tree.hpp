@@ -15,6 +15,7 @@ struct Tree {
   std::string version;          ///< build-version
   std::string embedded_commit;  ///< build-hash
   std::string content_hash;     ///< SHA-256 over names and contents of lib/*.so*, behind links
+  std::string origin = {};      ///< who made it, where that was somebody else: an address
   /// While any copy lives, CommitBuilder does not evict the build. Empty for other trees.
   std::shared_ptr<const void> lease = nullptr;
 };

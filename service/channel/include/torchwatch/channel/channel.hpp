@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -13,16 +14,29 @@
 
 namespace torchwatch::channel {
 
+/// A build that a channel has.
+struct Offer {
+  std::string name;
+  /// Changes when the file behind the name is replaced: its hash, or where it lies, its size and
+  /// its time. Empty: only the tree itself can tell.
+  std::string fingerprint = {};
+  bool operator==(const Offer&) const = default;
+};
+
+std::vector<std::string> names_of(const std::vector<Offer>&);
+
 /// Where builds come from.
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Names of the complete builds, in the channel's own order (oldest first as far as it knows).
-  virtual Result<std::vector<std::string>> list(std::stop_token stop) = 0;
+  /// The complete builds, in the channel's own order (oldest first as far as it knows).
+  virtual Result<std::vector<Offer>> list(std::stop_token stop) = 0;
   /// Brings the build here, whole and checked. A half-fetched or damaged one never becomes
-  /// visible; a further call resumes. Errors: not_found, corrupt, unavailable, timed_out,
-  /// cancelled.
-  virtual Result<builds::Tree> fetch(const std::string& name, std::stop_token stop) = 0;
+  /// visible; a further call resumes. Errors: not_found (also when the file has been replaced
+  /// since), corrupt, unavailable, timed_out, cancelled.
+  virtual Result<builds::Tree> fetch(const Offer&, std::stop_token stop) = 0;
+  /// With how many of the newest builds a service begins that knows none yet; nothing: with all.
+  virtual std::optional<std::size_t> at_first() const { return std::nullopt; }
 };
 
 /// One folder per build; nothing is copied. A folder without build-hash is not complete yet and is
@@ -31,14 +45,19 @@ std::unique_ptr<Channel> make_directory_channel(std::filesystem::path folder);
 
 struct WheelIndexSettings {
   std::filesystem::path program;  ///< deploy/libtorch, which makes a tree from wheels
-  std::filesystem::path cache;    ///< the release V is kept in V/torch
+  std::filesystem::path cache;  ///< version V is kept in V/torch, with a fingerprint in V-HEX/torch
+  std::string index = {};       ///< its address; empty: pip's own settings name one
+  bool has_archives = false;    ///< the index is one of LibTorch archives, not of wheels
+  std::string flavour = {};     ///< only versions with this label, such as cpu; empty: all
+  std::string since = {};       ///< a date or version, the oldest that is listed; empty: all
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for listing, and for one release
   sandbox::Sandbox sandbox = {};
 };
-/// Releases of the Python package index. `fetch("2.12.1")` takes exactly that release (the ordinary
-/// wheel, not 2.12.1+cpu); `list` asks the index. Thread-safe; one release is fetched at a time.
-/// Errors of fetch: also conflict (another process fetches into the same cache).
+/// Versions of PyTorch on a package index: nightlies where `index` names one, else releases, as pip
+/// finds them. `fetch({"2.12.1"})` takes exactly that version (the ordinary wheel, not 2.12.1+cpu).
+/// Thread-safe; one version is fetched at a time. Errors of fetch: also conflict (another process
+/// fetches into the same cache).
 std::unique_ptr<Channel> make_wheel_index_channel(WheelIndexSettings, process::ProcessRunner&);
 
 }  // namespace torchwatch::channel

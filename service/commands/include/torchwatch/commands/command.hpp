@@ -32,7 +32,10 @@ struct Invocation {
   terminal::Screen screen = {};              ///< what `out` is printed on
   terminal::ProgressSettings progress = {};  ///< how progress is shown on `err`
 
-  Result<config::Config> load_config() const { return config::load(config_file, config_given); }
+  /// Errors: those of config::load; a fault of the file is followed by how to test it.
+  Result<config::Config> load_config() const;
+  /// For a command that measures: says on `err` if the defaults are used.
+  Result<config::Config> load_config_to_measure() const;
 };
 
 using Outcome = Result<ExitStatus>;

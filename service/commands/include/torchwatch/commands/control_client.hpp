@@ -14,7 +14,8 @@ namespace torchwatch::commands {
 /// The daemon that holds a configuration's database, reached over its Unix socket.
 class ControlClient {
  public:
-  /// Returns nothing if no daemon listens. Errors: unavailable (no permission).
+  /// Returns nothing if no daemon runs. Errors: unavailable (no permission; the socket of a daemon
+  /// that runs was removed).
   static Result<std::optional<ControlClient>> find(const config::Config&);
 
   /// Sends a POST with that body and returns the answer's object. Errors: the daemon's, with the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/records/error.hpp"
 
 namespace torchwatch::commands {
@@ -15,6 +16,9 @@ enum class ExitStatus {
 };
 
 ExitStatus exit_status_of(ErrorCode);
+/// Returns 1 if a culprit is named, 3 if the recipe kept failing, 4 without a conclusion, 0 if the
+/// change did not reproduce.
+ExitStatus exit_status_of(const bisection::BisectionResult&);
 /// Returns the outcome of the two that decides the exit status.
 ExitStatus worse(ExitStatus, ExitStatus);
 

@@ -52,8 +52,8 @@ std::string first_difference(const std::string& a, const std::string& b);
 
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
 /// loses at most the run in flight. After a run that was killed from outside the next one waits, 5
-/// s and twice as long each time up to a minute: what killed it may need that to pass. Not
-/// thread-safe.
+/// s and twice as long each time up to a minute: what killed it may need that to pass. Eight in
+/// a row end the turn: others are attended to meanwhile. Not thread-safe.
 class RunRecorder {
  public:
   RunRecorder(Services& services, storage::Owner owner)
@@ -67,7 +67,8 @@ class RunRecorder {
   Result<std::vector<MachineRun>> past_runs();
 
   /// Runs one fresh process. A workload that fails is a run with status failed. Errors: of storage,
-  /// cancelled, unavailable (no process could be started).
+  /// cancelled, unavailable (no process could be started, or eight in a row were killed from
+  /// outside).
   Result<MachineRun> run(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
                          std::stop_token stop);
   /// Runs an interleaved pair of timing runs; the first one begins. If one fails, the other

@@ -10,6 +10,7 @@
 #include "torchwatch/kits/kit_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
+#include "torchwatch/source/clone.hpp"
 
 namespace torchwatch::comparison {
 
@@ -36,6 +37,7 @@ struct Services {
   platform::Random& random;
   Progress& progress;
   channel::Channel* releases = nullptr;  ///< the package index; null in tests without one
+  source::Clone* source = nullptr;       ///< null where [source] is a path, or nothing
 };
 
 }  // namespace torchwatch::comparison

@@ -13,7 +13,7 @@
 
 namespace torchwatch::config {
 
-enum class ChannelKind { directory, wheel_index };
+enum class ChannelKind { directory, wheel_index, archive };
 /// Who may read over the port without a token.
 enum class AnonymousRead { loopback, never, always };
 /// automatic: bubblewrap where it works, else none.
@@ -48,6 +48,10 @@ struct Config {
     ChannelKind kind = ChannelKind::directory;
     std::filesystem::path path = "nightlies";
     std::chrono::seconds poll{600};
+    std::string index;    ///< of a wheel index: its address; empty: pip's own
+    std::string flavour;  ///< only versions with this label; empty: all
+    std::string since;    ///< a date or version, the oldest to take; empty: the newest two
+    int keep = 2;         ///< how many of its newest builds stay whatever the cache's limit is
   } channel;
   struct Source {
     std::string repository;  ///< empty: no commits are searched
@@ -55,6 +59,7 @@ struct Config {
   } source;
   struct Build {
     std::filesystem::path recipe;  ///< empty: no per-commit builds
+    std::string artifacts;         ///< where others' builds of commits lie; empty: nowhere
     std::chrono::seconds timeout{4 * 3600};
     int jobs = 0;      ///< parallel jobs of a build; 0: one per core, shared by builds at once
     int builders = 1;  ///< builds that a search makes at once
@@ -111,6 +116,7 @@ struct Config {
     std::vector<std::string> environment;  ///< further variables that recipes see
   } sandbox;
   struct Web {
+    std::string public_address;  ///< where people reach the pages; empty: issues link none
     std::string address = "127.0.0.1";
     int port = 8420;                           ///< 0: any free one
     std::vector<std::string> hosts;            ///< further names that a Host header may have
@@ -152,6 +158,12 @@ struct Config {
 /// Returns the Unix socket of the daemon, over which commands of this machine reach it: [web]
 /// socket, or `control` beside the database.
 std::filesystem::path control_socket(const Config&);
+/// Returns the address of an incident's page; empty without [web] public_address.
+std::string page_of_incident(const Config&, std::int64_t incident);
+/// Returns whether [source] repository is an address, which the service clones.
+bool is_cloned(const Config&);
+/// Returns where the repository of [source] lies on this machine; empty without [source].
+std::filesystem::path repository_folder(const Config&);
 
 /// Returns the address under which GitHub shows [source]'s commits: by [github] commits, or by
 /// [source] repository where that is on GitHub; empty where neither says.

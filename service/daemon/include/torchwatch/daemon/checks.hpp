@@ -35,9 +35,10 @@ std::vector<CheckResult> check_machine(const std::filesystem::path& root);
 std::vector<CheckResult> check_gpu(const std::filesystem::path& root,
                                    const std::vector<Configuration>& configurations);
 
-/// Checks that the workloads which [suite] names are in the suite.
+/// Checks that the workloads which `what` names are in the suite; naming none means all.
 CheckResult check_suite(const std::vector<std::string>& named,
-                        const std::vector<std::string>& known);
+                        const std::vector<std::string>& known,
+                        const std::string& what = "[suite] workloads");
 
 /// Checks the disks of [storage] path and [build] cache: an error below [build] disk_reserve, a
 /// warning where releases and builds of commits do not fit.

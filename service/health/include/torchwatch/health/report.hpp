@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,13 +16,16 @@ struct Report {
   std::vector<Problem> problems;
   std::vector<std::string> warnings;  ///< what works, but not as it should
   Doing doing;
+  std::string version = {};                           ///< of the program; may be empty
+  std::optional<std::int64_t> free_cache_bytes = {};  ///< on the disk of [build] cache
 };
 
 /// Returns whether something concerns the whole service. An item that waits keeps nothing else from
 /// being done: a probe must not end the service for it.
 bool is_failing(const std::vector<Problem>&);
 
-/// Makes the body of /healthz. A stranger sees neither details nor what is done.
+/// Makes the body of /healthz. A stranger sees neither details, version and disk nor what is
+/// done.
 nlohmann::json to_json(const Report&, bool is_trusted);
 /// Makes the list of problems alone.
 nlohmann::json to_json(const std::vector<Problem>&, bool is_trusted);

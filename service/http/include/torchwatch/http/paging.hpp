@@ -18,6 +18,7 @@ struct Page {
   int limit = 50;
   std::int64_t before = INT64_MAX;
   std::map<std::string, std::string> filters;  ///< those that were given
+  std::string path = {};                       ///< of the list
 
   /// Returns whether no filter of that name was given, or one that is equal to the value.
   bool admits(const std::string& filter, std::string_view value) const;
@@ -33,8 +34,10 @@ Status refuse_parameters(const Request&);
 /// Reads the path parameter "id", a positive number. Errors: not_found.
 Result<std::int64_t> id_of(const Request&);
 
-/// Makes 200 with {"<name>": entries, "next": the next page's `before`}; null on the last page.
-Reply list_reply(const char* name, nlohmann::json entries, std::optional<std::int64_t> next);
+/// Makes 200 with {"<name>": entries, "next": the next page's `before`} and a Link header (RFC
+/// 8288) that leads there; null and without it on the last page.
+Reply list_reply(const char* name, nlohmann::json entries, const Page&,
+                 std::optional<std::int64_t> next);
 
 /// The same of entries with an "id", of which there is one more than the page holds unless it is
 /// the last page.

@@ -23,6 +23,10 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
                                                                  std::stop_token stop,
                                                                  Retry = Retry::now);
 
+/// How the reason begins for which a build cannot be measured while its files are gone: the mark
+/// goes when they are back.
+inline constexpr std::string_view kFilesGone = "its files are gone: ";
+
 /// Fetches a nightly or a release again whose files were removed from the cache; does nothing where
 /// they are there. Errors: of the channel; conflict, when it was published again with other
 /// content; of storage.
@@ -30,6 +34,7 @@ Status restore_tree(comparison::Services&, const storage::BuildRow&, std::stop_t
 
 /// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
 /// if [source] has that commit, else the commit embedded in the tree.
-std::string trunk_commit_of(const comparison::Services&, const builds::Tree&);
+std::string trunk_commit_of(const comparison::Services&, const builds::Tree&,
+                            std::stop_token stop = {});
 
 }  // namespace torchwatch::nightly

@@ -23,7 +23,4 @@ Status add_history(comparison::Services&, const storage::ComparisonRow& comparis
 report::BisectionFacts bisection_facts(const comparison::Services&, const storage::BisectionRow&,
                                        const bisection::BisectionResult&);
 
-/// Converts an effect as a bisection measured it: it knows changes, not values.
-report::EffectFacts effect_facts(const bisection::SeriesEffect&);
-
 }  // namespace torchwatch::nightly

@@ -15,6 +15,7 @@ struct VerificationFacts {
   int pairs = 0;       ///< the most that any of its series was measured with
   RevertOutcome revert = RevertOutcome::not_tried;
   std::string revert_problem;  ///< why reverting was impossible
+  std::string revert_change;   ///< "resnet18 cpu-train time +14.9 %"; empty: not measured
 };
 
 /// Says how a culprit was verified: "against 1a2b3c4d5e6f, the commit before it that builds, ...".
@@ -26,6 +27,10 @@ std::string unbuildable_end_text(const std::string& end, const std::string& sha,
 
 /// Says that the recipe failed for `commits` commits in a row.
 std::string failing_recipe_text(int commits, const std::string& last_reason);
+
+/// Says how many commits were built, and how many of the builds somebody else made: "9 builds (4 of
+/// them made elsewhere)".
+std::string builds_text(int builds, int made_elsewhere);
 
 /// Says that a screening of the suite found nothing to search for.
 std::string nothing_worse_text();

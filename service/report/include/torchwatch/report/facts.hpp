@@ -69,6 +69,7 @@ struct BisectionFacts {
   int commits = 0;  ///< in the range
   int folded = 0;   ///< that cannot change the library
   int builds = 0;
+  int made_elsewhere = 0;  ///< of the builds: by somebody else, not by the recipe
   int runs = 0;
   std::vector<SkippedCommit> skipped;
   std::string reason;  ///< why there is no culprit, or which budget ran out
@@ -108,6 +109,7 @@ struct IncidentFacts {
   std::int64_t id = 0;       ///< the incident's; 0: it has none
   std::optional<Preset> preset;
   std::string commits_address;  ///< where commits are linked; empty: they are not
+  std::string page;             ///< the address of the incident's page; empty: nobody reaches it
   std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
   Unaffected unaffected;
   SeriesRecord record;

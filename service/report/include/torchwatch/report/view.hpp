@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -33,6 +34,9 @@ nlohmann::json json_of(const storage::DecisionRow&);
 
 /// Returns who asked for work: a user's name, or a token's; empty where it is not known.
 std::string name_of(const storage::Asker&);
+
+/// Returns the version of this program, "0.1.0".
+std::string_view program_version();
 
 /// Parses a row's `..._json`; null if it is empty or damaged.
 nlohmann::json embedded(const std::string& text);

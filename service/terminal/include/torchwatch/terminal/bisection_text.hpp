@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,23 @@ struct Cause {
 /// Returns the leading cause. `history` gives subjects; null where no repository is at hand.
 Cause cause_of(const bisection::BisectionResult&, const bisect::CommitHistory* history);
 
+/// What a bisection was asked about.
+struct AskedCommits {
+  std::string good;     ///< the older end, as it is shown: a short sha or a build's name
+  std::string bad;      ///< the newer end, likewise
+  std::string suspect;  ///< empty: none was named
+};
+
 /// Prints what a bisection found: the culprit, how sure, the effects, what was skipped, and the
-/// cost. `suspect`: the commit that a person asked about; empty if none.
+/// cost.
 void print(std::ostream&, const bisection::BisectionResult&, const bisect::CommitHistory* history,
-           const std::string& suspect, const Screen&);
+           const AskedCommits&, const Screen&);
 
 /// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
 std::string sentence_on(const bisection::TraceStep&);
+
+/// Makes a step as JSON, with its sentence.
+nlohmann::json to_json(const bisection::TraceStep&);
 
 /// Prints the trace as a numbered list, for an engineer who checks it.
 void print(std::ostream&, const std::vector<bisection::TraceStep>&, const Screen&);

@@ -54,7 +54,7 @@ struct StatusFacts {
   std::optional<std::int64_t> newest_issue = {};
   std::optional<storage::WallMillis> last_delivery = {};  ///< to the tracker
   std::vector<NamedComparison> recent = {};
-  std::vector<storage::BuildRow> rejected = {};  ///< of the newest nightlies
+  std::vector<storage::BuildRow> left_out = {};  ///< of the newest nightlies
   std::vector<storage::SelfTestTally> self_tests = {};
   report::CulpritTally culprits;
 };

@@ -83,6 +83,9 @@ struct Variant {
 };
 std::string to_string(const Variant&);
 Result<Variant> parse_variant(std::string_view);
+/// Reads a variant that somebody asks to have measured. Errors: invalid, also for a backend that
+/// the runner does not have.
+Result<Variant> parse_asked_variant(std::string_view);
 
 /// One workload in one configuration and variant: what a process is started for.
 struct Benchmark {

@@ -58,6 +58,9 @@ class RunStore {
   /// side count once.
   Result<double> seconds_of(Owner, const Benchmark&);
 
+  /// Returns when the first run of an owner began; nothing before it.
+  Result<std::optional<WallMillis>> began_at(Owner);
+
   /// Returns every sample of one run, checked against its digest, in ns; none where they were
   /// thinned (see retention.hpp). Errors: corrupt.
   Result<std::vector<std::int64_t>> samples_of(Id attempt);

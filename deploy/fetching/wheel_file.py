@@ -1,6 +1,8 @@
-"""Unpacks wheels, every file checked against the wheel's RECORD. Used by libtorch."""
+"""Unpacks wheels, every file checked against the wheel's RECORD, and LibTorch archives, which have
+only their checksums. Used by libtorch."""
 
 import base64
+import contextlib
 import csv
 import errno
 import hashlib
@@ -11,7 +13,7 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 UNPACKED_BYTES_MAX = 12 << 30  # the largest wheel so far unpacks to 3 GiB
@@ -25,6 +27,10 @@ class Trouble(Exception):
     """Something that the person has to put right; the message says how."""
 
     status = 1
+
+
+class NotOffered(Trouble):
+    status = 3
 
 
 class Damaged(Trouble):
@@ -100,15 +106,11 @@ def copy_members(archive: zipfile.ZipFile, target: Target) -> None:
         raise Damaged(f"{missing[0]} is in the wheel's RECORD and missing")
 
 
-def unpack(wheel: Path, target: Target, tree: Path) -> None:
-    """Writes the members that `target` wants into the tree. Every member is read and must be what
-    the wheel's RECORD says: nothing changed, missing or added. Errors: Damaged, Trouble (no space),
-    OSError."""
+@contextlib.contextmanager
+def damage_of(file: Path) -> Iterator[None]:
+    """Turns what a damaged archive makes the libraries raise into Damaged."""
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            check_members(archive)
-            check_space(archive, target, tree)
-            copy_members(archive, target)
+        yield
     except (
         Damaged,
         zipfile.BadZipFile,
@@ -125,4 +127,24 @@ def unpack(wheel: Path, target: Target, tree: Path) -> None:
             errno.ENOTDIR,
         ):
             raise  # the disk's fault; those are seeks out of the file, and a name that stands twice
-        raise Damaged(f"{wheel.name} is damaged ({error}); it was removed: try again") from error
+        raise Damaged(f"{file.name} is damaged ({error}); it was removed: try again") from error
+
+
+def unpack(wheel: Path, target: Target, tree: Path) -> None:
+    """Writes the members that `target` wants into the tree. Every member is read and must be what
+    the wheel's RECORD says: nothing changed, missing or added. Errors: Damaged, Trouble (no space),
+    OSError."""
+    with damage_of(wheel), zipfile.ZipFile(wheel) as archive:
+        check_members(archive)
+        check_space(archive, target, tree)
+        copy_members(archive, target)
+
+
+def unpack_archive(file: Path, target: Target, tree: Path) -> None:
+    """The same for a LibTorch archive, whose members have checksums alone. Errors: as unpack."""
+    with damage_of(file), zipfile.ZipFile(file) as archive:
+        check_members(archive)
+        check_space(archive, target, tree)
+        for member in archive.infolist():
+            if not member.is_dir():
+                copy_member(archive, member, target(PurePosixPath(member.filename)))

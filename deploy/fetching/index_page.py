@@ -1,0 +1,167 @@
+"""Reads the pages of an index: links to files, in JSON (PEP 691) or HTML (PEP 503).
+
+pip brings the libraries that read them; nothing of pip itself is used.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from http import HTTPStatus
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+
+from pip._vendor import requests
+from pip._vendor.requests.exceptions import RequestException
+from pip._vendor.requests.models import Response
+
+from wheel_file import Trouble
+
+ACCEPT = (
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
+    "text/html;q=0.1"
+)
+TIMEOUT_S = (20, 60)  # to connect, and between two packets
+PAGE_BYTES_MAX = 64 << 20  # torch's page on the Python package index has 1 MB
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file as an index names it."""
+
+    file: str
+    url: str
+    sha256: str = ""  # empty: the index names none
+    size: int = 0  # 0: the index names none
+    uploaded: str = ""  # as the index writes it; may be empty
+    yanked: bool = False
+
+    def fingerprint(self) -> str:
+        """What changes when the file is replaced: its hash, else all else that the index says."""
+        if self.sha256:
+            return f"sha256={self.sha256}"
+        return f"{urlsplit(self.url).path} {self.size} {self.uploaded}"
+
+
+class Links(HTMLParser):
+    """Collects the links of a page, with their attributes, and whether the page has its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.base = ""
+        self.links: list[dict[str, str]] = []
+        self.is_whole = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if tag == "base" and found.get("href"):
+            self.base = found["href"]
+        if tag == "a" and found.get("href"):
+            self.links.append(found)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_whole = self.is_whole or tag == "html"
+
+
+def shown(url: str) -> str:
+    """The address without a user's name and password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def ask(method: str, url: str, **arguments: object) -> Response:
+    """Sends a request. Errors: Trouble, when nobody answers."""
+    try:
+        verify = os.environ.get("PIP_CERT") or True
+        return requests.request(method, url, timeout=TIMEOUT_S, verify=verify, **arguments)
+    except RequestException as error:
+        raise Trouble(f"cannot reach {shown(url)}: {cause_of(error)}") from None
+
+
+def cause_of(error: BaseException) -> str:
+    """The innermost reason in words, without the library's own."""
+    reason = getattr(error, "args", ()) and error.args[0]
+    reason = getattr(reason, "reason", reason)
+    text = str(reason).rpartition(": ")[2] or type(error).__name__
+    return text.strip("')\"")
+
+
+def answer_of(url: str) -> Response:
+    answer = ask("GET", url, headers={"Accept": ACCEPT}, stream=True)
+    if answer.status_code != HTTPStatus.OK:
+        raise Trouble(
+            f"{shown(url)} answers {answer.status_code} {answer.reason}: is [channel] index right, "
+            "and is the server up?"
+        )
+    return answer
+
+
+def body_of(answer: Response) -> bytes:
+    """Errors: Trouble, when the body is cut off or far too long."""
+    stated = answer.headers.get("Content-Length", "")
+    received = 0
+    parts = []
+    try:
+        for part in answer.iter_content(1 << 16):
+            parts.append(part)
+            received += len(part)
+            if received > PAGE_BYTES_MAX:
+                raise Trouble(f"{shown(answer.url)} is longer than {PAGE_BYTES_MAX >> 20} MiB")
+    except RequestException as error:
+        raise Trouble(f"{shown(answer.url)} was cut off: {cause_of(error)}") from None
+    is_coded = "Content-Encoding" in answer.headers
+    if stated and not is_coded and received != int(stated):
+        raise Trouble(f"{shown(answer.url)} was cut off after {received} of {stated} bytes")
+    return b"".join(parts)
+
+
+def links_of_json(text: bytes, url: str) -> list[Link]:
+    page = json.loads(text)
+    version = str(page.get("meta", {}).get("api-version", "1.0"))
+    if version.partition(".")[0] != "1":
+        raise Trouble(f"{shown(url)} speaks version {version} of the index's API; 1 is understood")
+    return [
+        Link(
+            file=file["filename"],
+            url=urljoin(url, file["url"]),
+            sha256=file.get("hashes", {}).get("sha256") or "",
+            size=file.get("size") or 0,
+            uploaded=file.get("upload-time") or "",
+            yanked=bool(file.get("yanked")),
+        )
+        for file in page["files"]
+    ]
+
+
+def link_of(attributes: Mapping[str, str], url: str) -> Link:
+    address = urlsplit(urljoin(url, attributes["href"]))
+    return Link(
+        file=unquote(address.path.rpartition("/")[2]),
+        url=urlunsplit(address._replace(fragment="")),
+        sha256=address.fragment.partition("sha256=")[2].partition("&")[0],
+        uploaded=attributes.get("data-upload-time", ""),
+        yanked="data-yanked" in attributes,
+    )
+
+
+def links_of_page(text: bytes, url: str) -> list[Link]:
+    page = Links()
+    page.feed(text.decode(errors="replace"))
+    page.close()
+    if not page.is_whole:
+        raise Trouble(f"{shown(url)} is half written: it has no </html>")
+    return [link_of(attributes, urljoin(url, page.base)) for attributes in page.links]
+
+
+def read_links(url: str) -> list[Link]:
+    """The links of a page. Errors: Trouble, when it cannot be reached, is half written or no page
+    of an index."""
+    answer = answer_of(url)
+    text = body_of(answer)
+    is_json = "json" in answer.headers.get("Content-Type", "")
+    try:
+        return (links_of_json if is_json else links_of_page)(text, answer.url)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Trouble(
+            f"{shown(url)} is no whole page of a package index ({type(error).__name__}: {error})"
+        ) from None

@@ -1,0 +1,113 @@
+"""Wheels through pip, which finds the index by its own settings. Used by libtorch."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from wheel_file import Damaged, NotOffered, Trouble
+
+NO_PIP = (
+    f"{sys.executable} has no pip, which fetches LibTorch: run deploy/prerequisites and try again"
+)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def pip(arguments: list[str], scratch: Path, output: int | None = None) -> tuple[int, str, str]:
+    """Runs pip and returns its exit status, its output (if piped) and its errors.
+
+    Isolated from the user's Python packages and home folder if this script is (python3 -I).
+    Progress goes to standard error; temporary files go to `scratch`, which is made.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ, TMPDIR=str(scratch), LC_ALL="C.UTF-8")  # its words are read
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    if sys.flags.isolated:
+        command.insert(1, "-I")
+        environment["HOME"] = str(scratch)
+    if not sys.stdin.isatty():
+        command.append("--no-input")
+    with subprocess.Popen(
+        [*command, *arguments],
+        env=environment,
+        text=True,
+        errors="replace",
+        stdout=output or sys.stderr,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            printed, errors = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, printed or "", errors
+
+
+def check_pip(scratch: Path) -> None:
+    if pip(["--version"], scratch, subprocess.DEVNULL)[0] != 0:
+        raise Trouble(NO_PIP)
+
+
+def explain(requirement: str, errors: str) -> Trouble:
+    """Why pip could not fetch a wheel, from what it wrote to standard error."""
+    if "DO NOT MATCH THE HASHES" in errors:
+        return Damaged(
+            f"the wheel downloaded for {requirement} does not have the hash that the index "
+            "names: try again"
+        )
+    # pip says that there is no such version when it cannot reach the index, too.
+    not_offered = "No matching distribution" in errors and "(from versions: none)" not in errors
+    ask = "" if not_offered else "Is the package index reachable, and does the disk have space? "
+    words = [
+        line.removeprefix("ERROR: ") for line in errors.splitlines() if line.startswith("ERROR: ")
+    ]
+    return (NotOffered if not_offered else Trouble)(
+        f"pip could not fetch {requirement}: {'; '.join(words) or errors.strip()[-400:]}. {ask}"
+        f"This command shows the error alone: python3 -m pip download --no-deps '{requirement}'"
+    )
+
+
+def pip_download(requirement: str, wheels: Path) -> Path:
+    """The wheel that satisfies the requirement, without what it depends on. pip checks its hash."""
+    folder = wheels / requirement
+    folder.mkdir(parents=True, exist_ok=True)
+    # No cache and no temporary files elsewhere: half a gigabyte would stay in the home folder.
+    status, _, errors = pip(
+        [
+            "download",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--no-cache-dir",
+            f"--progress-bar={'on' if sys.stderr.isatty() else 'off'}",
+            "--dest",
+            str(folder),
+            requirement,
+        ],
+        wheels / "tmp",
+    )
+    if status != 0:
+        check_pip(wheels / "tmp")
+        raise explain(requirement, errors)
+    found = list(folder.glob("*.whl"))
+    if len(found) != 1:
+        raise Damaged(
+            f"{folder} holds {len(found)} wheels for {requirement} instead of one: try again"
+        )
+    return found[0]
+
+
+def versions(scratch: Path) -> list[str]:
+    """The releases that the index has for this Python, oldest first."""
+    status, printed, errors = pip(["index", "versions", "torch"], scratch, subprocess.PIPE)
+    listed = re.search(r"^Available versions: (.+)$", printed, re.MULTILINE)
+    if status != 0 or not listed:
+        check_pip(scratch)
+        raise Trouble(
+            f"pip lists no versions of torch: {errors.strip()[-400:]}. Is the package index "
+            "reachable?"
+        )
+    return list(reversed(listed.group(1).split(", ")))

@@ -1,0 +1,57 @@
+#include "torchwatch/channel/artifacts.hpp"
+
+#include "libtorch_program.hpp"
+#include "torchwatch/platform/folder.hpp"
+
+namespace torchwatch::channel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCommit = "{commit}";
+
+/// The folder above the first part of a path that differs between commits.
+std::vector<fs::path> folder_of(const std::string& address) {
+  if (!address.starts_with('/')) return {};
+  const auto fixed = address.substr(0, address.find(kCommit));
+  return {fs::path(fixed.substr(0, fixed.rfind('/') + 1))};
+}
+
+/// Moves what lies in `from` into its parent, and removes everything else there.
+Status move_up(const fs::path& from) {
+  const auto folder = from.parent_path();
+  std::error_code error;
+  for (const auto& entry : platform::list_folder(folder).entries) {
+    if (entry.path() != from) fs::remove_all(entry.path(), error);
+  }
+  for (const auto& entry : platform::list_folder(from).entries) {
+    if (!error) fs::rename(entry.path(), folder / entry.path().filename(), error);
+  }
+  if (!error) fs::remove(from, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable, "cannot arrange " + folder.string() + ": " + error.message());
+}
+
+}  // namespace
+
+builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
+                                                process::ProcessRunner& processes) {
+  const LibtorchProgram program({.program = settings.program,
+                                 .python = settings.python,
+                                 .folder = fs::absolute(settings.folder),
+                                 .readable = folder_of(settings.address),
+                                 .time_limit = settings.time_limit,
+                                 .sandbox = settings.sandbox},
+                                processes);
+  return [program, address = settings.address](const std::string& commit, const fs::path& tree,
+                                               std::stop_token stop) -> Status {
+    // The address is no argument, which everybody on the machine can read: it may hold a password.
+    const auto into = tree / "torch";
+    const auto made = program.run({"--commit", commit, "--all-libraries", "--into", into.string()},
+                                  {{"TORCHWATCH_ARTIFACTS", address}}, std::move(stop));
+    if (!made) return fail(made.error());
+    return move_up(into);
+  };
+}
+
+}  // namespace torchwatch::channel

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "torchwatch/process/process.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
+
+namespace torchwatch::channel {
+
+/// Calls of deploy/libtorch, which makes trees from what is published.
+class LibtorchProgram {
+ public:
+  struct Settings {
+    std::filesystem::path program;
+    std::string python;
+    std::filesystem::path folder;                 ///< where it works, which it may write
+    std::vector<std::filesystem::path> readable;  ///< what else it may read
+    std::chrono::seconds time_limit;
+    sandbox::Sandbox sandbox;
+  };
+  LibtorchProgram(Settings settings, process::ProcessRunner& processes)
+      : settings_(std::move(settings)), processes_(processes) {}
+
+  /// Returns what it prints. It is isolated from the user's Python packages, home folder and
+  /// pip.conf, and has the network. `more`: further variables, for what nobody else on the machine
+  /// may read. Errors: not_found (nothing is published under that name), corrupt, unavailable,
+  /// timed_out, cancelled.
+  Result<std::string> run(std::vector<std::string> arguments,
+                          const std::map<std::string, std::string>& more,
+                          std::stop_token stop) const;
+
+ private:
+  sandbox::Profile profile_for(const process::ProcessSpec&) const;
+  Error explain(const process::ProcessOutcome&) const;
+
+  Settings settings_;
+  process::ProcessRunner& processes_;
+};
+
+}  // namespace torchwatch::channel
