@@ -121,7 +121,7 @@ CheckResult check_index(const config::Config::Channel& channel, platform::HttpCl
   }
   constexpr std::chrono::seconds kTimeLimit{20};
   platform::HttpRequest request;
-  request.method = "HEAD";
+  request.method = "GET";
   request.url = page_of(channel);
   request.time_limit = kTimeLimit;
   const auto answer = client.send(request);
