@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from pip._vendor.packaging.version import InvalidVersion, Version
 
-from index_page import Link, ask, read_links, shown
+from index_page import GONE, Link, ask, read_links, refusal, shown
 from versions import Offered, in_order
 from wheel_file import Trouble
 
@@ -32,13 +32,13 @@ def archives_of_page(url: str) -> list[Offered]:
 
 
 def archive_of_day(template: str, day: datetime) -> Offered | None:
-    """None where the server has none. Servers answer 403 as well as 404 for a file they lack."""
+    """None where the server has none."""
     url = template.replace(DATE, f"{day:%Y%m%d}")
     answer = ask("HEAD", url, allow_redirects=True)
-    if answer.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.GONE):
+    if answer.status_code in GONE:
         return None
     if answer.status_code != HTTPStatus.OK:
-        raise Trouble(f"{shown(url)} answers {answer.status_code} {answer.reason}")
+        raise refusal(url, answer)
     file = unquote(url.rpartition("/")[2])
     version = version_in(file)
     if version is None:

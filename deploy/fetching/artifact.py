@@ -6,13 +6,12 @@ from http import HTTPStatus
 from pathlib import Path
 
 from download import download, sha256_of
-from index_page import Link, ask, shown
+from index_page import GONE, Link, ask, refusal, shown
 from torch_tree import fill_from_archive, fill_from_wheel
 from wheel_file import Damaged, NotOffered, Trouble
 
 COMMIT = "{commit}"
 HASH = re.compile(r"\s*([0-9a-fA-F]{64})\b")  # as sha256sum writes it
-GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.GONE)
 
 
 def hash_in(text: str, where: str) -> str:
@@ -34,7 +33,7 @@ def hash_at(address: str) -> str:
     if answer.status_code in GONE:
         raise NotOffered(f"{shown(beside)} answers {answer.status_code}")
     if answer.status_code != HTTPStatus.OK:
-        raise Trouble(f"{shown(beside)} answers {answer.status_code} {answer.reason}")
+        raise refusal(beside, answer)
     return hash_in(answer.text, shown(beside))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pip._vendor.requests.exceptions import RequestException
 from pip._vendor.requests.models import Response
 
-from index_page import Link, ask, shown
+from index_page import GONE, Link, ask, refusal, shown
 from wheel_file import Damaged, Trouble
 
 BLOCK_BYTES = 1 << 20
@@ -86,13 +86,6 @@ def receive(answer: Response, partial: Partial, wanted: Link) -> bool:
     return total is None or size == total
 
 
-def refusal_of(answer: Response) -> Trouble:
-    """Servers of files answer 403 as well as 404 for one that they lack."""
-    gone = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.GONE)
-    why = " (the index names it, and its server lacks it)" if answer.status_code in gone else ""
-    return Trouble(f"{shown(answer.url)} answers {answer.status_code} {answer.reason}{why}")
-
-
 def go_on(wanted: Link, partial: Partial) -> bool:
     """Makes one request for what is missing. Returns whether the file is whole."""
     plain = {"Accept-Encoding": "identity"}
@@ -104,7 +97,9 @@ def go_on(wanted: Link, partial: Partial) -> bool:
         if answer.status_code == HTTPStatus.OK:
             partial.begin(wanted.url, answer)
         elif answer.status_code != HTTPStatus.PARTIAL_CONTENT:
-            raise refusal_of(answer)
+            is_gone = answer.status_code in GONE
+            lacks = " (the index names it, and its server lacks it)" if is_gone else ""
+            raise refusal(answer.url, answer, lacks)
         return receive(answer, partial, wanted)
 
 

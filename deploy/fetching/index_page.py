@@ -17,10 +17,10 @@ from pip._vendor.requests.models import Response
 
 from wheel_file import Trouble
 
-ACCEPT = (
-    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
-    "text/html;q=0.1"
-)
+SIMPLE = "application/vnd.pypi"
+ACCEPT = f"{SIMPLE}.simple.v1+json, {SIMPLE}.simple.v1+html;q=0.2, text/html;q=0.1"
+# Servers of files answer 403 as well as 404 for one that they lack.
+GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN, HTTPStatus.GONE)
 TIMEOUT_S = (20, 60)  # to connect, and between two packets
 PAGE_BYTES_MAX = 64 << 20  # torch's page on the Python package index has 1 MB
 
@@ -86,13 +86,15 @@ def cause_of(error: BaseException) -> str:
     return text.strip("')\"")
 
 
+def refusal(url: str, answer: Response, why: str = "") -> Trouble:
+    """What to say of an answer that is no file."""
+    return Trouble(f"{shown(url)} answers {answer.status_code} {answer.reason}{why}")
+
+
 def answer_of(url: str) -> Response:
     answer = ask("GET", url, headers={"Accept": ACCEPT}, stream=True)
     if answer.status_code != HTTPStatus.OK:
-        raise Trouble(
-            f"{shown(url)} answers {answer.status_code} {answer.reason}: is [channel] index right, "
-            "and is the server up?"
-        )
+        raise refusal(url, answer, ": is [channel] index right, and is the server up?")
     return answer
 
 

@@ -252,7 +252,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif kind == "files":
             self.send_file(name)
         elif self.index.speaks_json and "v1+json" in self.headers.get("Accept", ""):
-            self.answer(self.index.json_of(name), "application/vnd.pypi.simple.v1+json")
+            self.answer(self.index.json_of(name), self.headers["Accept"].partition(",")[0])
         else:
             self.answer(self.index.page_of(name), "text/html")
 
