@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "follow_ups.hpp"
 #include "judging.hpp"
@@ -85,7 +86,10 @@ class Stages {
   /// Makes both builds' runners. What is wrong with a build is noted with the build, so that the
   /// next nightly is compared with one that can be measured.
   Status require_usable(const Comparison& comparison) {
-    for (const auto id : {*comparison.row.baseline, comparison.row.candidate}) {
+    const auto& row = comparison.row;
+    std::vector ids{*row.baseline};
+    if (row.candidate != *row.baseline) ids.push_back(row.candidate);
+    for (const auto id : ids) {
       TW_TRY(auto build, builds_.get(id));
       if (build.unusable.empty()) {
         TW_TRY_VOID(try_build(comparison, build));
