@@ -19,7 +19,9 @@ std::map<std::string, std::string> git_environment(const std::string& address) {
   auto environment = builds::tool_environment({"SSH_AUTH_SOCK"});
   environment["LC_ALL"] = "C.UTF-8";
   environment["GIT_TERMINAL_PROMPT"] = "0";
-  environment["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes";
+  environment["GIT_SSH_COMMAND"] =
+      "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 "
+      "-o ServerAliveCountMax=4";
   // Not an argument, which everybody on the machine can read: it may hold a password.
   environment["GIT_CONFIG_COUNT"] = "1";
   environment["GIT_CONFIG_KEY_0"] = "remote.origin.url";
@@ -125,6 +127,8 @@ Status Clone::run(std::vector<std::string> arguments, std::stop_token stop) {
   arguments.insert(arguments.begin(), "--git-dir=" + settings_.folder.string());
   // Nothing that was fetched is ever removed: builds and incidents name commits that a branch lost.
   arguments.insert(arguments.begin(), {"-c", "gc.auto=0", "-c", "maintenance.auto=false"});
+  const auto stall = "http.lowSpeedTime=" + std::to_string(settings_.stall_limit.count());
+  arguments.insert(arguments.begin(), {"-c", "http.lowSpeedLimit=1", "-c", stall});
   const process::ProcessSpec spec{.program = "git",
                                   .arguments = std::move(arguments),
                                   .environment = git_environment(settings_.address),

@@ -1,5 +1,7 @@
 #include "torchwatch/source/clone.hpp"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -23,6 +25,28 @@ process::ProcessRunner& processes() {
       process::make_process_runner("integration-source-" + std::to_string(getpid()));
   return *runner;
 }
+
+/// A server that takes every connection and never answers.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address_);
+    auto* address = reinterpret_cast<sockaddr*>(&address_);
+    REQUIRE(::bind(socket_, address, size) == 0);
+    REQUIRE(::listen(socket_, 8) == 0);
+    REQUIRE(::getsockname(socket_, address, &size) == 0);
+  }
+  ~SilentServer() { ::close(socket_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)); }
+
+ private:
+  int socket_;
+  sockaddr_in address_{};
+};
 
 /// A server's repository, and the clone that follows it.
 struct Followed {
@@ -132,6 +156,22 @@ TEST_CASE("a server that is gone leaves the clone as it is, and its address keep
   CHECK_THAT(refused.error().message, Contains("http://127.0.0.1:9/pytorch.git"));
   CHECK_THAT(refused.error().message, !Contains("secret"));
   CHECK(followed.history().resolve("main") == tip);
+}
+
+TEST_CASE("a server that takes the connection and never answers is given up, and named") {
+  test::TemporaryFolder folder;
+  const SilentServer server;
+  setenv("no_proxy", "127.0.0.1", 1);
+  auto clone = Clone::open({.address = server.url() + "/pytorch.git",
+                            .branch = "main",
+                            .folder = folder.path() / "source.git",
+                            .stall_limit = std::chrono::seconds(1)},
+                           processes());
+  REQUIRE(clone);
+  const auto refused = clone->refresh({});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::unavailable);
+  CHECK_THAT(refused.error().message, Contains(server.url()) && Contains("too slow"));
 }
 
 TEST_CASE("what a killed git left behind does not keep the next one from fetching") {

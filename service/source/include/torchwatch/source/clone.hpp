@@ -15,6 +15,7 @@ struct CloneSettings {
   std::string branch;            ///< the trunk
   std::filesystem::path folder;  ///< the clone, bare
   std::chrono::seconds time_limit{7200};
+  std::chrono::seconds stall_limit{120};  ///< how long a server may send nothing
 };
 
 /// The clone of a repository elsewhere: its trunk, and the branches that nightlies are made on. It
