@@ -2,6 +2,7 @@
 libtorch."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import unquote
@@ -9,7 +10,7 @@ from urllib.parse import unquote
 from pip._vendor.packaging.version import InvalidVersion, Version
 
 from index_page import GONE, Link, ask, read_links, refusal, shown
-from versions import Offered, in_order
+from versions import Offered, date_of, in_order
 from wheel_file import Trouble
 
 DATE = "{date}"
@@ -51,13 +52,28 @@ def archive_of_day(template: str, day: datetime) -> Offered | None:
     return Offered(version, Link(file, url, size=int(size), uploaded=when))
 
 
-def archives(address: str, flavour: str) -> list[Offered]:
+def date_in(version: str) -> int:
+    """20260816 for a nightly of that day, else 0."""
+    try:
+        return date_of(Version(version))
+    except InvalidVersion:
+        return 0
+
+
+def days(only: int) -> Iterator[datetime]:
+    """The days that a template is asked for: that of `only` (20260816), else the last 60."""
+    today = datetime.now(UTC)
+    last = (today - timedelta(days=ago) for ago in range(DAYS_MAX))
+    return (day for day in last if only in (0, int(f"{day:%Y%m%d}")))
+
+
+def archives(address: str, flavour: str, only: str = "") -> list[Offered]:
     """The archives of a page or of a template with {date}, oldest first. `flavour`: only versions
-    with this label; empty: all. Errors: Trouble."""
+    with this label; empty: all. `only`: the one version that is wanted; of a template, its day
+    alone is asked for. Errors: Trouble."""
     if DATE in address:
-        today = datetime.now(UTC)
-        days = (archive_of_day(address, today - timedelta(days=ago)) for ago in range(DAYS_MAX))
-        found = [offered for offered in days if offered]
+        wanted = days(date_in(only))
+        found = [offered for day in wanted if (offered := archive_of_day(address, day))]
     else:
         found = archives_of_page(address)
     return in_order([one for one in found if not flavour or one.version.local == flavour])

@@ -151,6 +151,7 @@ class Index:
         self.statuses: dict[str, int] = {}  # what a path is answered with instead
         self.cut_off: dict[str, int] = {}  # file name: how often half of what is asked is sent
         self.downloaded: list[str] = []  # file names, with ":BYTE" where the rest was asked for
+        self.asked_for: list[str] = []  # file names that HEAD asked about
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -257,7 +258,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(self.index.page_of(name), "text/html")
 
     def do_HEAD(self) -> None:
-        about = self.index.wheels.get(urllib.parse.unquote(self.path).rpartition("/")[2])
+        name = urllib.parse.unquote(self.path).rpartition("/")[2]
+        self.index.asked_for.append(name)
+        about = self.index.wheels.get(name)
         self.send_response(200 if about else 404)
         if about:
             self.send_header("Content-Length", str(len(about.content)))

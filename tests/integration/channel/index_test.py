@@ -243,7 +243,10 @@ class ArchiveIndex(IndexTest):
         (first, *_) = self.fingerprints()
         self.index.wheels[f"libtorch-shared-with-deps-{versions[0]}.zip"].etag = '"two"'
         self.assertNotEqual(self.fingerprints()[0], first)
+        self.index.asked_for.clear()
         self.check_fetched(versions[1])
+        file = f"libtorch-shared-with-deps-{versions[1]}.zip"
+        self.assertEqual(self.index.asked_for, [file])  # no other day
 
     def test_an_archive_that_is_damaged_or_hostile_never_becomes_a_tree(self) -> None:
         good = archive_members(nightly(16))
