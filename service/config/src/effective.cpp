@@ -5,6 +5,7 @@
 #include <map>
 
 #include "key_table.hpp"
+#include "torchwatch/log/log.hpp"
 
 namespace torchwatch::config {
 namespace {
@@ -28,18 +29,6 @@ std::map<std::string, int> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
-/// "https://name:password@host/" becomes "https://***@host/".
-std::string without_credentials(std::string text) {
-  constexpr std::string_view kScheme = "://";
-  for (auto at = text.find(kScheme); at != std::string::npos; at = text.find(kScheme, at)) {
-    at += kScheme.size();
-    const auto end = text.find_first_of("/?#\"' ,", at);
-    const auto sign = text.rfind('@', end);
-    if (sign != std::string::npos && sign > at) text.replace(at, sign - at, "***");
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<EffectiveValue>> effective_values(const std::filesystem::path& file,
@@ -52,7 +41,7 @@ Result<std::vector<EffectiveValue>> effective_values(const std::filesystem::path
   for (std::size_t i = 0; i < table.size(); ++i) {
     const auto line = lines.find(table[i].table + "." + table[i].name);
     values.push_back({.key = described[i],
-                      .value = without_credentials(table[i].write(config)),
+                      .value = log::redact(table[i].write(config)),
                       .line = line == lines.end() ? 0 : line->second});
   }
   return values;

@@ -94,9 +94,10 @@ Credential github_token(std::string_view text) {
 Credential user_of_url(std::string_view text) {
   constexpr std::string_view kMark = "://";
   if (!text.starts_with(kMark)) return {};
-  const auto end = text.find_first_of("@/ \"'", kMark.size());
-  if (end == std::string_view::npos || text[end] != '@') return {};
-  return {kMark.size(), end - kMark.size()};
+  const auto host = text.substr(kMark.size());
+  const auto at = host.substr(0, host.find_first_of("/?# \"',")).rfind('@');
+  if (at == std::string_view::npos) return {};
+  return {kMark.size(), at};
 }
 
 Credential private_key(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/builds/tool_environment.hpp"
+#include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::source {
@@ -55,28 +56,8 @@ std::string fault_in(const std::string& output) {
   return fault;
 }
 
-/// The address without a user's name and password.
-std::string shown(const std::string& address) {
-  const auto host = address.find("://");
-  if (host == std::string::npos) return address;
-  const auto end = address.find('/', host + 3);
-  const auto at = address.rfind('@', end);
-  if (at == std::string::npos || at < host) return address;
-  return address.substr(0, host + 3) + address.substr(at + 1);
-}
-
-std::string without(const std::string& text, const std::string& secret,
-                    const std::string& instead) {
-  auto cleaned = text;
-  for (auto at = cleaned.find(secret); at != std::string::npos; at = cleaned.find(secret, at)) {
-    cleaned.replace(at, secret.size(), instead);
-    at += instead.size();
-  }
-  return cleaned;
-}
-
 Error explain(const process::ProcessOutcome& outcome, const CloneSettings& settings) {
-  const auto what = "cannot fetch [source] repository " + shown(settings.address) + ": ";
+  const auto what = "cannot fetch [source] repository " + log::redact(settings.address) + ": ";
   if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return {ErrorCode::cancelled, "stopped"};
   }
@@ -87,7 +68,7 @@ Error explain(const process::ProcessOutcome& outcome, const CloneSettings& setti
   if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
     return {ErrorCode::unavailable, what + process::describe(outcome.end) + ": install git"};
   }
-  const auto fault = without(fault_in(outcome.output), settings.address, shown(settings.address));
+  const auto fault = log::redact(fault_in(outcome.output));
   return {ErrorCode::unavailable, what + (fault.empty() ? process::describe(outcome.end) : fault)};
 }
 

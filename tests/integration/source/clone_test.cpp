@@ -153,7 +153,7 @@ TEST_CASE("a server that is gone leaves the clone as it is, and its address keep
   const auto refused = moved.refresh({});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::unavailable);
-  CHECK_THAT(refused.error().message, Contains("http://127.0.0.1:9/pytorch.git"));
+  CHECK_THAT(refused.error().message, Contains("http://[redacted]@127.0.0.1:9/pytorch.git"));
   CHECK_THAT(refused.error().message, !Contains("secret"));
   CHECK(followed.history().resolve("main") == tip);
 }

@@ -55,5 +55,5 @@ TEST_CASE("names and passwords in addresses are not shown") {
   const auto file = folder.write(
       "torchwatch.toml", "[source]\nrepository = \"https://ada:geheim@git.example/pytorch@2\"\n");
   CHECK(value_of(effective_values(file, true).value(), "source", "repository").value ==
-        "\"https://***@git.example/pytorch@2\"");
+        "\"https://[redacted]@git.example/pytorch@2\"");
 }

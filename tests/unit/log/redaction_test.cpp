@@ -15,6 +15,7 @@ TEST_CASE("what looks like a credential is redacted, though nobody named it") {
            "password: s3cret-s3cret",
            "https://s3cret-s3cret@github.com/owner/name",
            "https://user:s3cret-s3cret@github.com/owner/name",
+           "https://user:s3cret@s3cret@github.com/owner/name",
            "-----BEGIN RSA PRIVATE KEY-----s3cret-s3cret-----END RSA PRIVATE KEY-----",
            "-----BEGIN PRIVATE KEY-----s3cret-s3cret",
        }) {
