@@ -116,7 +116,7 @@ class DirectoryChannel final : public Channel {
     }
     const auto build = folder_ / name;
     const bool is_plain = fs::path(name).filename() == name && is_build_name(name);
-    // A disk that is not mounted, say, is nothing that a build can help.
+    // It is no fault of this build: the disk may not be mounted.
     std::error_code error;
     if (!fs::is_directory(folder_, error)) {
       return fail(ErrorCode::unavailable,

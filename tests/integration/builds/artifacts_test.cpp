@@ -1,6 +1,4 @@
 // Builds of commits that somebody else has made.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -15,20 +13,9 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using test::commit_name;
 using test::kCopyTree;
+using test::processes;
 using test::RecipeFolder;
-
-process::ProcessRunner& processes() {
-  static const auto runner =
-      process::make_process_runner("integration-artifacts-" + std::to_string(getpid()));
-  return *runner;
-}
-
-Tree tree_of(const Result<CommitBuild>& build) {
-  INFO((build ? std::string() : build.error().message));
-  REQUIRE(build.has_value());
-  REQUIRE(std::holds_alternative<Tree>(*build));
-  return std::get<Tree>(*build);
-}
+using test::tree_of;
 
 TEST_CASE("a build that somebody else has made comes before the recipe, and is kept like one") {
   RecipeFolder folder(kCopyTree);

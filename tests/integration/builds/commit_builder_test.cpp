@@ -1,7 +1,6 @@
 #include "torchwatch/builds/commit_builder.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -19,24 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 using test::commit_name;
 using test::kCopyTree;
+using test::processes;
 using test::RecipeFolder;
-
-process::ProcessRunner& processes() {
-  static const auto runner =
-      process::make_process_runner("integration-builds-" + std::to_string(getpid()));
-  return *runner;
-}
+using test::tree_of;
 
 CommitBuilder builder_of(const RecipeFolder& folder) {
   return {folder.settings(), processes(), RecipeFolder::check_out};
-}
-
-Tree tree_of(const Result<CommitBuild>& build) {
-  INFO((build ? std::string() : build.error().message));
-  REQUIRE(build.has_value());
-  if (const auto* no = std::get_if<Unbuildable>(&*build)) INFO(no->reason);
-  REQUIRE(std::holds_alternative<Tree>(*build));
-  return std::get<Tree>(*build);
 }
 
 Unbuildable unbuildable_of(const Result<CommitBuild>& build) {

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <csignal>
 
@@ -9,16 +7,15 @@ namespace torchwatch::builds {
 namespace {
 
 using test::commit_name;
+using test::processes;
 using test::RecipeFolder;
 
 process::ProcessOutcome build_once(const RecipeFolder& folder, const std::string& failpoint,
                                    const std::vector<std::string>& commits = {commit_name(1)}) {
-  static const auto runner =
-      process::make_process_runner("integration-killed-build-" + std::to_string(getpid()));
   const auto settings = folder.settings();
   std::vector<std::string> arguments{settings.recipe, settings.folder};
   arguments.insert(arguments.end(), commits.begin(), commits.end());
-  return runner->run(
+  return processes().run(
       {.program = TORCHWATCH_BUILD_ONCE,
        .arguments = arguments,
        .environment = {{"PATH", "/usr/bin:/bin"}, {"TORCHWATCH_FAILPOINT", failpoint}},

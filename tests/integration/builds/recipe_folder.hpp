@@ -1,6 +1,9 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -89,5 +92,21 @@ inline std::string commit_name(int n) {
 
 /// A recipe that makes a whole tree.
 inline constexpr const char* kCopyTree = R"sh(cp -r "$TREE"/. "$TORCHWATCH_PREFIX")sh";
+
+/// Runs the recipes of all tests of this program.
+inline process::ProcessRunner& processes() {
+  static const auto runner =
+      process::make_process_runner("integration-builds-" + std::to_string(getpid()));
+  return *runner;
+}
+
+/// The tree that a build must have given.
+inline builds::Tree tree_of(const Result<builds::CommitBuild>& build) {
+  INFO((build ? std::string() : build.error().message));
+  REQUIRE(build.has_value());
+  if (const auto* no = std::get_if<builds::Unbuildable>(&*build)) INFO(no->reason);
+  REQUIRE(std::holds_alternative<builds::Tree>(*build));
+  return std::get<builds::Tree>(*build);
+}
 
 }  // namespace torchwatch::test

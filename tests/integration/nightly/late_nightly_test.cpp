@@ -51,6 +51,11 @@ struct Followed {
     return {own.config,  own.database, own.executor, own.runners, own.channel,
             own.history, own.commits,  clock,        own.random,  own.progress};
   }
+  /// Nightlies 16 and 17, the second one behaving so.
+  void publish_two(const std::string& second = kQuiet) {
+    publish(16, kQuiet);
+    publish(17, second);
+  }
   void discover() {
     auto now = services();
     REQUIRE(nightly::discover_comparisons(now, {}, nightly::Retry::when_due));
@@ -96,8 +101,7 @@ struct Followed {
 
 TEST_CASE("a late nightly is not the newest, and closes no incident that a newer one shows") {
   Followed followed;
-  followed.publish(16, kQuiet);
-  followed.publish(17, kSlow);
+  followed.publish_two(kSlow);
   followed.follow();
   followed.publish(19, kSlow);
   followed.follow();
@@ -118,8 +122,7 @@ TEST_CASE("a late nightly is not the newest, and closes no incident that a newer
 
 TEST_CASE("a channel that is away for a while costs no nightly its verdict") {
   Followed followed;
-  followed.publish(16, kQuiet);
-  followed.publish(17, kQuiet);
+  followed.publish_two();
   followed.discover();
   const auto away = followed.folder.path() / "away";
   fs::rename(followed.channel(), away);
@@ -132,8 +135,7 @@ TEST_CASE("a channel that is away for a while costs no nightly its verdict") {
 
 TEST_CASE("a nightly whose folder was deleted is measured when it is back") {
   Followed followed;
-  followed.publish(16, kQuiet);
-  followed.publish(17, kQuiet);
+  followed.publish_two();
   followed.discover();
   const auto away = followed.folder.path() / "away";
   fs::rename(followed.channel() / "17", away);
@@ -152,8 +154,7 @@ TEST_CASE("a nightly whose folder was deleted is measured when it is back") {
 
 TEST_CASE("a nightly that is mended in its place is another build, and gets its verdict") {
   Followed followed;
-  followed.publish(16, kQuiet);
-  followed.publish(17, kQuiet);
+  followed.publish_two();
   followed.discover();
   std::ofstream(followed.channel() / "17" / "lib" / "libtorch.so", std::ios::app) << "other bytes";
   followed.work();
