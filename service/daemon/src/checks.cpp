@@ -166,6 +166,11 @@ CheckResult check_source(const config::Config& config) {
     return bad(Severity::error, "[source] repository", history.error().message,
                "set [source] repository to a git repository");
   }
+  if (fs::exists(folder / ".git" / "shallow", error) || fs::exists(folder / "shallow", error)) {
+    return bad(Severity::warning, "[source] repository",
+               config.source.repository + " is a shallow clone: older commits are unknown",
+               "git -C " + folder.string() + " fetch --unshallow");
+  }
   const auto tip = history->resolve(config.source.branch);
   if (tip) return good("[source] repository", config.source.branch + " is " + tip->substr(0, 12));
   return bad(Severity::error, "[source] branch", tip.error().message,

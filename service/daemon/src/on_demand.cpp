@@ -4,6 +4,7 @@
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -71,16 +72,18 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   }
   auto& services = application.services();
   TW_TRY_VOID(comparison::check_workloads(services, request.selection.workloads));
+  const auto fetched = nightly::fetch_source(services, stop);
+  if (!fetched) services.progress.log(fetched.error().message);
   if (!request.suspect.empty()) {
-    TW_TRY(const auto suspect, resolve_commit(application, request.suspect));
+    TW_TRY(const auto suspect, resolve_commit(application, request.suspect, stop));
     TW_TRY(const auto parent, services.history->parent(suspect));
     TW_TRY_VOID(application.lock_machine());
     TW_TRY(auto row, bisect_between(services, request, requested, parent, suspect, stop));
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
     if (result.culprit() || !has_ends) return row;
   }
-  TW_TRY(const auto good, resolve_commit(application, request.good));
-  TW_TRY(const auto bad, resolve_commit(application, request.bad));
+  TW_TRY(const auto good, resolve_commit(application, request.good, stop));
+  TW_TRY(const auto bad, resolve_commit(application, request.bad, stop));
   TW_TRY_VOID(application.lock_machine());
   return bisect_between(services, request, requested, good, bad, stop);
 }

@@ -82,7 +82,7 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
   TW_TRY(auto wanted, bisection::parse_bisection_request(request.body_json));
   for (auto* commit : {&wanted.suspect, &wanted.good, &wanted.bad}) {
     if (commit->empty() || request.asked_by.user) continue;
-    TW_TRY(*commit, commit_on_branch(application, *commit));
+    TW_TRY(*commit, commit_on_branch(application, *commit, stop));
   }
   const RequestedBisection requested{.opened = noted_id(request, "bisection"),
                                      .note_opened = [&](storage::Id opened) {

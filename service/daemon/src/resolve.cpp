@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "torchwatch/comparison/build_preparer.hpp"
-#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -29,13 +29,17 @@ Result<BuildRow> known(Application& application, BuildOrigin origin, const chann
   return comparison::mark_ready(services, std::move(row), tree, trunk_commit);
 }
 
-/// The commit of [source] that a person means, if commits can be built here.
-std::optional<std::string> buildable_commit(Application& application, const std::string& text) {
-  const auto& services = application.services();
-  if (services.history == nullptr || services.commits == nullptr) return std::nullopt;
-  if (application.is_reader()) return std::nullopt;
-  const auto commit = services.history->resolve(text);
-  return commit ? std::optional(*commit) : std::nullopt;
+/// The commit of [source] that a person means; nothing if commits cannot be built here, or there is
+/// no such commit. Errors: of fetching it.
+Result<std::optional<std::string>> buildable_commit(Application& application,
+                                                    const std::string& text, std::stop_token stop) {
+  auto& services = application.services();
+  const bool can_build = services.history != nullptr && services.commits != nullptr;
+  if (!can_build || application.is_reader()) return std::nullopt;
+  auto commit = nightly::find_trunk_commit(services, text, std::move(stop));
+  if (commit) return *std::move(commit);
+  if (commit.error().code == ErrorCode::unavailable) return fail(commit.error());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -92,14 +96,14 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   TW_TRY(const auto stored, requests::known_build(services.database, text));
   if (is_published && (published || !stored)) return published;
   if (stored) return *stored;
-  if (const auto commit = buildable_commit(application, text)) {
-    return build_of_commit(services, *commit, "", stop);
-  }
+  TW_TRY(const auto commit, buildable_commit(application, text, stop));
+  if (commit) return build_of_commit(services, *commit, "", stop);
   return fail(ErrorCode::not_found,
               requests::unknown_build(text, requests::Asking::from_this_machine));
 }
 
-Result<std::string> resolve_commit(Application& application, const std::string& text) {
+Result<std::string> resolve_commit(Application& application, const std::string& text,
+                                   std::stop_token stop) {
   auto& services = application.services();
   if (services.history == nullptr) {
     return fail(ErrorCode::invalid,
@@ -111,12 +115,13 @@ Result<std::string> resolve_commit(Application& application, const std::string& 
     return row.name == text && row.origin == BuildOrigin::nightly && !row.trunk_commit.empty();
   });
   if (named != rows.end()) return named->trunk_commit;
-  return services.history->trunk_commit(text);
+  return nightly::find_trunk_commit(services, text, std::move(stop));
 }
 
-Result<std::string> commit_on_branch(Application& application, const std::string& text) {
+Result<std::string> commit_on_branch(Application& application, const std::string& text,
+                                     std::stop_token stop) {
   auto& services = application.services();
-  TW_TRY(auto sha, resolve_commit(application, text));
+  TW_TRY(auto sha, resolve_commit(application, text, std::move(stop)));
   const auto& branch = services.config.source.branch;
   const auto position = services.history->position(sha, branch);
   if (position) return sha;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "torchwatch/comparison/build_preparer.hpp"
+#include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -144,15 +145,7 @@ Result<std::vector<Offer>> followed(comparison::Services& services, std::vector<
 Status refresh_source(comparison::Services& services, std::stop_token stop, Retry retry) {
   if (services.source == nullptr) return {};
   const WorkItem item{.key = {storage::ItemKind::source, "fetch"},
-                      .work = [&]() -> Status {
-                        const auto fetched = services.source->refresh(stop);
-                        if (fetched) return {};
-                        const auto& error = fetched.error();
-                        const bool stops = consequence_of(error.code) == Consequence::stops;
-                        // The source has no end: whatever is wrong with it, it is fetched again
-                        // later.
-                        return fail(stops ? error.code : ErrorCode::unavailable, error.message);
-                      },
+                      .work = [&] { return fetch_source(services, stop); },
                       .end = [](Failure, const std::string&) { return Status{}; }};
   TW_TRY(const bool due, is_due(services, item.key));
   if (!due && retry == Retry::when_due) return {};
@@ -263,21 +256,6 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
                                             std::string(kOldestNightly));
   return accepted ? Status{} : Status{fail(accepted.error())};
 }
-
-}  // namespace
-
-std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree,
-                            std::stop_token stop) {
-  if (services.history == nullptr) return tree.embedded_commit;
-  const bool is_missing = !services.history->commit(tree.embedded_commit);
-  if (is_missing && services.source != nullptr) {
-    const auto fetched = services.source->fetch(tree.embedded_commit, std::move(stop));
-    if (!fetched) services.progress.log("commit of a nightly: " + fetched.error().message);
-  }
-  return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
-}
-
-namespace {
 
 Status fetch_again(comparison::Services& services, channel::Channel& channel, const BuildRow& build,
                    std::stop_token stop) {

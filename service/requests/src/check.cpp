@@ -9,6 +9,7 @@
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::requests {
@@ -45,10 +46,15 @@ Result<CommitHistory> history_of(const config::Config& config) {
   return CommitHistory::open(repository_folder(config));
 }
 
+/// Whether the text may name a commit that is fetched when the request's turn comes.
+bool may_be_fetched(const config::Config& config, const std::string& text) {
+  return is_cloned(config) && source::is_commit_name(text);
+}
+
 /// Whether the text names a commit that can be built for who asks.
 bool is_buildable_commit(const config::Config& config, const std::string& text) {
   const auto history = history_of(config);
-  return history && history->resolve(text);
+  return history && (history->resolve(text) || may_be_fetched(config, text));
 }
 
 Status check_known_build(const Ground& ground, const std::string& text,
@@ -94,7 +100,8 @@ Result<std::string> commit_of_nightly(const Ground& ground, const std::string& n
   return named == rows.end() ? std::string() : named->trunk_commit;
 }
 
-/// Returns the commit that is meant; nothing for a nightly that is published and not looked at yet.
+/// Returns the commit that is meant; nothing for a nightly that is published and not looked at yet,
+/// and for a commit that has yet to be fetched.
 Result<std::optional<std::string>> commit_meant(const Ground& ground, const CommitHistory& history,
                                                 const std::string& text) {
   TW_TRY(auto commit, commit_of_nightly(ground, text));
@@ -102,7 +109,7 @@ Result<std::optional<std::string>> commit_meant(const Ground& ground, const Comm
   auto found = history.trunk_commit(text);
   if (found) return std::optional(*std::move(found));
   const auto published = listed(ground.config);
-  if (is_among(published, text)) return std::nullopt;
+  if (is_among(published, text) || may_be_fetched(ground.config, text)) return std::nullopt;
   if (found.error().code == ErrorCode::invalid) return fail(found.error());
   return fail(ErrorCode::invalid, "unknown commit " + quoted(text) + ": [source] repository " +
                                       ground.config.source.repository +

@@ -124,4 +124,11 @@ Status Clone::run(std::vector<std::string> arguments, std::stop_token stop) {
   return fail(explain(outcome, settings_));
 }
 
+bool is_commit_name(std::string_view text) {
+  constexpr std::size_t kDigitsMin = 7;
+  constexpr std::size_t kDigitsMax = 40;
+  return text.size() >= kDigitsMin && text.size() <= kDigitsMax &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace torchwatch::source

@@ -2,25 +2,17 @@
 
 #include <SQLiteCpp/Database.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
-#include "requests.hpp"
 #include "running_service.hpp"
-#include "test_repository.hpp"
-#include "torchwatch/bisection/result.hpp"
-#include "torchwatch/daemon/checks.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -67,74 +59,6 @@ TEST_CASE("a token file whose token can be guessed keeps the daemon from startin
   CHECK_THAT(started.error().message, Contains("16 characters") && !Contains("secret"));
 }
 
-TEST_CASE("a request is carried out and its result can be read") {
-  Service service;
-  service.start();
-  service.work();
-  const auto path = service.ask("/api/v1/nightlies", json::object());
-  const auto request = service.wait_until(path, is_over);
-  CHECK(request.at("state") == "done");
-  CHECK(request.at("result").contains("note"));
-}
-
-TEST_CASE("a trigger that comes while a round is at work is answered by the next") {
-  Service service;
-  service.start();
-  auto& application = *service.application;
-  const auto path = service.ask("/api/v1/nightlies", json::object());
-  CHECK(daemon::attend_next_request(application, daemon::Urgency::in_turn, {}) == false);
-  CHECK(service.get(path).at("state") == "pending");
-  REQUIRE(daemon::answer_triggers(application));
-  CHECK(service.get(path).at("state") == "done");
-}
-
-TEST_CASE("what can never be carried out is refused before it is stored") {
-  Service service;
-  service.start();
-  const auto detail = [&](const std::string& path, const json& body) {
-    const auto refused = service.send("POST", path, body.dump());
-    CHECK(refused.status == 422);
-    return json::parse(refused.body).at("detail").get<std::string>();
-  };
-  const json builds{{"candidate", "nowhere"}, {"baseline", "2.13.0"}};
-  CHECK_THAT(detail("/api/v1/nightlies", builds), Contains("unknown build \"nowhere\""));
-  CHECK_THAT(detail("/api/v1/comparisons", builds), Contains("unknown build \"nowhere\""));
-  CHECK_THAT(detail("/api/v1/bisections", {{"suspect", "abc123"}}),
-             Contains("set [source] repository"));
-  CHECK_THAT(
-      detail("/api/v1/comparisons",
-             {{"candidate", "2.13.0"}, {"baseline", "2.12.1"}, {"workloads", {"tts_anglar"}}}),
-      Contains("did you mean tts_angular"));
-  CHECK(service.get("/api/v1/requests").at("requests").empty());
-}
-
-TEST_CASE("a request whose build is unknown when its turn comes fails with what was looked for") {
-  Service service;
-  service.start();
-  const auto path =
-      service.store(storage::RequestKind::nightly, {{"candidate", "nowhere"}, {"baseline", "x"}});
-  service.work();
-  const auto request = service.wait_until(path, is_over);
-  CHECK(request.at("state") == "refused");
-  CHECK_THAT(request.at("result").at("error").get<std::string>(), Contains("nowhere"));
-}
-
-TEST_CASE("a request over TCP cannot name a folder of the machine") {
-  Service service;
-  service.start();
-  const auto folder = service.folder.path().string();
-  const json body{{"candidate", folder}, {"baseline", folder}};
-  const auto refused = service.send("POST", "/api/v1/nightlies", body.dump());
-  CHECK(refused.status == 422);
-  CHECK_THAT(refused.body, Contains("must be a build of the channel or a release"));
-  const auto path = service.store(storage::RequestKind::nightly, body);
-  service.work();
-  const auto request = service.wait_until(path, is_over);
-  CHECK(request.at("state") == "refused");
-  CHECK_THAT(request.at("result").at("error").get<std::string>(),
-             Contains("must be a build of the channel or a release"));
-}
-
 TEST_CASE("the machine is free for commands that measure while nothing is due") {
   Service service;
   service.start();
@@ -156,20 +80,6 @@ TEST_CASE("the machine is free for commands that measure while nothing is due") 
   CHECK_FALSE(health.contains("problems"));
   CHECK(health.at("version").is_string());
   CHECK(health.at("free_cache_bytes") > 0);
-}
-
-TEST_CASE("a request that is refused keeps nothing behind it from being done") {
-  Service service;
-  service.start();
-  const json unknown{{"candidate", "nowhere"}, {"baseline", "x"}};
-  const auto first = service.store(storage::RequestKind::nightly, unknown);
-  const auto second = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
-  const auto third = service.ask("/api/v1/nightlies", json::object());
-  service.work();
-  CHECK(service.wait_until(first, is_over).at("state") == "refused");
-  CHECK(service.wait_until(second, is_over).at("state") == "refused");
-  CHECK(service.wait_until(third, is_over).at("state") == "done");
-  CHECK(service.get("/healthz").at("status") == "ok");
 }
 
 TEST_CASE("settings of [github] that cannot work keep no request from being carried out") {
@@ -194,58 +104,6 @@ TEST_CASE("a token of GitHub that is missing keeps no daemon from starting") {
   const auto health =
       service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
   CHECK(health.at("problems").at(0).at("source") == "outbox");
-}
-
-TEST_CASE("a request that took the service down three times has failed") {
-  Service service;
-  service.start();
-  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
-  for (int i = 0; i < 3; ++i) {
-    storage::RequestStore requests(service.application->services().database);
-    REQUIRE(service.get(path).at("state") == "pending");
-    REQUIRE(requests.claim(1));
-    service.stop();
-    service.start();
-  }
-  CHECK(service.get(path).at("state") == "failed");
-  CHECK_THAT(service.get(path).at("result").at("error").get<std::string>(),
-             Contains("the service ended while it worked on this"));
-}
-
-TEST_CASE("a request that was put off carries on the bisection that it opened") {
-  Service service;
-  test::TestRepository repository(service.folder.path() / "pytorch");
-  const auto parent = repository.commit("first");
-  const auto suspect = repository.commit("second");
-  service.config.source.repository = repository.path();
-  service.config.build.recipe = "/bin/true";
-  service.start();
-  const auto path =
-      service.ask("/api/v1/bisections", {{"suspect", suspect}, {"workloads", {"resnet18"}}});
-  auto& database = service.application->services().database;
-  storage::BisectionStore bisections(database);
-  storage::BisectionRow row;
-  row.good = parent;
-  row.bad = suspect;
-  const auto opened = bisections.open(row).value();
-  REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
-  REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
-  service.work();
-  const auto request = service.wait_until(path, is_over);
-  CHECK(request.at("state") == "done");
-  CHECK(request.at("result").at("bisection") == opened.id);
-  CHECK(bisections.list(10).value().size() == 1);
-}
-
-TEST_CASE("a request that came before a restart is carried out after it") {
-  Service service;
-  service.start();
-  const auto path = service.ask("/api/v1/nightlies", json::object());
-  CHECK(service.get(path).at("state") == "pending");
-  service.stop();
-  service.start();
-  service.work();
-  CHECK(service.wait_until(path, is_over).at("state") == "done");
 }
 
 TEST_CASE("a channel that cannot be read makes the daemon unhealthy, not dead") {
@@ -367,32 +225,4 @@ TEST_CASE("the log has start, requests and end of a daemon, and never a token") 
   CHECK_THAT(text, !Contains(kToken) && !Contains("wrong-token"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(json::accept(line));
-}
-
-TEST_CASE("check says when an issue was last delivered, and what was not") {
-  Service service;
-  service.config.github.repository = "pytorch/pytorch";
-  service.config.github.api = "http://127.0.0.1:1";
-  service.application =
-      daemon::Application::open(service.config, service.progress, service.log).value();
-  auto& database = service.application->services().database;
-  const auto found = [&] {
-    const auto results = daemon::check_all(service.config);
-    const auto result = std::ranges::find_if(
-        results, [](const daemon::CheckResult& each) { return each.what == "delivery of issues"; });
-    return result == results.end() ? "" : result->found;
-  };
-  CHECK(found() == "none yet, nothing waits");
-  storage::AlarmStore alarms(database);
-  storage::AlarmRow alarm;
-  alarm.cause = storage::AlarmCause::no_nightly;
-  alarm.since = alarm.raised_at = 1;
-  storage::OutboxRow message;
-  message.key = message.title = message.body = "k";
-  REQUIRE(alarms.raise(alarm, message));
-  CHECK(found() == "none yet, 1 not sent");
-  storage::IncidentStore incidents(database);
-  REQUIRE(incidents.mark_sending("k"));
-  REQUIRE(incidents.mark_sent("k", 7, 1'786'935'845'000));
-  CHECK(found() == "the last one at 2026-08-17 03:04, nothing waits");
 }

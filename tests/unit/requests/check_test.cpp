@@ -1,6 +1,7 @@
 #include "torchwatch/requests/check.hpp"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "elf_maker.hpp"
 #include "temporary_folder.hpp"
@@ -112,6 +113,17 @@ TEST_CASE("commits of a bisection are revisions of the repository or names of ni
   CHECK_THAT(site.bisection({{"good", site.second}, {"bad", site.first}}),
              Contains("swap the two"));
   CHECK_THAT(site.bisection({{"good", site.first}, {"bad", site.first}}), Contains("the same"));
+}
+
+TEST_CASE("a commit that the clone of an address lacks may have been pushed since") {
+  Site site;
+  std::filesystem::rename(site.repository.path(), site.folder.path() / "source.git");
+  site.config.source.repository = "https://git.example/pytorch";
+  site.config.storage.path = site.folder.path() / "torchwatch.sqlite";
+  CHECK(site.bisection({{"suspect", "deadbeef"}}, Asking::from_elsewhere) == "");
+  CHECK(site.comparison("2026-06-16", "deadbeef") == "");
+  CHECK_THAT(site.bisection({{"suspect", "mian"}}), Contains("unknown commit \"mian\""));
+  CHECK_THAT(site.comparison("2026-06-16", "2026-06-71"), Contains("did you mean"));
 }
 
 TEST_CASE("who is not on this machine has commits of the branch built, and no others") {

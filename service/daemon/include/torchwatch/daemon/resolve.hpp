@@ -12,7 +12,8 @@ namespace torchwatch::daemon {
 /// lists, else a release of the wheel index, else a known build's name or commit, else a revision
 /// of [source], which the recipe builds. It is brought here, checked and known to the database
 /// afterwards, unless the application only reads. Errors: not_found, saying where it was looked
-/// for; invalid (several commits are meant, or the commit does not build), corrupt (the tree).
+/// for; invalid (several commits are meant, or the commit does not build), corrupt (the tree);
+/// unavailable (the channel or [source] may have it, and cannot be reached now).
 Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
                                         std::stop_token stop);
 
@@ -28,10 +29,11 @@ Result<storage::BuildRow> build_of_commit(comparison::Services&, const std::stri
                                           const std::string& base, std::stop_token stop);
 
 /// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name.
-Result<std::string> resolve_commit(Application&, const std::string& text);
+/// Errors: those of `nightly::find_trunk_commit`.
+Result<std::string> resolve_commit(Application&, const std::string& text, std::stop_token stop);
 
 /// The same, if it is on the first-parent line of [source] branch: a commit's code is run. Errors:
-/// invalid (it is not), not_found.
-Result<std::string> commit_on_branch(Application&, const std::string& text);
+/// invalid (it is not); those of `resolve_commit`.
+Result<std::string> commit_on_branch(Application&, const std::string& text, std::stop_token stop);
 
 }  // namespace torchwatch::daemon

@@ -32,9 +32,4 @@ inline constexpr std::string_view kFilesGone = "its files are gone: ";
 /// content; of storage.
 Status restore_tree(comparison::Services&, const storage::BuildRow&, std::stop_token stop);
 
-/// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
-/// if [source] has that commit, else the commit embedded in the tree.
-std::string trunk_commit_of(const comparison::Services&, const builds::Tree&,
-                            std::stop_token stop = {});
-
 }  // namespace torchwatch::nightly

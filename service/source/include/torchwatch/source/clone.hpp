@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/error.hpp"
@@ -44,5 +45,9 @@ class Clone {
   CloneSettings settings_;
   process::ProcessRunner* processes_;
 };
+
+/// Returns whether a text is the name of a commit, which the server may have though the clone lacks
+/// it: 7 to 40 hexadecimal digits.
+bool is_commit_name(std::string_view text);
 
 }  // namespace torchwatch::source

@@ -1,0 +1,50 @@
+#include "torchwatch/nightly/source_commits.hpp"
+
+#include "torchwatch/nightly/attend.hpp"
+
+namespace torchwatch::nightly {
+namespace {
+
+constexpr std::size_t kShaDigits = 40;
+
+}  // namespace
+
+Status fetch_source(comparison::Services& services, std::stop_token stop) {
+  if (services.source == nullptr) return {};
+  const auto fetched = services.source->refresh(std::move(stop));
+  if (fetched) return {};
+  const auto& error = fetched.error();
+  const bool stops = consequence_of(error.code) == Consequence::stops;
+  // The source has no end: whatever is wrong with it, it is fetched again later.
+  return fail(stops ? error.code : ErrorCode::unavailable, error.message);
+}
+
+Result<std::string> find_trunk_commit(comparison::Services& services, const std::string& revision,
+                                      std::stop_token stop) {
+  const auto& history = *services.history;
+  const auto is_fetched = [&](const Result<std::string>& commit) {
+    const bool is_missing = !commit && commit.error().code == ErrorCode::not_found;
+    return !is_missing || services.source == nullptr || !source::is_commit_name(revision);
+  };
+  auto found = history.trunk_commit(revision);
+  if (is_fetched(found)) return found;
+  TW_TRY_VOID(fetch_source(services, stop));
+  found = history.trunk_commit(revision);
+  // A server takes whole names alone.
+  if (is_fetched(found) || revision.size() != kShaDigits) return found;
+  TW_TRY_VOID(services.source->fetch(revision, std::move(stop)));
+  return history.trunk_commit(revision);
+}
+
+std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree,
+                            std::stop_token stop) {
+  if (services.history == nullptr) return tree.embedded_commit;
+  const bool is_missing = !services.history->commit(tree.embedded_commit);
+  if (is_missing && services.source != nullptr) {
+    const auto fetched = services.source->fetch(tree.embedded_commit, std::move(stop));
+    if (!fetched) services.progress.log("commit of a nightly: " + fetched.error().message);
+  }
+  return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
+}
+
+}  // namespace torchwatch::nightly
