@@ -9,6 +9,8 @@
 #include "commit_build_job.hpp"
 #include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
+#include "torchwatch/builds/tool_environment.hpp"
+#include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -24,14 +26,28 @@ Status check_commit(const std::string& commit) {
               "\"" + commit + "\" is not the full name of a commit (40 hex digits)");
 }
 
-Result<BuildCache::Key> key_of(const std::string& commit, const fs::path& recipe) {
-  TW_TRY_VOID(check_commit(commit));
-  auto hash = sha256_of_file(recipe);
-  if (!hash) {
+/// What decides on a build beside its commit: the recipe's name and content, and the settings that
+/// it reads.
+Result<std::string> hash_of_recipe(const CommitBuilder::Settings& settings) {
+  auto content = sha256_of_file(settings.recipe);
+  if (!content) {
     return fail(ErrorCode::unavailable,
-                "build recipe: " + hash.error().message + "; see [build] recipe");
+                "build recipe: " + content.error().message + "; see [build] recipe");
   }
-  return BuildCache::Key{.commit = commit, .recipe_hash = std::move(*hash)};
+  digest::Sha256 hash;
+  hash.add_field(settings.recipe.filename().string());
+  hash.add_field(*content);
+  for (const auto& [name, value] : build_settings(settings.environment)) {
+    hash.add_field(name);
+    hash.add_field(value);
+  }
+  return hash.hex();
+}
+
+Result<BuildCache::Key> key_of(const std::string& commit, const CommitBuilder::Settings& settings) {
+  TW_TRY_VOID(check_commit(commit));
+  TW_TRY(auto hash, hash_of_recipe(settings));
+  return BuildCache::Key{.commit = commit, .recipe_hash = std::move(hash)};
 }
 
 int jobs_of(int setting, std::size_t builders) {
@@ -116,7 +132,7 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
 
 Answer CommitBuilder::make(const std::string& commit, const RecipePlace& place,
                            const std::optional<Tree>& base, const std::stop_token& stop) {
-  TW_TRY(const auto key, key_of(commit, settings_.recipe));
+  TW_TRY(const auto key, key_of(commit, settings_));
   TW_TRY_VOID(cache_->remove(key));  // a damaged one
   CommitBuildJob job(settings_, processes_, checkout_, *cache_, key, place);
   TW_TRY(auto made, job.answer(base ? base->folder : fs::path(), stop));
@@ -132,7 +148,7 @@ Status CommitBuilder::evict(std::int64_t bytes_max) {
 }
 
 Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit) const {
-  TW_TRY(const auto key, key_of(commit, settings_.recipe));
+  TW_TRY(const auto key, key_of(commit, settings_));
   return cache_->find(key, settings_.fault_age_max);
 }
 

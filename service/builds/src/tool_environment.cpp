@@ -12,32 +12,16 @@ namespace {
 namespace fs = std::filesystem;
 using std::string_view_literals::operator""sv;
 
-constexpr std::array kNames{"PATH"sv,
-                            "HOME"sv,
-                            "USER"sv,
-                            "LOGNAME"sv,
-                            "TMPDIR"sv,
-                            "LANG"sv,
-                            "CC"sv,
-                            "CXX"sv,
-                            "CFLAGS"sv,
-                            "CXXFLAGS"sv,
-                            "LDFLAGS"sv,
-                            "CUDA_HOME"sv,
-                            "CUDA_PATH"sv,
-                            "http_proxy"sv,
-                            "https_proxy"sv,
-                            "no_proxy"sv,
-                            "HTTP_PROXY"sv,
-                            "HTTPS_PROXY"sv,
-                            "NO_PROXY"sv,
-                            "SSL_CERT_FILE"sv,
-                            "SSL_CERT_DIR"sv,
-                            "CURL_CA_BUNDLE"sv,
-                            "REQUESTS_CA_BUNDLE"sv,
-                            "GIT_SSL_CAINFO"sv,
-                            "LD_LIBRARY_PATH"sv};
-constexpr std::array kPrefixes{"LC_"sv, "CCACHE_"sv, "TORCHWATCH_"sv};
+constexpr std::array kNames{
+    "PATH"sv,           "HOME"sv,           "USER"sv,           "LOGNAME"sv,
+    "TMPDIR"sv,         "LANG"sv,           "http_proxy"sv,     "https_proxy"sv,
+    "no_proxy"sv,       "HTTP_PROXY"sv,     "HTTPS_PROXY"sv,    "NO_PROXY"sv,
+    "SSL_CERT_FILE"sv,  "SSL_CERT_DIR"sv,   "CURL_CA_BUNDLE"sv, "REQUESTS_CA_BUNDLE"sv,
+    "GIT_SSL_CAINFO"sv, "LD_LIBRARY_PATH"sv};
+constexpr std::array kCompiling{"CC"sv,      "CXX"sv,       "CFLAGS"sv,   "CXXFLAGS"sv,
+                                "LDFLAGS"sv, "CUDA_HOME"sv, "CUDA_PATH"sv};
+constexpr auto kSettings = "TORCHWATCH_"sv;
+constexpr std::array kPrefixes{"LC_"sv, "CCACHE_"sv, kSettings};
 constexpr std::array kSecret{"TOKEN"sv, "SECRET"sv, "PASSW"sv, "CREDENTIAL"sv, "KEY"sv};
 constexpr std::array kProxies{"http_proxy", "https_proxy", "no_proxy",
                               "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};
@@ -49,13 +33,17 @@ constexpr std::int64_t kToolTmpBytes = std::int64_t{4} << 30;
 /// These speak to this process alone.
 constexpr auto kOwn = "TORCHWATCH_FAILPOINT"sv;
 
+template <typename Names>
+bool has(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 bool is_passed_on(std::string_view name) {
   if (name.starts_with(kOwn)) return false;
   const auto is_part = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   if (std::ranges::any_of(kSecret, is_part)) return false;
   const auto is_prefix = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  return std::ranges::find(kNames, name) != kNames.end() ||
-         std::ranges::any_of(kPrefixes, is_prefix);
+  return has(kNames, name) || has(kCompiling, name) || std::ranges::any_of(kPrefixes, is_prefix);
 }
 
 std::string value_of(const std::map<std::string, std::string>& environment, const char* name) {
@@ -120,10 +108,19 @@ std::map<std::string, std::string> tool_environment(const std::vector<std::strin
     const auto equals = text.find('=');
     if (equals == std::string::npos) continue;
     const auto name = text.substr(0, equals);
-    if (!is_passed_on(name) && std::ranges::find(more, name) == more.end()) continue;
+    if (!is_passed_on(name) && !has(more, name)) continue;
     environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;
+}
+
+std::map<std::string, std::string> build_settings(const std::vector<std::string>& more) {
+  auto settings = tool_environment(more);
+  std::erase_if(settings, [&](const auto& variable) {
+    const auto& name = variable.first;
+    return !has(kCompiling, name) && !has(more, name) && !name.starts_with(kSettings);
+  });
+  return settings;
 }
 
 }  // namespace torchwatch::builds

@@ -125,6 +125,27 @@ TEST_CASE("another recipe makes another build of the same commit") {
   CHECK(folder.calls() == 2);
 }
 
+TEST_CASE("other settings of the recipe make another build, other proxies do not") {
+  const RecipeFolder folder(kCopyTree);
+  auto builder = builder_of(folder);
+  const auto build = [&] {
+    return tree_of(builder.build(commit_name(1), std::nullopt, {})).folder;
+  };
+  const auto first = build();
+  for (const char* name : {"TORCHWATCH_PYTORCH_OPTIONS", "CXXFLAGS"}) {
+    INFO(name);
+    setenv(name, "-O2", 1);
+    const auto second = build();
+    setenv(name, "-O3", 1);
+    CHECK((second != first && build() != second));
+    unsetenv(name);
+  }
+  setenv("https_proxy", "http://proxy.example", 1);
+  CHECK(build() == first);
+  unsetenv("https_proxy");
+  CHECK(folder.calls() == 5);
+}
+
 TEST_CASE("exit 125 is an answer at once, and for ever") {
   const RecipeFolder folder("echo 'x.cpp: error: no y'; exit 125");
   auto builder = builder_of(folder);

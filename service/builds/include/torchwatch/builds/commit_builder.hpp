@@ -61,9 +61,10 @@ class CommitBuilder {
   ~CommitBuilder();
 
   /// The build of `commit` (its full sha), from the cache or made now; an answer (also
-  /// "unbuildable") is kept and found again by (commit, recipe's content). `base`: the nearest
-  /// build at hand. Errors: invalid (no sha), unavailable (disk full, recipe missing), conflict
-  /// (another process builds in the same cache), cancelled, not_found (the commit).
+  /// "unbuildable") is kept and found again by the commit, the recipe's content and its
+  /// settings (see build_settings). `base`: the nearest build at hand. Errors: invalid (no sha),
+  /// unavailable (disk full, recipe missing), conflict (another process builds in the same cache),
+  /// cancelled, not_found (the commit).
   Result<CommitBuild> build(const std::string& commit, const std::optional<Tree>& base,
                             std::stop_token stop);
 

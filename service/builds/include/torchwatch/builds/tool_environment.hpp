@@ -14,6 +14,10 @@ namespace torchwatch::builds {
 /// what sounds like one (TOKEN, SECRET, PASSW, CREDENTIAL, KEY) is passed on only if `more` has it.
 std::map<std::string, std::string> tool_environment(const std::vector<std::string>& more = {});
 
+/// Returns what of `tool_environment` may change what a recipe builds: compilers, their flags, the
+/// user's TORCHWATCH_... settings, and `more`.
+std::map<std::string, std::string> build_settings(const std::vector<std::string>& more = {});
+
 /// Confines a tool. Beyond the profile it sees the names of accounts and the certificates that its
 /// environment names. HOME and TMPDIR become /tmp, and proxies go where there is no network.
 /// Errors: those of Sandbox::confine.
