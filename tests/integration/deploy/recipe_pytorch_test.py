@@ -1,5 +1,6 @@
 """The recipe for PyTorch itself with stand-ins for cmake and python3: a real build takes hours."""
 
+import shutil
 import subprocess
 import unittest
 from pathlib import Path
@@ -13,6 +14,7 @@ echo "$@" >> "$calls"
 if [[ $1 == --build ]]; then
   prefix=$(sed -n 's/.*-DCMAKE_INSTALL_PREFIX=\\([^ ]*\\).*/\\1/p' "$calls" | tail -n 1)
   mkdir -p "$prefix/lib" && touch "$prefix/lib/libtorch_cpu.so"
+  if grep -q USE_CUDA=ON "$calls"; then touch "$prefix/lib/libtorch_cuda.so"; fi
 fi
 """
 
@@ -20,6 +22,7 @@ fi
 class PyTorch(ScriptTest):
     def setUp(self) -> None:
         super().setUp()
+        self.path: str | None = None
         self.clone, self.work = self.folder / "clone", self.folder / "work"
         part = self.folder / "part"
         self.repository(part, {"part.cpp": "part"})
@@ -54,7 +57,9 @@ class PyTorch(ScriptTest):
         self.git(folder, "add", ".")
         self.git(folder, "commit", "--quiet", "--message", "Begin")
 
-    def build(self, name: str = "build", **variables: object) -> subprocess.CompletedProcess[str]:
+    def build(
+        self, name: str = "build", recipe: str = "pytorch-cpu", **variables: object
+    ) -> subprocess.CompletedProcess[str]:
         self.prefix = self.folder / name
         self.prefix.mkdir()
         settings: dict[str, object] = {
@@ -72,8 +77,8 @@ class PyTorch(ScriptTest):
         }
         settings.update(variables)
         return self.run_script(
-            DEPLOY / "recipes" / "pytorch-cpu",
-            path=None,
+            DEPLOY / "recipes" / recipe,
+            path=self.path,
             **{k: str(v) for k, v in settings.items()},
         )
 
@@ -109,6 +114,34 @@ class PyTorch(ScriptTest):
         configure = (self.work / "calls").read_text().splitlines()[0]
         self.assertTrue(configure.endswith(options), configure)
         self.assertTrue((self.work / "1" / "source" / "main.cpp").exists())
+
+    def test_by_its_other_name_it_builds_for_gpus(self) -> None:
+        self.stand_in("nvcc", "exit 0\n")
+        done = self.build(recipe="pytorch-cuda", TORCHWATCH_PYTORCH_CUDA="8.0;9.0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        configure = (self.work / "calls").read_text().splitlines()[0]
+        for option in ("-DUSE_CUDA=ON", "-DTORCH_CUDA_ARCH_LIST=8.0;9.0"):
+            self.assertIn(f" {option} ", configure)
+        self.assertIn(f"-DCMAKE_CUDA_COMPILER={self.bin}/nvcc", configure)
+        self.assertNotIn("USE_CUDA=OFF", configure)
+
+    def test_a_build_for_gpus_needs_their_kind_and_a_toolkit(self) -> None:
+        done = self.build("kind", "pytorch-cuda")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("recipe pytorch-cuda: TORCHWATCH_PYTORCH_CUDA is not set", done.stderr)
+        toolkit = self.folder / "cuda"
+        (toolkit / "bin").mkdir(parents=True)
+        self.stand_in("nvcc", "exit 0\n")
+        (self.bin / "nvcc").rename(toolkit / "bin" / "nvcc")
+        gpus = {"TORCHWATCH_PYTORCH_CUDA": "9.0"}
+        done = self.build("toolkit", "pytorch-cuda", CUDA_HOME=toolkit, **gpus)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.path = f"{self.bin}:/usr/bin:/bin"
+        if shutil.which("nvcc", path=self.path):
+            return
+        done = self.build("none", "pytorch-cuda", **gpus)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no nvcc", done.stderr)
 
     def test_a_git_that_was_killed_does_not_keep_later_commits_from_being_built(self) -> None:
         self.build("first")
