@@ -36,13 +36,10 @@ Result<FoundCause> result_of(storage::Database& database, const IncidentRow& inc
 
 Result<json> incident_json(storage::Database& database, const IncidentRow& incident) {
   auto object = report::json_of(incident);
+  object["bisection_result"] = nullptr;
   if (!incident.bisection) return object;
   TW_TRY(const auto bisection, storage::BisectionStore(database).get(*incident.bisection));
-  const auto result = report::embedded(bisection.result_json);
-  for (const auto& [name, value] : result.items()) {
-    // The incident's own effects are the comparison's; those of the bisection stand beside them.
-    object[name == "effects" ? "culprit_effects" : name] = value;
-  }
+  object["bisection_result"] = report::result_of(bisection);
   return object;
 }
 

@@ -51,7 +51,7 @@ Status add_bisection(storage::Database& database, Shown& shown) {
   TW_TRY(facts.trace, bisection::trace_of(row, events));
   if (row.result_json.empty()) return {};
   TW_TRY(facts.result, bisection::parse_bisection_result(row.result_json));
-  shown.bisection_result = report::embedded(row.result_json);
+  shown.bisection_result = report::result_of(row);
   return {};
 }
 

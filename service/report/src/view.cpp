@@ -80,9 +80,20 @@ json json_of(const storage::BisectionRow& row) {
           {"state", to_string(row.state)},
           {"good", row.good},
           {"bad", row.bad},
-          {"result", embedded(row.result_json)},
+          {"result", result_of(row)},
           {"created_at", time_of(row.created_at)},
           {"ended_at", time_of(row.ended_at)}};
+}
+
+json result_of(const storage::BisectionRow& row) {
+  auto result = embedded(row.result_json);
+  if (!result.is_object()) return nullptr;
+  // Results that are stored from before said of the leading culprit again what `culprits` says.
+  for (const auto* former : {"culprit", "candidates", "confidence", "effects", "verified"}) {
+    result.erase(former);
+  }
+  result.emplace("made_elsewhere", 0);
+  return result;
 }
 
 json json_of(const std::optional<storage::Decision>& acceptance) {

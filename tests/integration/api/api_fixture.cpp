@@ -6,6 +6,7 @@
 
 #include "one_token.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -65,7 +66,11 @@ void add_bisection(Database& database, Id incident, WallMillis now) {
   row.created_at = now;
   row = bisections.open(row).value();
   REQUIRE(bisections.append(row.id, {0, "built", R"({"commit": "cccc"})"}));
-  REQUIRE(bisections.end(row, R"({"culprit": "cccc"})", now));
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::did_not_reproduce;
+  result.ends = {{kSeries, 0.001, -0.002, 0.004, 12}};
+  result.skipped = {{"cccc", "the recipe exited with 125"}};
+  REQUIRE(bisections.end(row, to_json(result), now));
   REQUIRE(IncidentStore(database).attach_bisection(incident, row.id));
 }
 

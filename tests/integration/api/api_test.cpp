@@ -28,7 +28,8 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(api.get("/api/v1/incidents/1").body.at("comparison") == comparison.at("id"));
   CHECK(api.get("/api/v1/incidents/1").body.at("messages").at(0).at("state") == "pending");
   const auto bisection = api.get("/api/v1/bisections/1").body;
-  CHECK(bisection.at("result").at("culprit") == "cccc");
+  CHECK(bisection.at("result").at("culprits").empty());
+  CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
   CHECK(bisection.at("events").at(0).at("body").at("commit") == "cccc");
 }
 

@@ -83,6 +83,7 @@ TEST_CASE("incidents and comparisons are found by their day") {
 }
 
 TEST_CASE("a bisection is found by its culprit and by its ends") {
+  const Series series{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
   Api api;
   api.fill();
   const std::string culprit = "33de6cd2393f00000000000000000000deadbeef";
@@ -94,7 +95,11 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
   row.created_at = 1;
   row = bisections.open(row).value();
   bisection::BisectionResult result;
-  result.culprits.emplace_back().commits = {culprit};
+  result.culprits.push_back({.commits = {culprit},
+                             .parent = "aaaa0000",
+                             .confidence = 0.9973,
+                             .effects = {{series, 0.1389, 0.1275, 0.1508, 12}},
+                             .verified = "against its parent, 12 fresh pairs"});
   REQUIRE(bisections.end(row, to_json(result), 1));
   const auto ids = [&](const std::string& commit) {
     const auto answer = api.get("/api/v1/bisections?commit=" + commit);
@@ -103,6 +108,8 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
     return listed;
   };
   CHECK(ids("33de") == std::vector<Id>{2});
+  const auto named = api.get("/api/v1/bisections/2").body.at("result").at("culprits");
+  CHECK(named.at(0).at("commits") == nlohmann::json::array({culprit}));
   CHECK(ids(culprit) == std::vector<Id>{2});
   CHECK(ids("aaaa") == std::vector<Id>{2, 1});
   CHECK(ids("bbbb1111") == std::vector<Id>{2});

@@ -24,9 +24,13 @@ nlohmann::json json_of(const storage::VerdictRow&);
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
 nlohmann::json json_of(const storage::IncidentRow&);
 
-/// Makes a bisection's members; "result" is what it ended with. Leaves the specification out: it
-/// holds paths of this machine.
+/// Makes a bisection's members; "result" is `result_of`. Leaves the specification out: it holds
+/// paths of this machine.
 nlohmann::json json_of(const storage::BisectionRow&);
+
+/// Makes what a bisection ended with, in the one form that is shown whenever it was stored; null
+/// before its end and where it is damaged.
+nlohmann::json result_of(const storage::BisectionRow&);
 
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);
