@@ -10,6 +10,7 @@
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
@@ -35,7 +36,7 @@ std::string searched_text(const bisection::BisectionSpec& spec) {
 /// "bed9e5a977bb", or why there is none, or what it waits for.
 Result<std::string> result_text(storage::Database& database, const BisectionRow& row) {
   if (row.state == storage::BisectionState::open) {
-    return what_it_waits_for(database, storage::ItemKind::bisection, row.id);
+    return report::what_it_waits_for(database, storage::ItemKind::bisection, row.id);
   }
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   if (result.culprits.empty()) return result.reason;

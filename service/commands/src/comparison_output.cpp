@@ -140,20 +140,16 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
 
 Result<json> to_json(storage::Database& database, const ComparisonFacts& facts) {
   const auto& row = facts.comparison;
-  json object{{"id", row.id},
-              {"purpose", to_string(row.purpose)},
-              {"state", to_string(row.state)},
-              {"nightly", facts.candidate.name},
-              {"baseline", row.baseline ? json(facts.baseline.name) : json(nullptr)},
-              {"reason", report::text_or_null(row.reason)},
-              {"summary", facts.remarks},
-              {"confidence", facts.confidence},
-              {"runs", facts.runs},
-              {"builds", facts.builds},
-              {"seconds", facts.seconds > 0 ? json(facts.seconds) : json(nullptr)},
-              {"newly_measured", json::array()},
-              {"verdicts", json::array()},
-              {"incidents", json::array()}};
+  TW_TRY(auto object, report::json_of(database, row));
+  if (!is_end(row.state)) object["result"] = facts.stage;
+  object.update({{"summary", facts.remarks},
+                 {"confidence", facts.confidence},
+                 {"runs", facts.runs},
+                 {"builds", facts.builds},
+                 {"seconds", facts.seconds > 0 ? json(facts.seconds) : json(nullptr)},
+                 {"newly_measured", json::array()},
+                 {"verdicts", json::array()},
+                 {"incidents", json::array()}});
   for (const auto& benchmark : facts.newly_measured) {
     object["newly_measured"].push_back({{"workload", benchmark.workload},
                                         {"configuration", to_string(benchmark.configuration)},

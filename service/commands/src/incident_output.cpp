@@ -24,9 +24,11 @@ namespace {
 using nlohmann::json;
 using terminal::IncidentFacts;
 
-/// An incident with the stored result of its bisection; null while there is none.
+/// An incident with its builds and the stored result of its bisection, null where there is none.
 struct Shown {
   IncidentFacts facts;
+  json baseline;
+  json candidate;
   json bisection_result;
 };
 
@@ -67,9 +69,11 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   facts.candidate = candidate.name;
+  shown.candidate = report::build_of_comparison(candidate);
   if (comparison.baseline) {
     TW_TRY(const auto baseline, builds.get(*comparison.baseline));
     facts.baseline = baseline.name;
+    shown.baseline = report::build_of_comparison(baseline);
   }
   TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
   TW_TRY_VOID(add_bisection(database, shown));
@@ -82,8 +86,8 @@ json json_of(const Shown& shown) {
   const auto& facts = shown.facts;
   auto object = report::json_of(facts.row);
   object["schema"] = 1;
-  object["baseline"] = report::text_or_null(facts.baseline);
-  object["candidate"] = facts.candidate;
+  object["baseline"] = shown.baseline;
+  object["candidate"] = shown.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
   object["decisions"] = json::array();
   for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));

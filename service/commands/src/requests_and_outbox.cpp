@@ -8,6 +8,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -95,7 +96,8 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "state", .fit = Fit::whole},
                                {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
+    TW_TRY(const auto waits,
+           report::what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      kind_text(row), asked_text(row), report::name_of(row.asked_by),
                      std::string(to_string(row.state)), waits.empty() ? result_text(row) : waits});

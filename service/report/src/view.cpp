@@ -6,6 +6,9 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/setback.hpp"
+#include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::report {
 
@@ -54,6 +57,39 @@ json json_of(const storage::VerdictRow& row) {
                  {"candidate_spread", row.candidate_spread},
                  {"runs", row.runs},
                  {"reason", text_or_null(row.reason)}});
+  return object;
+}
+
+json build_of_comparison(const storage::BuildRow& row) {
+  return {{"id", row.id},
+          {"origin", to_string(row.origin)},
+          {"name", row.name},
+          {"version", text_or_null(row.version)},
+          {"trunk_commit", text_or_null(row.trunk_commit)}};
+}
+
+Result<json> json_of(storage::Database& database, const storage::ComparisonRow& row,
+                     std::optional<storage::Id> at_work) {
+  storage::BuildStore builds(database);
+  TW_TRY(const auto candidate, builds.get(row.candidate));
+  TW_TRY(const auto result, result_word(database, row, at_work));
+  TW_TRY(const auto waits, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
+  json object{{"id", row.id},
+              {"purpose", to_string(row.purpose)},
+              {"incident", or_null(row.incident)},
+              {"nightlies_back", row.nightlies_back > 0 ? json(row.nightlies_back) : json(nullptr)},
+              {"state", to_string(row.state)},
+              {"result", result},
+              {"repetition", row.repetition},
+              {"candidate", build_of_comparison(candidate)},
+              {"baseline", nullptr},
+              {"reason", text_or_null(row.reason)},
+              {"waits_for", text_or_null(waits)},
+              {"created_at", time_of(row.created_at)},
+              {"ended_at", time_of(row.ended_at)}};
+  if (!row.baseline) return object;
+  TW_TRY(const auto baseline, builds.get(*row.baseline));
+  object["baseline"] = build_of_comparison(baseline);
   return object;
 }
 

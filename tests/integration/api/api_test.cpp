@@ -2,6 +2,7 @@
 
 #include "api_fixture.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -31,6 +32,17 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(bisection.at("result").at("culprits").empty());
   CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
   CHECK(bisection.at("events").at(0).at("body").at("commit") == "cccc");
+}
+
+TEST_CASE("a comparison has the members that the command line prints, and where it is found") {
+  Api api;
+  api.fill();
+  auto answer = api.get("/api/v1/comparisons").body.at("comparisons").at(0);
+  CHECK(answer.at("url") == "/api/v1/comparisons/1");
+  answer.erase("url");
+  const auto row = ComparisonStore(*api.database).get(1).value();
+  const auto at_work = api.service_now().doing.comparison;
+  CHECK(answer == report::json_of(*api.database, row, at_work).value());
 }
 
 TEST_CASE("self-tests are listed with the bound that they give on the rate of false alarms") {

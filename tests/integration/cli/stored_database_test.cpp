@@ -42,8 +42,8 @@ TEST_CASE("status lists the comparisons with their builds") {
              Contains("2.14.0.dev20260817") && Contains("2.14.0.dev20260816"));
   const auto comparisons = json::parse(line.run({"status", "--json"}).out).at("comparisons");
   REQUIRE(comparisons.size() == 1);
-  CHECK(comparisons[0].at("candidate") == "2.14.0.dev20260817");
-  CHECK(comparisons[0].at("incidents") == 1);
+  CHECK(comparisons[0].at("candidate").at("name") == "2.14.0.dev20260817");
+  CHECK(comparisons[0].at("incident_count") == 1);
 }
 
 TEST_CASE("an incident is shown with its message, and an unknown one is wrong use") {

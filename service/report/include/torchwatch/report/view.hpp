@@ -1,9 +1,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -20,6 +22,16 @@ nlohmann::json json_of(const Series&);
 /// baseline, as estimated from the pairs of runs), "baseline_value" and "candidate_value" (medians
 /// of the runs), their spreads, "runs", "reason".
 nlohmann::json json_of(const storage::VerdictRow&);
+
+/// Makes {"id", "origin", "name", "version", "trunk_commit"}: a build beside what it was compared
+/// with.
+nlohmann::json build_of_comparison(const storage::BuildRow&);
+
+/// Makes a comparison's members: "baseline" and "candidate" are builds, "result" is `result_word`,
+/// "reason" is that of its end, "waits_for" says what it waits for. `at_work`: the comparison that
+/// somebody works on. Errors: of storage.
+Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&,
+                               std::optional<storage::Id> at_work = {});
 
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
 nlohmann::json json_of(const storage::IncidentRow&);
