@@ -118,19 +118,6 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   return facts;
 }
 
-json self_tests_json(const StatusFacts& facts) {
-  const auto& tallies = facts.self_tests;
-  json object{{"all", report::json_of(storage::sum_of(tallies))},
-              {"by_metric", json::array()},
-              {"culprits", report::json_of(facts.culprits)}};
-  for (const auto& tally : tallies) {
-    auto item = report::json_of(tally);
-    item["metric"] = to_string(tally.metric);
-    object["by_metric"].push_back(std::move(item));
-  }
-  return object;
-}
-
 json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
   auto array = json::array();
   for (const auto& setback : setbacks) {
@@ -213,7 +200,8 @@ Result<json> to_json(storage::Database& database, const StatusFacts& facts) {
       {"outbox", outbox_json(facts)},
       {"comparisons", comparisons},
       {"waiting", waiting_json(facts.waiting)},
-      {"self_tests", self_tests_json(facts)}};
+      {"self_tests", report::json_of(facts.self_tests)},
+      {"culprit_tally", report::json_of(facts.culprits)}};
 }
 
 /// What scripts ask: 3 while something does not work, else 1 while an incident is open.

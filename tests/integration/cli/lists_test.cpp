@@ -95,6 +95,7 @@ TEST_CASE("every command gives a comparison the members that the API gives it") 
         printed({"status"}).at("comparisons").at(0), printed({"comparison", "show", "1"})}) {
     for (const auto& [name, value] : members.items()) CHECK(shown.at(name) == value);
   }
+  CHECK(printed({"status"}).at("self_tests").at("self_tests").empty());
   const auto incident = printed({"incident", "show", "1"});
   CHECK(incident.at("baseline") == members.at("baseline"));
   CHECK(incident.at("candidate") == members.at("candidate"));
