@@ -91,8 +91,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   if (invocation.json) {
     auto object = report::json_of(row);
     object["schema"] = 1;
-    object["bisection_trace"] = nlohmann::json::array();
-    for (const auto& step : trace) object["bisection_trace"].push_back(terminal::to_json(step));
+    object["bisection_trace"] = bisection::to_json(trace);
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }

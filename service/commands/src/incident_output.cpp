@@ -93,8 +93,7 @@ json json_of(const Shown& shown) {
   for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
-  object["bisection_trace"] = json::array();
-  for (const auto& step : facts.trace) object["bisection_trace"].push_back(terminal::to_json(step));
+  object["bisection_trace"] = bisection::to_json(facts.trace);
   return object;
 }
 

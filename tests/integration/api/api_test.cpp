@@ -2,7 +2,9 @@
 
 #include "api_fixture.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -31,7 +33,9 @@ TEST_CASE("everything stored can be read, and looks as described") {
   const auto bisection = api.get("/api/v1/bisections/1").body;
   CHECK(bisection.at("result").at("culprits").empty());
   CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
-  CHECK(bisection.at("events").at(0).at("body").at("commit") == "cccc");
+  const auto row = BisectionStore(*api.database).get(1).value();
+  CHECK(bisection.at("bisection_trace") == bisection::trace_json(*api.database, row).value());
+  CHECK(bisection.at("bisection_trace").at(0).at("text") == "built cccc");
 }
 
 TEST_CASE("a comparison has the members that the command line prints, and where it is found") {

@@ -3,6 +3,7 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -91,7 +92,7 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
   BisectionRow row;
   row.good = "aaaa0000";
   row.bad = "bbbb1111";
-  row.spec_json = "{}";
+  row.spec_json = to_json(bisection::BisectionSpec{});
   row.created_at = 1;
   row = bisections.open(row).value();
   bisection::BisectionResult result;
