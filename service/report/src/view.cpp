@@ -132,6 +132,30 @@ json result_of(const storage::BisectionRow& row) {
   return result;
 }
 
+Result<json> json_of(storage::Database& database, const storage::RequestRow& row) {
+  TW_TRY(const auto waits, what_it_waits_for(database, storage::ItemKind::request, row.id));
+  return json{{"id", row.id},
+              {"kind", to_string(row.kind)},
+              {"state", to_string(row.state)},
+              {"body", embedded(row.body_json)},
+              {"result", embedded(row.result_json)},
+              {"asked_by", text_or_null(name_of(row.asked_by))},
+              {"waits_for", text_or_null(waits)},
+              {"created_at", time_of(row.created_at)}};
+}
+
+json json_of(const storage::OutboxRow& row) {
+  return {{"key", row.key},
+          {"incident", row.incident == 0 ? json(nullptr) : json(row.incident)},
+          {"kind", to_string(row.kind)},
+          {"state", to_string(row.state)},
+          {"title", text_or_null(row.title)},
+          {"tries", row.tries},
+          {"failures", row.failures},
+          {"not_before", time_of(row.not_before)},
+          {"last_error", text_or_null(row.last_error)}};
+}
+
 json json_of(const std::optional<storage::Decision>& acceptance) {
   if (!acceptance) return nullptr;
   return {{"by", acceptance->by}, {"reason", acceptance->reason}, {"at", time_of(acceptance->at)}};

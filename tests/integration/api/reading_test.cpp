@@ -4,9 +4,12 @@
 #include "api_fixture.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -174,6 +177,19 @@ TEST_CASE("messages that have not been delivered are listed with the reason") {
   REQUIRE(messages.size() == 1);
   CHECK(messages[0].at("key") == "open:abc");
   CHECK(messages[0].at("state") == "pending");
+  CHECK(messages[0] == report::json_of(IncidentStore(*api.database).unsent().value().front()));
+}
+
+TEST_CASE("a request has the members that the command line prints, and where it is found") {
+  Api api;
+  REQUIRE(api.post("/api/v1/bisections", R"({"suspect": "abc123"})").status == 202);
+  REQUIRE(SetbackStore(*api.database)
+              .record({.key = {ItemKind::request, "1"}, .since = 1, .error = "no network"}));
+  auto answer = api.get("/api/v1/requests/1").body;
+  CHECK_THAT(answer.at("waits_for").get<std::string>(), Contains("no network"));
+  answer.erase("url");
+  const auto row = RequestStore(*api.database).get(1).value();
+  CHECK(answer == report::json_of(*api.database, row).value());
 }
 
 TEST_CASE("a series has its unit, and a path that names none is not there") {

@@ -44,6 +44,13 @@ nlohmann::json json_of(const storage::BisectionRow&);
 /// before its end and where it is damaged.
 nlohmann::json result_of(const storage::BisectionRow&);
 
+/// Makes a request's members: what was asked, by whom, what came of it, what it waits for. Errors:
+/// of storage.
+Result<nlohmann::json> json_of(storage::Database&, const storage::RequestRow&);
+
+/// Makes the members of a message that was not delivered; "incident" is null for an alarm's.
+nlohmann::json json_of(const storage::OutboxRow&);
+
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);
 nlohmann::json json_of(const storage::DecisionRow&);
