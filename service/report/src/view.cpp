@@ -8,6 +8,7 @@
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/setback.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::report {
@@ -48,6 +49,14 @@ json json_of(const Series& series) {
           {"variant", to_string(series.benchmark.variant)},
           {"metric", to_string(series.metric)},
           {"unit", unit_of(series.metric)}};
+}
+
+json json_of(const storage::RunValue& value, const storage::BuildRow& build) {
+  return {{"measured_at", time_of(value.measured_at)},
+          {"build", {{"id", build.id}, {"name", build.name}}},
+          {"run", {{"id", value.attempt}}},
+          {"value", value.value},
+          {"thinned", value.is_thinned}};
 }
 
 json json_of(const storage::VerdictRow& row) {

@@ -5,7 +5,9 @@
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -15,6 +17,12 @@ using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
 using nlohmann::json;
+
+namespace {
+
+const Series kSeries{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+
+}  // namespace
 
 TEST_CASE("the last page says that it is the last, also when it is full") {
   Api api;
@@ -87,7 +95,6 @@ TEST_CASE("incidents and comparisons are found by their day") {
 }
 
 TEST_CASE("a bisection is found by its culprit and by its ends") {
-  const Series series{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
   Api api;
   api.fill();
   const std::string culprit = "33de6cd2393f00000000000000000000deadbeef";
@@ -102,7 +109,7 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
   result.culprits.push_back({.commits = {culprit},
                              .parent = "aaaa0000",
                              .confidence = 0.9973,
-                             .effects = {{series, 0.1389, 0.1275, 0.1508, 12}},
+                             .effects = {{kSeries, 0.1389, 0.1275, 0.1508, 12}},
                              .verified = "against its parent, 12 fresh pairs"});
   REQUIRE(bisections.end(row, to_json(result), 1));
   const auto ids = [&](const std::string& commit) {
@@ -198,7 +205,12 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   const auto history = api.get("/api/v1/series/resnet18/cpu-train/default/time");
   CHECK(history.status == 200);
   CHECK(history.body.at("unit") == "ns");
-  CHECK(history.body.at("values").at(0).at("value") == 30);
+  auto value = history.body.at("values").at(0);
+  CHECK(value.at("value") == 30);
+  CHECK(value.at("run").at("url") == "/api/v1/runs/" + value.at("run").at("id").dump());
+  value["run"].erase("url");
+  const auto stored = RunStore(*api.database).history(kSeries, 1).value().front();
+  CHECK(value == report::json_of(stored, BuildStore(*api.database).get(stored.build).value()));
   CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").size() == 1);
   CHECK(api.get("/api/v1/series?workload=vgg16").body.at("series").empty());
   CHECK(api.get("/api/v1/series?limit=1").status == 400);

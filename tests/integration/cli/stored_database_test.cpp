@@ -182,7 +182,8 @@ TEST_CASE("series are listed, and shown with history and samples") {
   const auto items =
       json::parse(line.run({"series", "show", "--workload", "resnet18", "--json"}).out).at("items");
   REQUIRE(items.size() == 1);
-  CHECK(items[0].at("history").size() == 2);
+  CHECK(items[0].at("values").size() == 2);
+  CHECK(items[0].at("values").at(1).at("build").at("name") == "2.14.0.dev20260816");
   CHECK(items[0].at("samples_ns").size() == 3);
   CHECK(items[0].at("unit") == "ns");
   CHECK_THAT(line.run({"series", "show", "--workload", "resnet18"}).out,
@@ -221,7 +222,7 @@ TEST_CASE("runs of commits are no part of a series' history unless they are aske
   }
   const auto history = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"series", "show", "--workload", "resnet18", "--json"});
-    return json::parse(line.run(arguments).out).at("items").at(0).at("history").size();
+    return json::parse(line.run(arguments).out).at("items").at(0).at("values").size();
   };
   CHECK(history({}) == 2);
   CHECK(history({"--commits"}) == 3);

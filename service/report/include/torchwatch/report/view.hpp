@@ -9,6 +9,10 @@
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
+namespace torchwatch::storage {
+struct RunValue;
+}
+
 namespace torchwatch::report {
 
 // The one view of stored rows: the JSON that the command line and the HTTP interface print, and the
@@ -17,6 +21,10 @@ namespace torchwatch::report {
 
 /// Makes {"workload", "configuration", "variant", "metric", "unit"}.
 nlohmann::json json_of(const Series&);
+
+/// Makes {"measured_at", "build": {"id", "name"}, "run": {"id"}, "value", "thinned"}: a value of a
+/// series, and the build that it was measured with.
+nlohmann::json json_of(const storage::RunValue&, const storage::BuildRow&);
 
 /// Makes a verdict's members: those of its series, "verdict", "ratio" and "interval" (candidate /
 /// baseline, as estimated from the pairs of runs), "baseline_value" and "candidate_value" (medians
