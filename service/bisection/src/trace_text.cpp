@@ -42,6 +42,7 @@ std::string what_happened(const TraceStep& step) {
   const auto commit = report::short_sha(step.commit);
   const auto other = report::short_sha(step.against);
   if (step.kind == "measured_alone") return "measured " + commit + " alone";
+  if (step.kind == "built" && !step.purpose.empty()) return "built " + commit + ", the bad end";
   const auto said = [&](const auto& words, const std::string& key) {
     for (const auto& each : words) {
       if (each.of == key) return fmt::format(fmt::runtime(each.said), commit, other);

@@ -35,7 +35,7 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
   const auto row = BisectionStore(*api.database).get(1).value();
   CHECK(bisection.at("bisection_trace") == bisection::trace_json(*api.database, row).value());
-  CHECK(bisection.at("bisection_trace").at(0).at("text") == "built cccc");
+  CHECK(bisection.at("bisection_trace").at(0).at("text") == "built cccc, the bad end");
 }
 
 TEST_CASE("a comparison has the members that the command line prints, and where it is found") {

@@ -23,7 +23,7 @@ struct TraceReading {
 /// One thing that happened in a bisection, with commits in the place of classes.
 struct TraceStep {
   std::string kind;     ///< of the event: "measured", "measured_alone", "built", "unbuildable", ...
-  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...
+  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...; of an end's build
   std::string commit;
   std::string against;  ///< the other side of the pairs
   std::vector<TraceReading> readings;
