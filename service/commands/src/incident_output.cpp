@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
@@ -15,7 +16,6 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
