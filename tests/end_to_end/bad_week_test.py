@@ -152,11 +152,12 @@ class BadWeek(unittest.TestCase):
     def items(self, *arguments: str) -> list[dict[str, Any]]:
         return json.loads(self.expect(0, *arguments, "--json"))["items"]
 
+    def comparisons_of(self, nightly: str) -> list[dict[str, Any]]:
+        rows = self.items("comparison", "list")
+        return [row for row in rows if row["candidate"]["name"] == nightly]
+
     def comparison_of(self, nightly: str) -> dict[str, Any] | None:
-        for row in self.items("comparison", "list"):
-            if row["purpose"] == "nightly" and row["candidate"] == nightly:
-                return row
-        return None
+        return next((r for r in self.comparisons_of(nightly) if r["purpose"] == "nightly"), None)
 
     def get(self, path: str) -> tuple[int, dict[str, Any]]:
         try:
@@ -214,8 +215,7 @@ class BadWeek(unittest.TestCase):
         """If its baseline turns out to be broken, a nightly is compared anew with another one."""
 
         def reported() -> bool:
-            rows = self.items("comparison", "list")
-            return any(r["candidate"] == nightly and r["state"] == "reported" for r in rows)
+            return any(r["state"] == "reported" for r in self.comparisons_of(nightly))
 
         self.until(reported)
 
@@ -306,7 +306,7 @@ class BadWeek(unittest.TestCase):
         for nightly in ("2026-06-20", "2026-06-21", "2026-06-22"):
             row = self.until_ended(nightly)
             self.assertEqual(row["state"], "refused", row)
-            self.assertTrue(row["remark"], row)
+            self.assertTrue(row["reason"], row)
         self.until_reported("2026-06-19")
 
     def test_5_requests_that_cannot_be_done_end_alone(self) -> None:

@@ -38,6 +38,19 @@ json for_reader(json of, const Request& request) {
   return of;
 }
 
+/// The steps of a search; a stranger does not see the text of one that has a reason.
+Result<json> trace_json(const storage::BisectionRow& row, const Request& request,
+                        const Backend& backend) {
+  if (!backend.trace_of) return json::array();
+  TW_TRY(auto steps, backend.trace_of(row));
+  for (auto& step : steps) {
+    if (request.is_trusted || step["reason"].is_null()) continue;
+    step["reason"] = nullptr;
+    step["text"] = nullptr;
+  }
+  return steps;
+}
+
 json bisection_json(const storage::BisectionRow& row, const Request& request) {
   json out = with_url(report::json_of(row), "/api/v1/bisections");
   out["result"] = for_reader(std::move(out["result"]), request);
@@ -84,17 +97,10 @@ Result<Reply> list_bisections(const Request& request, const Backend& backend) {
 Result<Reply> get_bisection(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  storage::BisectionStore bisections(backend.database);
-  TW_TRY(const auto bisection, bisections.get(id));
-  TW_TRY(const auto events, bisections.events_of(id));
+  TW_TRY(const auto bisection, storage::BisectionStore(backend.database).get(id));
   json out = bisection_json(bisection, request);
   out["runs_url"] = "/api/v1/bisections/" + std::to_string(id) + "/runs";
-  out["events"] = json::array();
-  for (const auto& event : events) {
-    out["events"].push_back({{"ordinal", event.ordinal},
-                             {"kind", event.kind},
-                             {"body", for_reader(report::embedded(event.body_json), request)}});
-  }
+  TW_TRY(out["bisection_trace"], trace_json(bisection, request, backend));
   return http::object_reply(out);
 }
 

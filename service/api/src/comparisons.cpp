@@ -1,7 +1,6 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::api {
@@ -9,36 +8,30 @@ namespace {
 
 using nlohmann::json;
 using report::embedded;
-using report::text_or_null;
-using report::time_of;
 
-Result<json> build_json(storage::BuildStore& builds, storage::Id id, const Request& request) {
-  TW_TRY(const auto build, builds.get(id));
-  return json{{"id", build.id},
-              {"name", name_of(build, request)},
-              {"version", text_or_null(build.version)},
-              {"trunk_commit", text_or_null(build.trunk_commit)}};
+/// Paths of this machine and the output of programs are not for strangers.
+json for_reader(json comparison, const Request& request) {
+  if (request.is_trusted) return comparison;
+  comparison["reason"] = nullptr;
+  comparison["waits_for"] = nullptr;
+  for (const auto* side : {"baseline", "candidate"}) {
+    auto& build = comparison[side];
+    const bool is_folder =
+        build.is_object() && build["origin"] == to_string(storage::BuildOrigin::folder);
+    if (is_folder) build["name"] = nullptr;
+  }
+  return comparison;
 }
 
-Result<json> comparison_json(storage::BuildStore& builds, const storage::ComparisonRow& comparison,
-                             const Request& request) {
-  json out{{"id", comparison.id},
-           {"url", "/api/v1/comparisons/" + std::to_string(comparison.id)},
-           {"purpose", to_string(comparison.purpose)},
-           {"incident", comparison.incident ? json(*comparison.incident) : json(nullptr)},
-           {"nightlies_back",
-            comparison.nightlies_back > 0 ? json(comparison.nightlies_back) : json(nullptr)},
-           {"state", to_string(comparison.state)},
-           {"repetition", comparison.repetition},
-           {"baseline", nullptr},
-           {"reason", text_of(comparison.reason, request)},
-           {"created_at", time_of(comparison.created_at)},
-           {"ended_at", time_of(comparison.ended_at)}};
-  TW_TRY(out["candidate"], build_json(builds, comparison.candidate, request));
-  if (comparison.baseline) {
-    TW_TRY(out["baseline"], build_json(builds, *comparison.baseline, request));
-  }
-  return out;
+/// The comparison that the daemon works on.
+std::optional<storage::Id> at_work_in(const Backend& backend) {
+  return backend.service_now ? backend.service_now().doing.comparison : std::nullopt;
+}
+
+Result<json> comparison_json(const storage::ComparisonRow& comparison, const Request& request,
+                             const Backend& backend, std::optional<storage::Id> at_work) {
+  TW_TRY(auto object, report::json_of(backend.database, comparison, at_work));
+  return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
 }
 
 /// Keeps the sentences; the rest of the summary is internal.
@@ -50,7 +43,6 @@ json summary_json(const storage::ComparisonRow& comparison) {
 }  // namespace
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
-  storage::BuildStore builds(backend.database);
   TW_TRY(const auto page, http::page_of(request, {"state", "purpose", "from", "to"}));
   TW_TRY_VOID(check_word<storage::ComparisonState>(page, "state"));
   TW_TRY_VOID(check_word<storage::Purpose>(page, "purpose"));
@@ -60,18 +52,18 @@ Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
            page.admits("purpose", to_string(row.purpose));
   };
   return list_fitting<storage::ComparisonStore>(
-      "comparisons", page, backend, fits,
-      [&](const auto& row) { return comparison_json(builds, row, request); });
+      "comparisons", page, backend, fits, [&, at_work = at_work_in(backend)](const auto& row) {
+        return comparison_json(row, request, backend, at_work);
+      });
 }
 
 Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   storage::ComparisonStore comparisons(backend.database);
-  storage::BuildStore builds(backend.database);
   TW_TRY(const auto comparison, comparisons.get(id));
   TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
-  TW_TRY(json out, comparison_json(builds, comparison, request));
+  TW_TRY(json out, comparison_json(comparison, request, backend, at_work_in(backend)));
   out["runs_url"] = "/api/v1/comparisons/" + std::to_string(id) + "/runs";
   out["summary"] = summary_json(comparison);
   out["verdicts"] = json::array();

@@ -10,9 +10,6 @@
 
 namespace torchwatch::api {
 
-using report::embedded;
-using report::time_of;
-
 namespace {
 
 constexpr std::size_t kKeyBytesMax = 128;
@@ -23,19 +20,14 @@ Result<std::string> delivery_of(const Request& request, const Backend& backend) 
   return "http:" + *request.idempotency_key;
 }
 
-nlohmann::json request_json(const storage::RequestRow& row, const Request& request) {
-  // What was asked and how it ended name paths of this machine.
-  const auto known = [&](const std::string& text) {
-    return request.is_trusted ? embedded(text) : nlohmann::json(nullptr);
-  };
-  return {{"id", row.id},
-          {"url", "/api/v1/requests/" + std::to_string(row.id)},
-          {"kind", to_string(row.kind)},
-          {"state", to_string(row.state)},
-          {"body", known(row.body_json)},
-          {"result", known(row.result_json)},
-          {"asked_by", text_of(report::name_of(row.asked_by), request)},
-          {"created_at", time_of(row.created_at)}};
+/// What was asked and how it ended name paths of this machine: strangers do not see it.
+Result<nlohmann::json> request_json(const storage::RequestRow& row, const Request& request,
+                                    const Backend& backend) {
+  TW_TRY(auto object, report::json_of(backend.database, row));
+  for (const auto* known : {"body", "result", "asked_by", "waits_for"}) {
+    if (!request.is_trusted) object[known] = nullptr;
+  }
+  return with_url(std::move(object), "/api/v1/requests");
 }
 
 /// Refuses what can never be carried out as asked, before anything is stored.
@@ -107,16 +99,17 @@ Result<Reply> list_requests(const Request& request, const Backend& backend) {
   const auto fits = [&page](const auto& row) {
     return page.admits("state", to_string(row.state)) && page.admits("kind", to_string(row.kind));
   };
-  return list_fitting<storage::RequestStore>(
-      "requests", page, backend, fits,
-      [&](const auto& row) -> Result<nlohmann::json> { return request_json(row, request); });
+  return list_fitting<storage::RequestStore>("requests", page, backend, fits, [&](const auto& row) {
+    return request_json(row, request, backend);
+  });
 }
 
 Result<Reply> get_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::RequestStore(backend.database).get(id));
-  return http::object_reply(request_json(row, request));
+  TW_TRY(const auto object, request_json(row, request, backend));
+  return http::object_reply(object);
 }
 
 Result<Reply> list_outbox(const Request& request, const Backend& backend) {
@@ -124,14 +117,8 @@ Result<Reply> list_outbox(const Request& request, const Backend& backend) {
   TW_TRY(const auto rows, storage::IncidentStore(backend.database).unsent());
   auto messages = nlohmann::json::array();
   for (const auto& row : rows) {
-    messages.push_back(
-        {{"key", row.key},
-         {"incident", row.incident > 0 ? nlohmann::json(row.incident) : nlohmann::json(nullptr)},
-         {"kind", to_string(row.kind)},
-         {"state", to_string(row.state)},
-         {"tries", row.tries},
-         {"not_before", time_of(row.not_before)},
-         {"last_error", text_of(row.last_error, request)}});
+    messages.push_back(report::json_of(row));
+    if (!request.is_trusted) messages.back().update({{"title", nullptr}, {"last_error", nullptr}});
   }
   return http::object_reply({{"messages", std::move(messages)}});
 }

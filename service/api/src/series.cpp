@@ -34,16 +34,16 @@ Result<Series> series_of(const Request& request) {
 
 /// A value of a run, with the build that it measured.
 Result<json> value_json(const storage::RunValue& value, const Request& request,
-                        storage::BuildStore& builds, std::map<storage::Id, json>& names) {
-  if (!names.contains(value.build)) {
-    TW_TRY(const auto build, builds.get(value.build));
-    names[value.build] = name_of(build, request);
+                        storage::BuildStore& builds,
+                        std::map<storage::Id, storage::BuildRow>& known) {
+  if (!known.contains(value.build)) {
+    TW_TRY(known[value.build], builds.get(value.build));
   }
-  return json{{"measured_at", report::time_of(value.measured_at)},
-              {"build", {{"id", value.build}, {"name", names[value.build]}}},
-              {"run", with_url({{"id", value.attempt}}, "/api/v1/runs")},
-              {"value", value.value},
-              {"thinned", value.is_thinned}};
+  const auto& build = known[value.build];
+  auto object = report::json_of(value, build);
+  object["build"]["name"] = name_of(build, request);
+  object["run"] = with_url(std::move(object["run"]), "/api/v1/runs");
+  return object;
 }
 
 }  // namespace
@@ -104,11 +104,11 @@ Result<Reply> get_history(const Request& request, const Backend& backend) {
   if (!series) return fail(ErrorCode::not_found, series.error().message);
   TW_TRY(const auto values, storage::RunStore(backend.database).history(*series, page.limit));
   storage::BuildStore builds(backend.database);
-  std::map<storage::Id, json> names;
+  std::map<storage::Id, storage::BuildRow> known;
   json out = report::json_of(*series);
   out["values"] = json::array();
   for (const auto& value : values) {
-    TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, names));
+    TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
   }
   return http::object_reply(out);
 }

@@ -8,18 +8,10 @@
 
 namespace torchwatch::api {
 
-using nlohmann::json;
-
 Result<Reply> get_self_tests(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto tallies, storage::ComparisonStore(backend.database).self_tests());
-  json by_metric = json::array();
-  for (const auto& tally : tallies) {
-    by_metric.push_back(report::json_of(tally));
-    by_metric.back()["metric"] = to_string(tally.metric);
-  }
-  return http::object_reply(
-      {{"self_tests", std::move(by_metric)}, {"all", report::json_of(storage::sum_of(tallies))}});
+  return http::object_reply(report::json_of(tallies));
 }
 
 Result<Reply> get_description(const Request& request, const Backend&) {

@@ -42,15 +42,20 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build(const std::vector<bisect
   return std::nullopt;
 }
 
-/// Builds all at once into the cache, where they are then found one after the other.
+/// Builds what is not at hand into the cache, all at once; there it is then found one after the
+/// other.
 Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
                                     std::stop_token stop) {
   std::vector<std::string> commits;
   std::string names;
   for (const auto& side : sides) {
-    commits.push_back(recorded_.sha_of(side));
-    names += (names.empty() ? "" : ", ") + report::short_sha(commits.back());
+    const auto sha = recorded_.sha_of(side);
+    TW_TRY(const auto known, services_.commits->cached(sha));
+    if (known) continue;
+    commits.push_back(sha);
+    names += (names.empty() ? "" : ", ") + report::short_sha(sha);
   }
+  if (commits.size() < 2) return {};
   TW_TRY(const auto base, this->base());
   services_.progress.long_step_started(comparison::LongStep::build,
                                        "building commits " + names + " at once");
@@ -67,13 +72,24 @@ Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
   return tree ? std::optional(*std::move(tree)) : std::nullopt;
 }
 
+/// Says what is done with a commit: what is at hand is not built.
+Status BisectionBuilder::announce(const std::string& sha) {
+  TW_TRY(const auto known, services_.commits->cached(sha));
+  const auto commit = "commit " + report::short_sha(sha);
+  if (known) {
+    services_.progress.phase_started("preparing " + commit + ", which is at hand");
+  } else {
+    services_.progress.long_step_started(comparison::LongStep::build, "building " + commit);
+  }
+  return {};
+}
+
 Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference side,
                                                             std::stop_token stop) {
   if (built_.contains(side)) return std::nullopt;
   TW_TRY(const auto base, this->base());
   const auto sha = recorded_.sha_of(side);
-  services_.progress.long_step_started(comparison::LongStep::build,
-                                       "building commit " + report::short_sha(sha));
+  TW_TRY_VOID(announce(sha));
   TW_TRY(auto made, preparer_.of_commit(sha, base, stop));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
     return record_unbuildable(side, *unbuildable);

@@ -39,6 +39,7 @@ class BisectionBuilder {
 
  private:
   Status fill_cache(const std::vector<bisect::Reference>&, std::stop_token);
+  Status announce(const std::string& sha);
   Result<std::optional<EarlyEnd>> build_one(bisect::Reference, std::stop_token);
   Result<std::optional<builds::Tree>> base() const;
   Result<std::optional<EarlyEnd>> record_unbuildable(bisect::Reference, const builds::Unbuildable&);

@@ -99,9 +99,9 @@ bool RecordedSearch::has_built(std::size_t candidate) const {
 }
 
 int RecordedSearch::made_elsewhere() const {
-  return static_cast<int>(std::ranges::count_if(events_, [](const BisectionEvent& event) {
+  return static_cast<int>(std::ranges::count_if(events_, [this](const BisectionEvent& event) {
     const auto* built = std::get_if<CommitBuilt>(&event);
-    return built != nullptr && !built->origin.empty();
+    return built != nullptr && !is_bad_end(built->candidate) && !built->origin.empty();
   }));
 }
 

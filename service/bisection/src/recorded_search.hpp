@@ -27,7 +27,7 @@ class RecordedSearch {
   Status record(BisectionEvent);
 
   bool has_built(std::size_t candidate) const;
-  /// How many of the builds somebody else has made.
+  /// How many of the builds between the ends somebody else has made.
   int made_elsewhere() const;
   bool has(const bisect::SameLibrary&) const;
   const RevertCheck* revert_of(std::size_t candidate) const;

@@ -29,6 +29,7 @@ class TraceReader {
  private:
   void read(const PairsMeasured& event, TraceStep& step) {
     const auto& [candidate, reference, effects, references] = event.readings;
+    has_begun_ = true;
     step.purpose = bisect::to_string(event.purpose);
     step.commit = name(candidate);
     step.against = name(reference);
@@ -43,6 +44,7 @@ class TraceReader {
   }
 
   void read(const RunsMeasured& event, TraceStep& step) {
+    has_begun_ = true;
     step.purpose = bisect::to_string(event.purpose);
     step.commit = name(event.readings.candidate);
     for (const auto& [series, values] : event.readings.readings) {
@@ -54,6 +56,8 @@ class TraceReader {
 
   void read(const CommitBuilt& event, TraceStep& step) {
     step.commit = event.commit;
+    // Before anything is measured the bad end alone is built.
+    if (!has_begun_) step.purpose = bisect::to_string(bisect::Purpose::verify_ends);
     commits_[event.candidate] = event.commit;
   }
 
@@ -109,6 +113,7 @@ class TraceReader {
   BisectionSpec spec_;
   std::map<Class, std::string> commits_;  ///< of the classes that have a build
   Readings good_readings_;                ///< what the good end has read so far
+  bool has_begun_ = false;                ///< something was measured
 };
 
 }  // namespace

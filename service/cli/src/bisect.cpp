@@ -7,6 +7,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::cli {
@@ -27,7 +28,7 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
   auto suspect = request.suspect;
   if (history != nullptr && !suspect.empty()) suspect = history->resolve(suspect).value_or(suspect);
   if (invocation.json) {
-    auto object = nlohmann::json::parse(row.result_json);
+    auto object = report::result_of(row);
     object["schema"] = 1;
     invocation.out << object.dump(2) << '\n';
   } else {

@@ -118,19 +118,6 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   return facts;
 }
 
-json self_tests_json(const StatusFacts& facts) {
-  const auto& tallies = facts.self_tests;
-  json object{{"all", report::json_of(storage::sum_of(tallies))},
-              {"by_metric", json::array()},
-              {"culprits", report::json_of(facts.culprits)}};
-  for (const auto& tally : tallies) {
-    auto item = report::json_of(tally);
-    item["metric"] = to_string(tally.metric);
-    object["by_metric"].push_back(std::move(item));
-  }
-  return object;
-}
-
 json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
   auto array = json::array();
   for (const auto& setback : setbacks) {
@@ -144,18 +131,12 @@ json waiting_json(const std::vector<storage::SetbackRow>& setbacks) {
   return array;
 }
 
-json comparisons_json(const std::vector<terminal::NamedComparison>& comparisons) {
+Result<json> comparisons_json(storage::Database& database, const StatusFacts& facts) {
   auto array = json::array();
-  for (const auto& [row, candidate, baseline, result, incidents] : comparisons) {
-    array.push_back({{"id", row.id},
-                     {"purpose", to_string(row.purpose)},
-                     {"candidate", candidate},
-                     {"baseline", report::text_or_null(baseline)},
-                     {"state", to_string(row.state)},
-                     {"result", result},
-                     {"reason", report::text_or_null(report::remark_on(row))},
-                     {"incidents", incidents},
-                     {"created_at", report::time_of(row.created_at)}});
+  for (const auto& named : facts.recent) {
+    TW_TRY(auto item, report::json_of(database, named.row, at_work_of(facts)));
+    item["incident_count"] = named.incidents;
+    array.push_back(std::move(item));
   }
   return array;
 }
@@ -195,7 +176,8 @@ json rejected_json(const StatusFacts& facts) {
   return array;
 }
 
-json to_json(const StatusFacts& facts) {
+Result<json> to_json(storage::Database& database, const StatusFacts& facts) {
+  TW_TRY(const auto comparisons, comparisons_json(database, facts));
   auto open = json::array();
   for (const auto& incident : facts.open) {
     auto item = report::json_of(incident.row);
@@ -204,20 +186,22 @@ json to_json(const StatusFacts& facts) {
   }
   auto searches = json::array();
   for (const auto& search : facts.searches) searches.push_back(report::json_of(search));
-  return {{"schema", 1},
-          {"daemon", daemon_json(facts.service)},
-          {"problems", health::to_json(facts.service.report.problems, true)},
-          {"queue", {{"comparisons", facts.queue.comparisons}, {"requests", facts.queue.requests}}},
-          {"rejected_builds", rejected_json(facts)},
-          {"newest_nightly", facts.newest ? json(facts.newest->candidate.name) : json(nullptr)},
-          {"newest_nightly_at",
-           facts.newest ? report::time_of(facts.newest->comparison.created_at) : json(nullptr)},
-          {"open_incidents", open},
-          {"bisections", searches},
-          {"outbox", outbox_json(facts)},
-          {"comparisons", comparisons_json(facts.recent)},
-          {"waiting", waiting_json(facts.waiting)},
-          {"self_tests", self_tests_json(facts)}};
+  return json{
+      {"schema", 1},
+      {"daemon", daemon_json(facts.service)},
+      {"problems", health::to_json(facts.service.report.problems, true)},
+      {"queue", {{"comparisons", facts.queue.comparisons}, {"requests", facts.queue.requests}}},
+      {"rejected_builds", rejected_json(facts)},
+      {"newest_nightly", facts.newest ? json(facts.newest->candidate.name) : json(nullptr)},
+      {"newest_nightly_at",
+       facts.newest ? report::time_of(facts.newest->comparison.created_at) : json(nullptr)},
+      {"open_incidents", open},
+      {"bisections", searches},
+      {"outbox", outbox_json(facts)},
+      {"comparisons", comparisons},
+      {"waiting", waiting_json(facts.waiting)},
+      {"self_tests", report::json_of(facts.self_tests)},
+      {"culprit_tally", report::json_of(facts.culprits)}};
 }
 
 /// What scripts ask: 3 while something does not work, else 1 while an incident is open.
@@ -231,7 +215,8 @@ Outcome run_status(const Invocation& invocation, bool with_exit_status) {
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto facts, gather_status(*database, config));
   if (invocation.json) {
-    invocation.out << to_json(facts).dump(2) << '\n';
+    TW_TRY(const auto object, to_json(*database, facts));
+    invocation.out << object.dump(2) << '\n';
   } else {
     terminal::print(invocation.out, facts, invocation.screen);
   }

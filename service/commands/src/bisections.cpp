@@ -10,6 +10,7 @@
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
@@ -35,7 +36,7 @@ std::string searched_text(const bisection::BisectionSpec& spec) {
 /// "bed9e5a977bb", or why there is none, or what it waits for.
 Result<std::string> result_text(storage::Database& database, const BisectionRow& row) {
   if (row.state == storage::BisectionState::open) {
-    return what_it_waits_for(database, storage::ItemKind::bisection, row.id);
+    return report::what_it_waits_for(database, storage::ItemKind::bisection, row.id);
   }
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
   if (result.culprits.empty()) return result.reason;
@@ -90,8 +91,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   if (invocation.json) {
     auto object = report::json_of(row);
     object["schema"] = 1;
-    object["bisection_trace"] = nlohmann::json::array();
-    for (const auto& step : trace) object["bisection_trace"].push_back(terminal::to_json(step));
+    object["bisection_trace"] = bisection::to_json(trace);
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }

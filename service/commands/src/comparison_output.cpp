@@ -36,13 +36,10 @@ Result<FoundCause> result_of(storage::Database& database, const IncidentRow& inc
 
 Result<json> incident_json(storage::Database& database, const IncidentRow& incident) {
   auto object = report::json_of(incident);
+  object["bisection_result"] = nullptr;
   if (!incident.bisection) return object;
   TW_TRY(const auto bisection, storage::BisectionStore(database).get(*incident.bisection));
-  const auto result = report::embedded(bisection.result_json);
-  for (const auto& [name, value] : result.items()) {
-    // The incident's own effects are the comparison's; those of the bisection stand beside them.
-    object[name == "effects" ? "culprit_effects" : name] = value;
-  }
+  object["bisection_result"] = report::result_of(bisection);
   return object;
 }
 
@@ -143,20 +140,16 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
 
 Result<json> to_json(storage::Database& database, const ComparisonFacts& facts) {
   const auto& row = facts.comparison;
-  json object{{"id", row.id},
-              {"purpose", to_string(row.purpose)},
-              {"state", to_string(row.state)},
-              {"nightly", facts.candidate.name},
-              {"baseline", row.baseline ? json(facts.baseline.name) : json(nullptr)},
-              {"reason", report::text_or_null(row.reason)},
-              {"summary", facts.remarks},
-              {"confidence", facts.confidence},
-              {"runs", facts.runs},
-              {"builds", facts.builds},
-              {"seconds", facts.seconds > 0 ? json(facts.seconds) : json(nullptr)},
-              {"newly_measured", json::array()},
-              {"verdicts", json::array()},
-              {"incidents", json::array()}};
+  TW_TRY(auto object, report::json_of(database, row));
+  if (!is_end(row.state)) object["result"] = facts.stage;
+  object.update({{"summary", facts.remarks},
+                 {"confidence", facts.confidence},
+                 {"runs", facts.runs},
+                 {"builds", facts.builds},
+                 {"seconds", facts.seconds > 0 ? json(facts.seconds) : json(nullptr)},
+                 {"newly_measured", json::array()},
+                 {"verdicts", json::array()},
+                 {"incidents", json::array()}});
   for (const auto& benchmark : facts.newly_measured) {
     object["newly_measured"].push_back({{"workload", benchmark.workload},
                                         {"configuration", to_string(benchmark.configuration)},

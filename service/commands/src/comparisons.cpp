@@ -11,8 +11,8 @@
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::commands {
@@ -28,7 +28,7 @@ struct ListOptions {
 
 /// What is to be said of a comparison: what it waits for, else how it ended.
 Result<std::string> remark_on(storage::Database& database, const ComparisonRow& row) {
-  TW_TRY(auto waits, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
+  TW_TRY(auto waits, report::what_it_waits_for(database, storage::ItemKind::comparison, row.id));
   return waits.empty() ? report::remark_on(row) : waits;
 }
 
@@ -36,7 +36,6 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   const auto at_work = comparison_at_work(config);
-  storage::BuildStore builds(*database);
   const auto fits = [&](const ComparisonRow& row) {
     if (!admits(options.purpose, to_string(row.purpose))) return false;
     if (admits(options.state, to_string(row.state))) return true;
@@ -54,25 +53,16 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "result", .fit = Fit::whole},
                                {.heading = "remark", .least = kRemarkMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    TW_TRY(const auto candidate, builds.get(row.candidate));
-    std::string baseline;
-    if (row.baseline) {
-      TW_TRY(const auto build, builds.get(*row.baseline));
-      baseline = build.name;
-    }
+    TW_TRY(const auto object, report::json_of(*database, row, at_work));
     TW_TRY(const auto remark, remark_on(*database, row));
-    TW_TRY(const auto result, report::result_word(*database, row, at_work));
+    const auto name = [&](const char* side) {
+      const auto& build = object.at(side);
+      return build.is_null() ? std::string() : build.at("name").get<std::string>();
+    };
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     std::string(to_string(row.purpose)), candidate.name, baseline, result,
-                     remark});
-    items.json.push_back({{"id", row.id},
-                          {"purpose", to_string(row.purpose)},
-                          {"candidate", candidate.name},
-                          {"baseline", report::text_or_null(baseline)},
-                          {"state", to_string(row.state)},
-                          {"result", result},
-                          {"remark", report::text_or_null(remark)},
-                          {"created_at", platform::iso_utc(row.created_at)}});
+                     std::string(to_string(row.purpose)), name("candidate"), name("baseline"),
+                     object.at("result").get<std::string>(), remark});
+    items.json.push_back(object);
   }
   const bool is_narrowed = !options.state.empty() || !options.purpose.empty();
   print(invocation, items,

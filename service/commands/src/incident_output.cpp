@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
@@ -15,7 +16,6 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/terminal/bisection_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
@@ -24,9 +24,11 @@ namespace {
 using nlohmann::json;
 using terminal::IncidentFacts;
 
-/// An incident with the stored result of its bisection; null while there is none.
+/// An incident with its builds and the stored result of its bisection, null where there is none.
 struct Shown {
   IncidentFacts facts;
+  json baseline;
+  json candidate;
   json bisection_result;
 };
 
@@ -51,7 +53,7 @@ Status add_bisection(storage::Database& database, Shown& shown) {
   TW_TRY(facts.trace, bisection::trace_of(row, events));
   if (row.result_json.empty()) return {};
   TW_TRY(facts.result, bisection::parse_bisection_result(row.result_json));
-  shown.bisection_result = report::embedded(row.result_json);
+  shown.bisection_result = report::result_of(row);
   return {};
 }
 
@@ -67,9 +69,11 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   facts.candidate = candidate.name;
+  shown.candidate = report::build_of_comparison(candidate);
   if (comparison.baseline) {
     TW_TRY(const auto baseline, builds.get(*comparison.baseline));
     facts.baseline = baseline.name;
+    shown.baseline = report::build_of_comparison(baseline);
   }
   TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
   TW_TRY_VOID(add_bisection(database, shown));
@@ -82,15 +86,14 @@ json json_of(const Shown& shown) {
   const auto& facts = shown.facts;
   auto object = report::json_of(facts.row);
   object["schema"] = 1;
-  object["baseline"] = report::text_or_null(facts.baseline);
-  object["candidate"] = facts.candidate;
+  object["baseline"] = shown.baseline;
+  object["candidate"] = shown.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
   object["decisions"] = json::array();
   for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
-  object["bisection_trace"] = json::array();
-  for (const auto& step : facts.trace) object["bisection_trace"].push_back(terminal::to_json(step));
+  object["bisection_trace"] = bisection::to_json(facts.trace);
   return object;
 }
 

@@ -2,9 +2,6 @@
 
 #include <ostream>
 
-#include "torchwatch/report/setback.hpp"
-#include "torchwatch/storage/setback_store.hpp"
-
 namespace torchwatch::commands {
 
 void print(const Invocation& invocation, const Items& items, const std::string& nothing) {
@@ -35,13 +32,6 @@ void add_limit(CLI::App& list, int& limit) {
   list.add_option("--limit", limit, "How many, the newest first, 1 to 10000")
       ->check(whole_number(1, kMost))
       ->capture_default_str();
-}
-
-Result<std::string> what_it_waits_for(storage::Database& database, storage::ItemKind kind,
-                                      storage::Id id) {
-  TW_TRY(const auto setback, storage::SetbackStore(database).find({kind, std::to_string(id)}));
-  if (!setback) return std::string();
-  return report::waiting_text(*setback);
 }
 
 }  // namespace torchwatch::commands

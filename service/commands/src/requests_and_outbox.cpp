@@ -8,6 +8,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -95,18 +96,12 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "state", .fit = Fit::whole},
                                {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    TW_TRY(const auto waits, what_it_waits_for(*database, storage::ItemKind::request, row.id));
+    TW_TRY(const auto waits,
+           report::what_it_waits_for(*database, storage::ItemKind::request, row.id));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      kind_text(row), asked_text(row), report::name_of(row.asked_by),
                      std::string(to_string(row.state)), waits.empty() ? result_text(row) : waits});
-    items.json.push_back({{"id", row.id},
-                          {"kind", to_string(row.kind)},
-                          {"state", to_string(row.state)},
-                          {"body", report::embedded(row.body_json)},
-                          {"result", report::embedded(row.result_json)},
-                          {"asked_by", report::text_or_null(report::name_of(row.asked_by))},
-                          {"waits_for", report::text_or_null(waits)},
-                          {"created_at", report::time_of(row.created_at)}});
+    TW_TRY(items.json.emplace_back(), report::json_of(*database, row));
   }
   print(invocation, items, "No request.");
   return ExitStatus::done;
@@ -142,15 +137,7 @@ Outcome run_outbox(const Invocation& invocation) {
                      std::string(to_string(row.kind)), std::string(to_string(row.state)),
                      figures::count(static_cast<std::size_t>(row.failures), "time"),
                      row.last_error});
-    items.json.push_back({{"key", row.key},
-                          {"incident", row.incident == 0 ? json() : json(row.incident)},
-                          {"kind", to_string(row.kind)},
-                          {"state", to_string(row.state)},
-                          {"title", report::text_or_null(row.title)},
-                          {"tries", row.tries},
-                          {"failures", row.failures},
-                          {"not_before", report::time_of(row.not_before)},
-                          {"last_error", report::text_or_null(row.last_error)}});
+    items.json.push_back(report::json_of(row));
   }
   print(invocation, items, "Every message has been delivered.");
   const auto problem = problem_of(config, "outbox");

@@ -65,10 +65,9 @@ json minimum_detectable_effect(const config::Config& config, const Series& serie
   return std::isfinite(effect.change) ? json(effect.change) : json(nullptr);
 }
 
-Result<std::string> build_name(storage::Database& database, storage::Id id) {
-  TW_TRY(const auto row, storage::BuildStore(database).get(id));
-  const bool is_commit = row.origin == storage::BuildOrigin::commit;
-  return is_commit ? row.name.substr(0, 12) : row.name;
+/// The build's name as a table has it.
+std::string name_of(const storage::BuildRow& row) {
+  return row.origin == storage::BuildOrigin::commit ? row.name.substr(0, 12) : row.name;
 }
 
 Outcome run_list(const Invocation& invocation, const Options& options) {
@@ -88,15 +87,13 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
     TW_TRY(const auto history, storage::RunStore(*database).history(series, 1));
     if (history.empty()) continue;
     const auto& newest = history.back();
-    TW_TRY(const auto build, build_name(*database, newest.build));
+    TW_TRY(const auto build, storage::BuildStore(*database).get(newest.build));
     const auto value = static_cast<double>(newest.value);
     items.table.add({series.benchmark.workload, report::configuration_text(series.benchmark),
                      std::string(to_string(series.metric)), figures::value(series.metric, value),
-                     build, platform::date_and_minute(newest.measured_at)});
+                     name_of(build), platform::date_and_minute(newest.measured_at)});
     auto item = report::json_of(series);
-    item.update({{"value", newest.value},
-                 {"build", build},
-                 {"measured_at", report::time_of(newest.measured_at)}});
+    item.update(report::json_of(newest, build));
     items.json.push_back(std::move(item));
   }
   print(invocation, items, "No series: nothing of that has been measured yet.");
@@ -119,16 +116,13 @@ Result<Shown> shown(storage::Database& database, const config::Config& config, c
          store.history(series, options.last, options.commits ? all_builds : published_builds));
   Shown shown;
   for (const auto& run : history) {
-    TW_TRY(const auto build, build_name(database, run.build));
-    shown.runs.table.add({platform::date_and_minute(run.measured_at), build,
+    TW_TRY(const auto build, storage::BuildStore(database).get(run.build));
+    shown.runs.table.add({platform::date_and_minute(run.measured_at), name_of(build),
                           figures::value(series.metric, static_cast<double>(run.value))});
-    shown.runs.json.push_back({{"attempt", run.attempt},
-                               {"build", build},
-                               {"measured_at", report::time_of(run.measured_at)},
-                               {"value", run.value}});
+    shown.runs.json.push_back(report::json_of(run, build));
   }
   shown.object = report::json_of(series);
-  shown.object["history"] = shown.runs.json;
+  shown.object["values"] = shown.runs.json;
   shown.object["minimum_detectable_effect"] = minimum_detectable_effect(config, series, history);
   shown.object["samples_ns"] = nullptr;
   if (history.empty() || series.metric != Metric::time) return shown;

@@ -8,6 +8,7 @@
 #include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/health/alarms.hpp"
@@ -203,6 +204,7 @@ api::Backend Daemon::backend() {
         return std::pair{retest.comparison.id, retest.is_new};
       },
       .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); },
+      .trace_of = std::bind_front(bisection::trace_json, std::ref(services.database)),
       .check_request =
           [this](auto kind, const auto& body, bool is_local) {
             return check_request(application_, kind, body, is_local);
@@ -323,15 +325,8 @@ Result<bool> Daemon::attend_next(std::stop_token stop) {
 
 Status Daemon::deliver(std::stop_token stop) {
   const auto delivery = outbox_.deliver(stop);
-  if (!delivery) {
-    if (nightly::consequence_of(delivery.error().code) == nightly::Consequence::stops) {
-      return fail(delivery.error());
-    }
-    // A damaged message, or settings of [github] that cannot work, keep no nightly from its
-    // verdict.
-    note("outbox", delivery.error().message);
-    return {};
-  }
+  // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
+  if (!delivery) return note_unless_it_stops("outbox", fail(delivery.error()));
   TW_TRY(const auto unsent, storage::IncidentStore(application_.services().database).unsent());
   const bool is_news = !delivery->problem.empty() || delivery->sent > 0 || unsent.empty();
   if (is_news) note("outbox", delivery->problem);

@@ -6,6 +6,7 @@
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::daemon {
@@ -15,13 +16,9 @@ using nlohmann::json;
 using storage::RequestRow;
 using storage::RequestState;
 
-json body_of(const RequestRow& request) {
-  return json::parse(request.body_json, nullptr, false);
-}
-
 /// Returns the id that a request noted under this name before it was put off.
 std::optional<storage::Id> noted_id(const RequestRow& request, const char* name) {
-  const auto noted = json::parse(request.result_json, nullptr, false);
+  const auto noted = report::embedded(request.result_json);
   const bool is_noted = noted.is_object() && noted.contains(name);
   if (!is_noted || !noted[name].is_number_integer()) return std::nullopt;
   return noted[name].get<storage::Id>();
@@ -29,12 +26,12 @@ std::optional<storage::Id> noted_id(const RequestRow& request, const char* name)
 
 bool is_trigger(const RequestRow& request) {
   if (request.kind != storage::RequestKind::nightly) return false;
-  const auto body = body_of(request);
+  const auto body = report::embedded(request.body_json);
   return !body.is_object() || !body.contains("candidate") || !body.contains("baseline");
 }
 
 Urgency urgency_of(const RequestRow& request) {
-  const auto body = body_of(request);
+  const auto body = report::embedded(request.body_json);
   const bool is_hurried = body.is_object() && body.contains("now") && body["now"] == true;
   return is_hurried ? Urgency::now : Urgency::in_turn;
 }
@@ -43,7 +40,7 @@ Urgency urgency_of(const RequestRow& request) {
 /// because a build's code is run.
 Result<storage::BuildRow> build_of(Application& application, const RequestRow& request,
                                    const char* member, std::stop_token stop) {
-  const auto name = body_of(request).at(member).get<std::string>();
+  const auto name = report::embedded(request.body_json).at(member).get<std::string>();
   return request.asked_by.user ? resolve_build(application, name, stop)
                                : published_build(application, name, stop);
 }
@@ -54,7 +51,7 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
                                              std::stop_token stop) {
   storage::ComparisonStore comparisons(application.services().database);
   if (const auto noted = noted_id(request, "comparison")) return comparisons.get(*noted);
-  const auto body = body_of(request);
+  const auto body = report::embedded(request.body_json);
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
   TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));

@@ -44,7 +44,7 @@ std::string failing_recipe_text(int commits, const std::string& last_reason) {
 }
 
 std::string builds_text(int builds, int made_elsewhere) {
-  auto text = figures::count(static_cast<std::size_t>(builds), "build");
+  auto text = figures::count(static_cast<std::size_t>(builds), "build") + " between the ends";
   if (made_elsewhere > 0)
     text += " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
   return text;

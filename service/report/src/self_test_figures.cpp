@@ -2,6 +2,7 @@
 
 #include "torchwatch/detect/binomial_interval.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::report {
 
@@ -31,6 +32,15 @@ nlohmann::json json_of(const storage::SelfTestTally& tally) {
           {"regressed", tally.regressed},
           {"improved", tally.improved},
           {"false_alarms_bound", false_alarms_bound(tally)}};
+}
+
+nlohmann::json json_of(const std::vector<storage::SelfTestTally>& tallies) {
+  auto by_metric = nlohmann::json::array();
+  for (const auto& tally : tallies) {
+    by_metric.push_back(json_of(tally));
+    by_metric.back()["metric"] = to_string(tally.metric);
+  }
+  return {{"self_tests", std::move(by_metric)}, {"all", json_of(storage::sum_of(tallies))}};
 }
 
 }  // namespace torchwatch::report

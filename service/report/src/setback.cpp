@@ -44,4 +44,10 @@ std::string waiting_text(const storage::SetbackRow& row) {
   return waits_for_another(row) ? text + " since " + since : "waits since " + since + ": " + text;
 }
 
+Result<std::string> what_it_waits_for(storage::Database& database, storage::ItemKind kind,
+                                      storage::Id id) {
+  TW_TRY(const auto setback, storage::SetbackStore(database).find({kind, std::to_string(id)}));
+  return setback ? waiting_text(*setback) : std::string();
+}
+
 }  // namespace torchwatch::report

@@ -6,6 +6,10 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/setback.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::report {
 
@@ -47,6 +51,14 @@ json json_of(const Series& series) {
           {"unit", unit_of(series.metric)}};
 }
 
+json json_of(const storage::RunValue& value, const storage::BuildRow& build) {
+  return {{"measured_at", time_of(value.measured_at)},
+          {"build", {{"id", build.id}, {"name", build.name}}},
+          {"run", {{"id", value.attempt}}},
+          {"value", value.value},
+          {"thinned", value.is_thinned}};
+}
+
 json json_of(const storage::VerdictRow& row) {
   auto object = measured(row);
   object.update({{"verdict", to_string(row.verdict)},
@@ -54,6 +66,39 @@ json json_of(const storage::VerdictRow& row) {
                  {"candidate_spread", row.candidate_spread},
                  {"runs", row.runs},
                  {"reason", text_or_null(row.reason)}});
+  return object;
+}
+
+json build_of_comparison(const storage::BuildRow& row) {
+  return {{"id", row.id},
+          {"origin", to_string(row.origin)},
+          {"name", row.name},
+          {"version", text_or_null(row.version)},
+          {"trunk_commit", text_or_null(row.trunk_commit)}};
+}
+
+Result<json> json_of(storage::Database& database, const storage::ComparisonRow& row,
+                     std::optional<storage::Id> at_work) {
+  storage::BuildStore builds(database);
+  TW_TRY(const auto candidate, builds.get(row.candidate));
+  TW_TRY(const auto result, result_word(database, row, at_work));
+  TW_TRY(const auto waits, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
+  json object{{"id", row.id},
+              {"purpose", to_string(row.purpose)},
+              {"incident", or_null(row.incident)},
+              {"nightlies_back", row.nightlies_back > 0 ? json(row.nightlies_back) : json(nullptr)},
+              {"state", to_string(row.state)},
+              {"result", result},
+              {"repetition", row.repetition},
+              {"candidate", build_of_comparison(candidate)},
+              {"baseline", nullptr},
+              {"reason", text_or_null(row.reason)},
+              {"waits_for", text_or_null(waits)},
+              {"created_at", time_of(row.created_at)},
+              {"ended_at", time_of(row.ended_at)}};
+  if (!row.baseline) return object;
+  TW_TRY(const auto baseline, builds.get(*row.baseline));
+  object["baseline"] = build_of_comparison(baseline);
   return object;
 }
 
@@ -80,9 +125,44 @@ json json_of(const storage::BisectionRow& row) {
           {"state", to_string(row.state)},
           {"good", row.good},
           {"bad", row.bad},
-          {"result", embedded(row.result_json)},
+          {"result", result_of(row)},
           {"created_at", time_of(row.created_at)},
           {"ended_at", time_of(row.ended_at)}};
+}
+
+json result_of(const storage::BisectionRow& row) {
+  auto result = embedded(row.result_json);
+  if (!result.is_object()) return nullptr;
+  // Results that are stored from before said of the leading culprit again what `culprits` says.
+  for (const auto* former : {"culprit", "candidates", "confidence", "effects", "verified"}) {
+    result.erase(former);
+  }
+  result.emplace("made_elsewhere", 0);
+  return result;
+}
+
+Result<json> json_of(storage::Database& database, const storage::RequestRow& row) {
+  TW_TRY(const auto waits, what_it_waits_for(database, storage::ItemKind::request, row.id));
+  return json{{"id", row.id},
+              {"kind", to_string(row.kind)},
+              {"state", to_string(row.state)},
+              {"body", embedded(row.body_json)},
+              {"result", embedded(row.result_json)},
+              {"asked_by", text_or_null(name_of(row.asked_by))},
+              {"waits_for", text_or_null(waits)},
+              {"created_at", time_of(row.created_at)}};
+}
+
+json json_of(const storage::OutboxRow& row) {
+  return {{"key", row.key},
+          {"incident", row.incident == 0 ? json(nullptr) : json(row.incident)},
+          {"kind", to_string(row.kind)},
+          {"state", to_string(row.state)},
+          {"title", text_or_null(row.title)},
+          {"tries", row.tries},
+          {"failures", row.failures},
+          {"not_before", time_of(row.not_before)},
+          {"last_error", text_or_null(row.last_error)}};
 }
 
 json json_of(const std::optional<storage::Decision>& acceptance) {

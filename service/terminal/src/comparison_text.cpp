@@ -178,7 +178,8 @@ std::string cost_text(const ComparisonFacts& facts) {
   if (facts.seconds > 0) parts.push_back(figures::duration(facts.seconds));
   parts.push_back(figures::count(static_cast<std::size_t>(facts.runs), "run"));
   if (facts.builds > 0) {
-    parts.push_back(figures::count(static_cast<std::size_t>(facts.builds), "commit") + " built");
+    parts.push_back(figures::count(static_cast<std::size_t>(facts.builds), "commit") +
+                    " built between the ends");
   }
   return fmt::format("It took {}.", fmt::join(parts, ", "));
 }

@@ -6,6 +6,9 @@
 
 #include "one_token.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -61,11 +64,17 @@ void add_bisection(Database& database, Id incident, WallMillis now) {
   row.incident = incident;
   row.good = "aaaa";
   row.bad = "bbbb";
-  row.spec_json = R"({"folder": "/builds/secret"})";
+  bisection::BisectionSpec spec;
+  spec.base_folder = "/builds/secret";
+  row.spec_json = to_json(spec);
   row.created_at = now;
   row = bisections.open(row).value();
-  REQUIRE(bisections.append(row.id, {0, "built", R"({"commit": "cccc"})"}));
-  REQUIRE(bisections.end(row, R"({"culprit": "cccc"})", now));
+  REQUIRE(bisections.append(row.id, {0, "built", R"({"candidate": 0, "commit": "cccc"})"}));
+  bisection::BisectionResult result;
+  result.outcome = bisection::BisectionOutcome::did_not_reproduce;
+  result.ends = {{kSeries, 0.001, -0.002, 0.004, 12}};
+  result.skipped = {{"cccc", "the recipe exited with 125"}};
+  REQUIRE(bisections.end(row, to_json(result), now));
   REQUIRE(IncidentStore(database).attach_bisection(incident, row.id));
 }
 
@@ -111,6 +120,7 @@ Api::Api(events::FeedLimits limits)
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
        [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
        [](Id) { return Status(); },
+       [this](const BisectionRow& row) { return bisection::trace_json(*database, row); },
        [this](RequestKind, const nlohmann::json&, bool) {
          return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
        },

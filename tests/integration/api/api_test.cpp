@@ -2,6 +2,9 @@
 
 #include "api_fixture.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -28,8 +31,22 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(api.get("/api/v1/incidents/1").body.at("comparison") == comparison.at("id"));
   CHECK(api.get("/api/v1/incidents/1").body.at("messages").at(0).at("state") == "pending");
   const auto bisection = api.get("/api/v1/bisections/1").body;
-  CHECK(bisection.at("result").at("culprit") == "cccc");
-  CHECK(bisection.at("events").at(0).at("body").at("commit") == "cccc");
+  CHECK(bisection.at("result").at("culprits").empty());
+  CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
+  const auto row = BisectionStore(*api.database).get(1).value();
+  CHECK(bisection.at("bisection_trace") == bisection::trace_json(*api.database, row).value());
+  CHECK(bisection.at("bisection_trace").at(0).at("text") == "built cccc, the bad end");
+}
+
+TEST_CASE("a comparison has the members that the command line prints, and where it is found") {
+  Api api;
+  api.fill();
+  auto answer = api.get("/api/v1/comparisons").body.at("comparisons").at(0);
+  CHECK(answer.at("url") == "/api/v1/comparisons/1");
+  answer.erase("url");
+  const auto row = ComparisonStore(*api.database).get(1).value();
+  const auto at_work = api.service_now().doing.comparison;
+  CHECK(answer == report::json_of(*api.database, row, at_work).value());
 }
 
 TEST_CASE("self-tests are listed with the bound that they give on the rate of false alarms") {

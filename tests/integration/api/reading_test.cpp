@@ -3,14 +3,26 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
 using nlohmann::json;
+
+namespace {
+
+const Series kSeries{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+
+}  // namespace
 
 TEST_CASE("the last page says that it is the last, also when it is full") {
   Api api;
@@ -90,11 +102,15 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
   BisectionRow row;
   row.good = "aaaa0000";
   row.bad = "bbbb1111";
-  row.spec_json = "{}";
+  row.spec_json = to_json(bisection::BisectionSpec{});
   row.created_at = 1;
   row = bisections.open(row).value();
   bisection::BisectionResult result;
-  result.culprits.emplace_back().commits = {culprit};
+  result.culprits.push_back({.commits = {culprit},
+                             .parent = "aaaa0000",
+                             .confidence = 0.9973,
+                             .effects = {{kSeries, 0.1389, 0.1275, 0.1508, 12}},
+                             .verified = "against its parent, 12 fresh pairs"});
   REQUIRE(bisections.end(row, to_json(result), 1));
   const auto ids = [&](const std::string& commit) {
     const auto answer = api.get("/api/v1/bisections?commit=" + commit);
@@ -103,6 +119,8 @@ TEST_CASE("a bisection is found by its culprit and by its ends") {
     return listed;
   };
   CHECK(ids("33de") == std::vector<Id>{2});
+  const auto named = api.get("/api/v1/bisections/2").body.at("result").at("culprits");
+  CHECK(named.at(0).at("commits") == nlohmann::json::array({culprit}));
   CHECK(ids(culprit) == std::vector<Id>{2});
   CHECK(ids("aaaa") == std::vector<Id>{2, 1});
   CHECK(ids("bbbb1111") == std::vector<Id>{2});
@@ -166,6 +184,19 @@ TEST_CASE("messages that have not been delivered are listed with the reason") {
   REQUIRE(messages.size() == 1);
   CHECK(messages[0].at("key") == "open:abc");
   CHECK(messages[0].at("state") == "pending");
+  CHECK(messages[0] == report::json_of(IncidentStore(*api.database).unsent().value().front()));
+}
+
+TEST_CASE("a request has the members that the command line prints, and where it is found") {
+  Api api;
+  REQUIRE(api.post("/api/v1/bisections", R"({"suspect": "abc123"})").status == 202);
+  REQUIRE(SetbackStore(*api.database)
+              .record({.key = {ItemKind::request, "1"}, .since = 1, .error = "no network"}));
+  auto answer = api.get("/api/v1/requests/1").body;
+  CHECK_THAT(answer.at("waits_for").get<std::string>(), Contains("no network"));
+  answer.erase("url");
+  const auto row = RequestStore(*api.database).get(1).value();
+  CHECK(answer == report::json_of(*api.database, row).value());
 }
 
 TEST_CASE("a series has its unit, and a path that names none is not there") {
@@ -174,7 +205,12 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   const auto history = api.get("/api/v1/series/resnet18/cpu-train/default/time");
   CHECK(history.status == 200);
   CHECK(history.body.at("unit") == "ns");
-  CHECK(history.body.at("values").at(0).at("value") == 30);
+  auto value = history.body.at("values").at(0);
+  CHECK(value.at("value") == 30);
+  CHECK(value.at("run").at("url") == "/api/v1/runs/" + value.at("run").at("id").dump());
+  value["run"].erase("url");
+  const auto stored = RunStore(*api.database).history(kSeries, 1).value().front();
+  CHECK(value == report::json_of(stored, BuildStore(*api.database).get(stored.build).value()));
   CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").size() == 1);
   CHECK(api.get("/api/v1/series?workload=vgg16").body.at("series").empty());
   CHECK(api.get("/api/v1/series?limit=1").status == 400);

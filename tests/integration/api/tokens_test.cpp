@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -79,9 +80,11 @@ TEST_CASE("a stranger sees neither paths of this machine nor the texts of errors
   BisectionRow search;
   search.good = "aaaa";
   search.bad = "bbbb";
+  search.spec_json = to_json(bisection::BisectionSpec{});
   search = BisectionStore(*api.database).open(search).value();
-  REQUIRE(BisectionStore(*api.database)
-              .append(search.id, {0, "unbuildable", R"({"reason": "no tree at /home/ada"})"}));
+  const json gone{
+      {"candidate", 0}, {"commit", "cccc"}, {"reason", "no tree at /home/ada"}, {"fault", false}};
+  REQUIRE(BisectionStore(*api.database).append(search.id, {0, "unbuildable", gone.dump()}));
   CHECK(api.send("GET", "/api/v1/incidents/1", "", kStranger).text.find("Slower.") ==
         std::string::npos);
   for (const auto* path : {"/api/v1/builds", "/api/v1/comparisons", "/api/v1/requests/1",

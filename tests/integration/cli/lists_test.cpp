@@ -1,6 +1,7 @@
 // Lists on terminals of several widths: no width loses what tells their rows apart.
 #include "golden.hpp"
 #include "stored_command_line.hpp"
+#include "torchwatch/report/view.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -75,6 +76,29 @@ TEST_CASE("a list warns of a workload that the suite does not have") {
   CHECK(wrong.out == "No incident.\n");
   CHECK_THAT(wrong.err, Contains("there is no workload \"resent18\"; did you mean resnet18"));
   CHECK(line.run({"incident", "list", "--workload", "resnet18"}).err.empty());
+}
+
+TEST_CASE("every command gives a comparison the members that the API gives it") {
+  const CommandLine line;
+  line.store_culprit();
+  const auto members = [&] {
+    const auto database = line.open();
+    return report::json_of(*database, ComparisonStore(*database).get(1).value()).value();
+  }();
+  CHECK(members.at("baseline").at("name") == "2.14.0.dev20260816");
+  const auto printed = [&](std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    return nlohmann::json::parse(line.run(std::move(arguments)).out);
+  };
+  for (const auto& shown :
+       {printed({"comparison", "list"}).at("items").at(0),
+        printed({"status"}).at("comparisons").at(0), printed({"comparison", "show", "1"})}) {
+    for (const auto& [name, value] : members.items()) CHECK(shown.at(name) == value);
+  }
+  CHECK(printed({"status"}).at("self_tests").at("self_tests").empty());
+  const auto incident = printed({"incident", "show", "1"});
+  CHECK(incident.at("baseline") == members.at("baseline"));
+  CHECK(incident.at("candidate") == members.at("candidate"));
 }
 
 TEST_CASE("the build list has null for what is not known") {

@@ -25,8 +25,7 @@ def incident(metric: str, sha: str | None, **effect: Any) -> dict[str, Any]:
     return {
         "title": f"w {metric}",
         "effects": [values],
-        "culprit": sha,
-        "culprits": [{"commits": [sha]}] if sha else [],
+        "bisection_result": {"culprits": [{"commits": [sha]}] if sha else []},
     }
 
 
@@ -57,11 +56,14 @@ class JudgeComparison(ScriptTest):
         self.assertIn("keeps 4096 bytes", done.stdout)
 
     def test_a_wrong_missing_or_undecided_culprit_is_not(self) -> None:
-        undecided = {**SLOW, "culprit": None, "culprits": [{"commits": ["a" * 40, "c" * 40]}]}
+        together = {"culprits": [{"commits": ["a" * 40, "c" * 40]}]}
+        undecided = {**SLOW, "bisection_result": together}
+        unsearched = {**SLOW, "bisection_result": None}
         for incidents in (
             [KEEPING],
             [incident("time", "c" * 40), KEEPING],
             [undecided, KEEPING],
+            [unsearched, KEEPING],
             [incident("time", None), KEEPING],
         ):
             self.assertEqual(self.judge(incidents).returncode, 1)

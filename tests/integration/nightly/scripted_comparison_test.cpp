@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -50,6 +52,23 @@ std::set<std::string> builders_of(const std::filesystem::path& cache) {
   }
   return numbers;
 }
+
+/// Keeps what is announced.
+class Listener final : public comparison::Progress {
+ public:
+  void phase_started(const std::string& what) override { announced.push_back(what); }
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string&) override {}
+
+  std::vector<std::string> beginning_with(const std::string& words) const {
+    std::vector<std::string> found;
+    std::ranges::copy_if(announced, std::back_inserter(found),
+                         [&](const auto& each) { return each.starts_with(words); });
+    return found;
+  }
+
+  std::vector<std::string> announced;
+};
 
 int count_events(storage::Database& database, storage::Id bisection, const std::string& kind) {
   const auto events = storage::BisectionStore(database).events_of(bisection).value();
@@ -112,6 +131,24 @@ TEST_CASE("a bisection with several builders names the same culprits") {
   }
   REQUIRE(builders_of(config.build.cache) == std::set<std::string>{"0", "1", "2"});
   REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("each commit is announced as built once, and as at hand by the search after it") {
+  const test::TemporaryFolder folder;
+  const ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = open(day);
+  auto& own = service->services();
+  Listener heard;
+  comparison::Services services{own.config,  own.database, own.executor, own.runners, own.channel,
+                                own.history, own.commits,  own.clock,    own.random,  heard};
+  const auto due = nightly::discover_comparisons(services, {}).value();
+  REQUIRE(nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {}));
+
+  const auto built = heard.beginning_with("building commit ");
+  CHECK(built.size() >= 2);
+  CHECK(std::set(built.begin(), built.end()).size() == built.size());
+  // Both searches of the day are between the same ends.
+  CHECK(heard.beginning_with("preparing commit ").size() >= 2);
 }
 
 TEST_CASE("a second call finds the comparison done and does nothing") {

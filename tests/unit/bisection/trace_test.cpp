@@ -47,6 +47,14 @@ TEST_CASE("a trace names commits, and gives pairs as the change between their si
   CHECK(steps[1].readings[0].readings == 3);
 }
 
+TEST_CASE("a trace tells the bad end's build from those between the ends, which are counted") {
+  const auto steps = trace({kEnd, kEnds, kMiddle});
+  CHECK(steps[0].purpose == "verify_ends");
+  CHECK(sentence_on(steps[0]) == "built c3, the bad end");
+  CHECK(steps[2].purpose.empty());
+  CHECK(sentence_on(steps[2]) == "built c1");
+}
+
 TEST_CASE("a build measured alone is compared with what the good end had read") {
   const auto steps = trace({kEnd,
                             kEnds,

@@ -50,3 +50,15 @@ TEST_CASE("a tally's JSON has its counts and its bound, and no metric") {
                                         {"improved", 2},
                                         {"false_alarms_bound", false_alarms_bound(made)}});
 }
+
+TEST_CASE("the JSON of self-tests has the tally of each metric, and their sum") {
+  auto time = tally(20, 1, 0);
+  auto peak = tally(10, 0, 0);
+  peak.metric = Metric::cpu_peak;
+  const auto object = json_of(std::vector{time, peak});
+  CHECK(object.at("self_tests").size() == 2);
+  CHECK(object.at("self_tests").at(1).at("metric") == "cpu_peak");
+  CHECK(object.at("self_tests").at(1).at("series") == 10);
+  CHECK(object.at("all").at("series") == 30);
+  CHECK(object.at("all").at("regressed") == 1);
+}

@@ -129,7 +129,7 @@ struct Answer {
   std::vector<std::size_t> suspects;  ///< the smallest set that holds an unfound culprit ...
   double suspects_confidence = 0;     ///< ... with this probability
   std::vector<Effect> ends;           ///< bad against good end, of every series
-  int builds = 0;                     ///< that the search asked for
+  int builds = 0;                     ///< between the ends, which are built too
   int runs = 0;
   std::vector<std::size_t> skipped;  ///< classes that could not be built
   std::string reason;                ///< a sentence or two for people

@@ -37,6 +37,8 @@ struct Backend {
   /// Returns the comparison that is due, and whether it was opened for this.
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
+  /// Makes the steps of a bisection, as bisection::trace_json does.
+  std::function<Result<nlohmann::json>(const storage::BisectionRow&)> trace_of = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
   std::function<Status(storage::RequestKind, const nlohmann::json& body, bool is_local)>
       check_request = {};

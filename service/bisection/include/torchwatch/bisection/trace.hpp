@@ -1,8 +1,10 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -21,7 +23,7 @@ struct TraceReading {
 /// One thing that happened in a bisection, with commits in the place of classes.
 struct TraceStep {
   std::string kind;     ///< of the event: "measured", "measured_alone", "built", "unbuildable", ...
-  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...
+  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...; of an end's build
   std::string commit;
   std::string against;  ///< the other side of the pairs
   std::vector<TraceReading> readings;
@@ -36,6 +38,15 @@ struct TraceStep {
 /// Says how a bisection went, from its stored events. Errors: corrupt, naming the event.
 Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow&,
                                         const std::vector<storage::BisectionEventRow>&);
+
+/// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
+std::string sentence_on(const TraceStep&);
+
+/// Makes the steps as JSON, each with its sentence.
+nlohmann::json to_json(const std::vector<TraceStep>&);
+
+/// Makes the steps of a stored bisection. Errors: as of `trace_of`; of storage.
+Result<nlohmann::json> trace_json(storage::Database&, const storage::BisectionRow&);
 
 /// Estimates how many more commits a search tries before one is named, from the probability of each
 /// to be the culprit: a commit tried tells at most one bit. 0 where nothing is looked for.

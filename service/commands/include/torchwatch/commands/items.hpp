@@ -74,8 +74,4 @@ struct Done {
 /// Prints the sentence; for machines `{"schema": 1, "kind": ..., "item": ..., "message": ...}`.
 Outcome report_done(const Invocation&, Done);
 
-/// Returns what the item waits for: "waits since 2026-08-17 03:04: no network"; empty if it does
-/// not wait. Errors: those of the store.
-Result<std::string> what_it_waits_for(storage::Database&, storage::ItemKind, storage::Id);
-
 }  // namespace torchwatch::commands

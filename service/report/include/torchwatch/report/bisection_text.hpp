@@ -28,8 +28,8 @@ std::string unbuildable_end_text(const std::string& end, const std::string& sha,
 /// Says that the recipe failed for `commits` commits in a row.
 std::string failing_recipe_text(int commits, const std::string& last_reason);
 
-/// Says how many commits were built, and how many of the builds somebody else made: "9 builds (4 of
-/// them made elsewhere)".
+/// Says how many commits between the ends have builds, and how many of these somebody else made: "9
+/// builds between the ends (4 of them made elsewhere)".
 std::string builds_text(int builds, int made_elsewhere);
 
 /// Says that a screening of the suite found nothing to search for.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "torchwatch/storage/rows.hpp"
 
@@ -24,5 +25,8 @@ std::string self_tests_text(const storage::SelfTestTally&);
 
 /// Makes {"series", "inconclusive", "regressed", "improved", "false_alarms_bound"}.
 nlohmann::json json_of(const storage::SelfTestTally&);
+
+/// Makes {"self_tests", "all"}: those members with the "metric" for each metric, and their sum.
+nlohmann::json json_of(const std::vector<storage::SelfTestTally>&);
 
 }  // namespace torchwatch::report

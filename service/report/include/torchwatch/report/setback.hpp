@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
@@ -16,5 +17,8 @@ std::string setback_text(const storage::SetbackRow&);
 
 /// Says the same with its beginning, for a list: "waits since 2026-08-17 03:04: no network; ...".
 std::string waiting_text(const storage::SetbackRow&);
+
+/// Returns that text of the item; empty if it does not wait. Errors: of storage.
+Result<std::string> what_it_waits_for(storage::Database&, storage::ItemKind, storage::Id);
 
 }  // namespace torchwatch::report

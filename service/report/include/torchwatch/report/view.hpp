@@ -1,11 +1,17 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::storage {
+struct RunValue;
+}
 
 namespace torchwatch::report {
 
@@ -16,17 +22,42 @@ namespace torchwatch::report {
 /// Makes {"workload", "configuration", "variant", "metric", "unit"}.
 nlohmann::json json_of(const Series&);
 
+/// Makes {"measured_at", "build": {"id", "name"}, "run": {"id"}, "value", "thinned"}: a value of a
+/// series, and the build that it was measured with.
+nlohmann::json json_of(const storage::RunValue&, const storage::BuildRow&);
+
 /// Makes a verdict's members: those of its series, "verdict", "ratio" and "interval" (candidate /
 /// baseline, as estimated from the pairs of runs), "baseline_value" and "candidate_value" (medians
 /// of the runs), their spreads, "runs", "reason".
 nlohmann::json json_of(const storage::VerdictRow&);
 
+/// Makes {"id", "origin", "name", "version", "trunk_commit"}: a build beside what it was compared
+/// with.
+nlohmann::json build_of_comparison(const storage::BuildRow&);
+
+/// Makes a comparison's members: "baseline" and "candidate" are builds, "result" is `result_word`,
+/// "reason" is that of its end, "waits_for" says what it waits for. `at_work`: the comparison that
+/// somebody works on. Errors: of storage.
+Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&,
+                               std::optional<storage::Id> at_work = {});
+
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
 nlohmann::json json_of(const storage::IncidentRow&);
 
-/// Makes a bisection's members; "result" is what it ended with. Leaves the specification out: it
-/// holds paths of this machine.
+/// Makes a bisection's members; "result" is `result_of`. Leaves the specification out: it holds
+/// paths of this machine.
 nlohmann::json json_of(const storage::BisectionRow&);
+
+/// Makes what a bisection ended with, in the one form that is shown whenever it was stored; null
+/// before its end and where it is damaged.
+nlohmann::json result_of(const storage::BisectionRow&);
+
+/// Makes a request's members: what was asked, by whom, what came of it, what it waits for. Errors:
+/// of storage.
+Result<nlohmann::json> json_of(storage::Database&, const storage::RequestRow&);
+
+/// Makes the members of a message that was not delivered; "incident" is null for an alarm's.
+nlohmann::json json_of(const storage::OutboxRow&);
 
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -31,12 +30,6 @@ struct AskedCommits {
 /// cost.
 void print(std::ostream&, const bisection::BisectionResult&, const bisect::CommitHistory* history,
            const AskedCommits&, const Screen&);
-
-/// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
-std::string sentence_on(const bisection::TraceStep&);
-
-/// Makes a step as JSON, with its sentence.
-nlohmann::json to_json(const bisection::TraceStep&);
 
 /// Prints the trace as a numbered list, for an engineer who checks it.
 void print(std::ostream&, const std::vector<bisection::TraceStep>&, const Screen&);
