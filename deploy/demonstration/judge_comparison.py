@@ -34,9 +34,10 @@ def is_leak(incident: dict[str, Any]) -> bool:
 def blamed(incident: dict[str, Any]) -> list[str | None]:
     """The commits that the incident names as culprits; more than one in a set counts as not
     named."""
-    result = incident["bisection_result"] or {"culprits": []}
-    sets = [culprit["commits"] for culprit in result["culprits"]]
-    return [commits[0] for commits in sets if len(commits) == 1] if sets else [None]
+    sets = [culprit["commits"] for culprit in incident.get("culprits", [])]
+    return (
+        [commits[0] for commits in sets if len(commits) == 1] if sets else [incident.get("culprit")]
+    )
 
 
 def name_of(truth: dict[str, Any], sha: str | None) -> str:

@@ -139,10 +139,8 @@ class Comparison(unittest.TestCase):
         found = {incident["kind"]: incident for incident in comparison["incidents"]}
         self.assertEqual(set(found), {"regression", "leak"}, done.stdout)
         culprits = self.truth["culprits"]
-        for kind, planted in (("regression", "time"), ("leak", "memory")):
-            named = found[kind]["bisection_result"]["culprits"]
-            commits = [culprit["commits"] for culprit in named]
-            self.assertEqual(commits, [[culprits[planted]["sha"]]], done.stdout)
+        self.assertEqual(found["regression"]["culprit"], culprits["time"]["sha"], done.stdout)
+        self.assertEqual(found["leak"]["culprit"], culprits["memory"]["sha"], done.stdout)
 
     def test_2_asking_again_does_nothing_and_says_so(self) -> None:
         again = self.command("nightly")
@@ -184,8 +182,7 @@ class Comparison(unittest.TestCase):
         done = self.command(*arguments)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("which was interrupted", done.stderr)
-        (culprit,) = json.loads(done.stdout)["culprits"]
-        self.assertEqual(culprit["commits"], [suspect])
+        self.assertEqual(json.loads(done.stdout)["culprit"], suspect)
 
     def test_5_the_daemon_answers_takes_work_with_a_token_and_stops_when_told(self) -> None:
         daemon = subprocess.Popen(

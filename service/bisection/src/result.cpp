@@ -90,18 +90,34 @@ std::optional<std::string> BisectionResult::culprit() const {
 }
 
 std::string to_json(const BisectionResult& result) {
+  auto candidates = result.suspects;
+  double confidence = result.suspects_confidence;
+  auto effects = result.ends;
+  std::string verified;
+  if (const auto* leading = result.leading()) {
+    candidates = leading->commits;
+    confidence = leading->confidence;
+    effects = leading->effects;
+    verified = leading->verified;
+  }
+  const auto culprit = result.culprit();
   return json{{"outcome", to_string(result.outcome)},
+              {"culprit", culprit ? json(*culprit) : json(nullptr)},
+              {"candidates", candidates},
+              {"confidence", confidence},
+              {"effects", effects},
+              {"builds", result.builds},
+              {"made_elsewhere", result.made_elsewhere},
+              {"runs", result.runs},
+              {"skipped", result.skipped},
+              {"verified", verified},
+              {"reason", result.reason},
               {"culprits", result.culprits},
               {"suspects", result.suspects},
               {"suspects_confidence", result.suspects_confidence},
               {"ends", result.ends},
               {"commits", result.commits},
-              {"folded", result.folded},
-              {"builds", result.builds},
-              {"made_elsewhere", result.made_elsewhere},
-              {"runs", result.runs},
-              {"skipped", result.skipped},
-              {"reason", result.reason}}
+              {"folded", result.folded}}
       .dump();
 }
 

@@ -36,10 +36,13 @@ Result<FoundCause> result_of(storage::Database& database, const IncidentRow& inc
 
 Result<json> incident_json(storage::Database& database, const IncidentRow& incident) {
   auto object = report::json_of(incident);
-  object["bisection_result"] = nullptr;
   if (!incident.bisection) return object;
   TW_TRY(const auto bisection, storage::BisectionStore(database).get(*incident.bisection));
-  object["bisection_result"] = report::result_of(bisection);
+  const auto result = report::result_of(bisection);
+  for (const auto& [name, value] : result.items()) {
+    // The incident's own effects are the comparison's; those of the bisection stand beside them.
+    object[name == "effects" ? "culprit_effects" : name] = value;
+  }
   return object;
 }
 
@@ -142,7 +145,10 @@ Result<json> to_json(storage::Database& database, const ComparisonFacts& facts) 
   const auto& row = facts.comparison;
   TW_TRY(auto object, report::json_of(database, row));
   if (!is_end(row.state)) object["result"] = facts.stage;
-  object.update({{"summary", facts.remarks},
+  object.erase("candidate");
+  object.update({{"nightly", facts.candidate.name},
+                 {"baseline", row.baseline ? json(facts.baseline.name) : json(nullptr)},
+                 {"summary", facts.remarks},
                  {"confidence", facts.confidence},
                  {"runs", facts.runs},
                  {"builds", facts.builds},

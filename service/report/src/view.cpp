@@ -133,10 +133,6 @@ json json_of(const storage::BisectionRow& row) {
 json result_of(const storage::BisectionRow& row) {
   auto result = embedded(row.result_json);
   if (!result.is_object()) return nullptr;
-  // Results that are stored from before said of the leading culprit again what `culprits` says.
-  for (const auto* former : {"culprit", "candidates", "confidence", "effects", "verified"}) {
-    result.erase(former);
-  }
   result.emplace("made_elsewhere", 0);
   return result;
 }

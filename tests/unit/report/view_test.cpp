@@ -78,21 +78,6 @@ TEST_CASE("a configuration is written with the variant that differs from the def
   CHECK(configuration_text(benchmark) == "cuda-infer bf16");
 }
 
-TEST_CASE("what a bisection ended with is shown in one form, whenever it was stored") {
-  storage::BisectionRow row;
-  row.result_json =
-      R"({"culprit": "c1", "candidates": ["c1"], "confidence": 0.99, "effects": [], "verified": "",
-          "culprits": [{"commits": ["c1"]}], "runs": 40})";
-  const auto shown = nlohmann::json::parse(
-      R"({"culprits": [{"commits": ["c1"]}], "made_elsewhere": 0, "runs": 40})");
-  CHECK(result_of(row) == shown);
-  CHECK(json_of(row).at("result") == shown);
-  row.result_json = shown.dump();
-  CHECK(result_of(row) == shown);
-  row.result_json = "[]";
-  CHECK(result_of(row).is_null());
-}
-
 TEST_CASE("a bisection keeps the paths of this machine to itself") {
   storage::BisectionRow row;
   row.spec_json = R"({"base_folder": "/builds/secret"})";

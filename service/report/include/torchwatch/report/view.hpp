@@ -48,8 +48,7 @@ nlohmann::json json_of(const storage::IncidentRow&);
 /// paths of this machine.
 nlohmann::json json_of(const storage::BisectionRow&);
 
-/// Makes what a bisection ended with, in the one form that is shown whenever it was stored; null
-/// before its end and where it is damaged.
+/// Makes what a bisection ended with; null before its end and where it is damaged.
 nlohmann::json result_of(const storage::BisectionRow&);
 
 /// Makes a request's members: what was asked, by whom, what came of it, what it waits for. Errors:
