@@ -95,6 +95,12 @@ Result<terminal::FoundIncident> found_incident(storage::Database& database,
 
 }  // namespace
 
+Result<std::string> name_of_build(storage::Database& database, std::optional<storage::Id> build) {
+  if (!build) return std::string();
+  TW_TRY(auto row, storage::BuildStore(database).get(*build));
+  return std::move(row.name);
+}
+
 std::optional<bisect::CommitHistory> history_of(const config::Config& config) {
   if (config.source.repository.empty()) return std::nullopt;
   auto history = bisect::CommitHistory::open(repository_folder(config));

@@ -12,7 +12,6 @@
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::commands {
@@ -36,7 +35,6 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   const auto at_work = comparison_at_work(config);
-  storage::BuildStore builds(*database);
   const auto fits = [&](const ComparisonRow& row) {
     if (!admits(options.purpose, to_string(row.purpose))) return false;
     if (admits(options.state, to_string(row.state))) return true;
@@ -54,20 +52,15 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "result", .fit = Fit::whole},
                                {.heading = "remark", .least = kRemarkMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    TW_TRY(const auto candidate, builds.get(row.candidate));
-    std::string baseline;
-    if (row.baseline) {
-      TW_TRY(const auto build, builds.get(*row.baseline));
-      baseline = build.name;
-    }
+    TW_TRY(const auto candidate, name_of_build(*database, row.candidate));
+    TW_TRY(const auto baseline, name_of_build(*database, row.baseline));
     TW_TRY(const auto remark, remark_on(*database, row));
     TW_TRY(const auto result, report::result_word(*database, row, at_work));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     std::string(to_string(row.purpose)), candidate.name, baseline, result,
-                     remark});
+                     std::string(to_string(row.purpose)), candidate, baseline, result, remark});
     items.json.push_back({{"id", row.id},
                           {"purpose", to_string(row.purpose)},
-                          {"candidate", candidate.name},
+                          {"candidate", candidate},
                           {"baseline", report::text_or_null(baseline)},
                           {"state", to_string(row.state)},
                           {"result", result},

@@ -9,10 +9,10 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
@@ -64,14 +64,10 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   TW_TRY(facts.row, incidents.get(id));
   TW_TRY(facts.messages, incidents.outbox_of(id));
   TW_TRY(const auto comparison, storage::ComparisonStore(database).get(facts.row.comparison));
-  storage::BuildStore builds(database);
-  TW_TRY(const auto candidate, builds.get(comparison.candidate));
-  facts.candidate = candidate.name;
-  if (comparison.baseline) {
-    TW_TRY(const auto baseline, builds.get(*comparison.baseline));
-    facts.baseline = baseline.name;
-  }
+  TW_TRY(facts.candidate, name_of_build(database, comparison.candidate));
+  TW_TRY(facts.baseline, name_of_build(database, comparison.baseline));
   TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
+  TW_TRY(facts.rechecks, report::rechecks_of(database, facts.row));
   TW_TRY_VOID(add_bisection(database, shown));
   facts.reproduce =
       report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
@@ -85,8 +81,8 @@ json json_of(const Shown& shown) {
   object["baseline"] = report::text_or_null(facts.baseline);
   object["candidate"] = facts.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
-  object["decisions"] = json::array();
-  for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
+  object["decisions"] = report::json_list(facts.row.decisions);
+  object["rechecks"] = report::json_list(facts.rechecks);
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = json::array();

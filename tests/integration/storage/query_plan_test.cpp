@@ -137,6 +137,8 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.nightlies_before(comparison.id, 10));
     REQUIRE(comparison_store.nightlies_until(comparison.id));
     REQUIRE(comparison_store.nightly_of(comparison.candidate));
+    REQUIRE(comparison_store.recheck_of(1, comparison.candidate));
+    REQUIRE(comparison_store.rechecks_of(1, 10));
     REQUIRE(comparison_store.self_tests());
     REQUIRE(comparison_store.cancel(comparison.id, "by hand", 1));
     REQUIRE(comparison_store.retry(comparison.id));

@@ -14,6 +14,9 @@ namespace torchwatch::commands {
 /// Opens the configured repository, for the subjects of commits; nothing where there is none.
 std::optional<bisect::CommitHistory> history_of(const config::Config&);
 
+/// Returns a build's name; empty without a build.
+Result<std::string> name_of_build(storage::Database&, std::optional<storage::Id>);
+
 /// Reads everything that is printed of a comparison. `history`: for subjects; may be null.
 Result<terminal::ComparisonFacts> gather(storage::Database&, const config::Config&,
                                          const bisect::CommitHistory* history,

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -21,6 +22,10 @@ nlohmann::json json_of(const Series&);
 /// of the runs), their spreads, "runs", "reason".
 nlohmann::json json_of(const storage::VerdictRow&);
 
+/// Makes an effect's members: those of its series, "ratio", "interval", "baseline_value" and
+/// "candidate_value".
+nlohmann::json json_of(const storage::IncidentSeriesRow&);
+
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
 nlohmann::json json_of(const storage::IncidentRow&);
 
@@ -31,6 +36,14 @@ nlohmann::json json_of(const storage::BisectionRow&);
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);
 nlohmann::json json_of(const storage::DecisionRow&);
+
+/// Makes a list of the rows' JSON; empty where there are none.
+template <typename Row>
+nlohmann::json json_list(const std::vector<Row>& rows) {
+  auto list = nlohmann::json::array();
+  for (const auto& row : rows) list.push_back(json_of(row));
+  return list;
+}
 
 /// Returns who asked for work: a user's name, or a token's; empty where it is not known.
 std::string name_of(const storage::Asker&);
