@@ -1,6 +1,7 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/plan.hpp"
@@ -61,24 +62,42 @@ void add_commands(report::IncidentFacts& facts) {
   facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst);
 }
 
-/// The facts of a run of the pass that found the incident: what a memory run had does not explain a
-/// time. What the builds consist of stands elsewhere.
-Result<std::map<std::string, std::string>> machine_facts(comparison::Services& services,
-                                                         storage::Id comparison, Pass pass) {
+report::Disturbance disturbance_of(const storage::Disturbance& found,
+                                   const std::map<std::string, std::string>& facts) {
+  report::Disturbance disturbance{.runs = found.runs,
+                                  .load_least = found.load_least,
+                                  .load_most = found.load_most,
+                                  .stolen = std::nullopt,
+                                  .is_virtual = found.is_virtual};
+  const auto cpus = facts.find("cpus");
+  const auto count = cpus == facts.end() ? 0 : std::atoi(cpus->second.c_str());
+  if (count > 0 && found.seconds > 0) {
+    disturbance.stolen = found.stolen_seconds / (found.seconds * count);
+  }
+  return disturbance;
+}
+
+/// Adds the facts of a run of the pass that found the incident, and what the machine did beside its
+/// runs: what a memory run had does not explain a time. What the builds consist of stands
+/// elsewhere.
+Status add_machine(comparison::Services& services, storage::Id comparison, Pass pass,
+                   report::IncidentFacts& to) {
   storage::RunStore runs(services.database);
-  TW_TRY(const auto rows, runs.runs_of({storage::OwnerKind::comparison, comparison}));
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison};
+  TW_TRY(const auto rows, runs.runs_of(owner));
   const storage::RunRow* chosen = nullptr;
   for (const auto& row : rows) {
     if (row.environment_digest.empty()) continue;
     if (chosen == nullptr || (chosen->pass != pass && row.pass == pass)) chosen = &row;
   }
-  std::map<std::string, std::string> facts;
-  if (chosen == nullptr) return facts;
+  if (chosen == nullptr) return {};
   TW_TRY(const auto environment, runs.environment(chosen->environment_digest));
   for (const auto& [name, value] : environment.facts) {
-    if (!name.starts_with("build.")) facts[name] = value;
+    if (!name.starts_with("build.")) to.machine[name] = value;
   }
-  return facts;
+  TW_TRY(const auto found, runs.disturbance_of(owner, chosen->pass));
+  to.disturbance = disturbance_of(found, environment.facts);
+  return {};
 }
 
 report::Unaffected unaffected_of(const report::IncidentFacts& facts,
@@ -218,8 +237,8 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
     if (incident.kind == IncidentKind::lost && facts.reason.empty()) facts.reason = verdict->reason;
   }
   const auto* worst = worst_series(facts);
-  TW_TRY(facts.machine, machine_facts(services, comparison.id,
-                                      worst == nullptr ? Pass::timing : pass_of(worst->metric)));
+  const auto pass = worst == nullptr ? Pass::timing : pass_of(worst->metric);
+  TW_TRY_VOID(add_machine(services, comparison.id, pass, facts));
   facts.unaffected = unaffected_of(facts, verdicts);
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));

@@ -80,13 +80,23 @@ std::string whole_lines(std::string text, std::size_t bytes_max) {
   return text += kNote;
 }
 
+/// "Beside 24 runs of this pass: load 0.6 to 2.1, ..." Whether somebody else used the machine.
+std::string disturbance_text(const Disturbance& found) {
+  if (found.runs == 0) return "";
+  auto text = fmt::format("Beside {} of this pass: load {:.1f} to {:.1f}, to which they add",
+                          figures::count(static_cast<std::size_t>(found.runs), "run"),
+                          found.load_least, found.load_most);
+  if (found.stolen) text += "; steal " + figures::share(*found.stolen) + " of the time";
+  return text + (found.is_virtual ? ". It is a virtual machine.\n\n" : ".\n\n");
+}
+
 std::string machine_section(const IncidentFacts& facts) {
   if (facts.machine.empty()) return "";
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : facts.machine) {
     rows.push_back({code_cell(name, 60), code_cell(value, 160)});
   }
-  return "\n<details><summary>Machine</summary>\n\n" +
+  return "\n<details><summary>Machine</summary>\n\n" + disturbance_text(facts.disturbance) +
          whole_lines(table({"fact", "value"}, rows, kMachineFactsMax), kMachineBytesMax) +
          "\n</details>\n";
 }

@@ -193,6 +193,7 @@ struct FullDatabase : FreshStores {
 
   static void call_run_queries(RunStore& runs, const ComparisonRow& comparison) {
     const Owner owner{OwnerKind::comparison, comparison.id};
+    REQUIRE(runs.disturbance_of(owner, Pass::timing));
     REQUIRE(runs.issue(order_of(comparison, "late"), "late", 1));
     REQUIRE(runs.record({{"late", AttemptFailure{"r", "o"}}}, 1));
     REQUIRE(runs.abandon_leftovers(1));

@@ -86,6 +86,16 @@ TEST_CASE("the comments on recurrence and recovery read as accepted") {
   require_golden("comment_recovery.md", recovery_comment(slower_comparison()));
 }
 
+TEST_CASE("an issue says of the machine only what the runs stated") {
+  auto facts = leaking_comparison();
+  facts.disturbance.stolen.reset();
+  facts.disturbance.is_virtual = false;
+  CHECK_THAT(issue_body(facts),
+             Contains("load 0.6 to 2.1, to which they add.\n") && !Contains("virtual"));
+  facts.disturbance.runs = 0;
+  CHECK_THAT(issue_body(facts), !Contains("Beside"));
+}
+
 TEST_CASE("a title says what got worse, how much, since when and by which commit") {
   CHECK(incident_title(slower_comparison()) ==
         "[perf] 5d1c1c3f0a9e: +15.2 % time, 2 workloads (cpu-train), 2.14.0.dev20260817");
