@@ -109,13 +109,16 @@ Status report_disputes(comparison::Services& services) {
   return {};
 }
 
-/// Whether nothing else carries the bisection out: its incident's comparison has ended.
+/// Whether nothing else carries the bisection out: its incident's comparison has ended. The first
+/// search of one that was cancelled waits for the comparison to be made due again.
 Result<bool> is_second_search(comparison::Services& services, const BisectionRow& row) {
   if (!row.incident) return false;
   TW_TRY(const auto incident, storage::IncidentStore(services.database).get(*row.incident));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(services.database).get(incident.comparison));
-  return is_end(comparison.state);
+  if (comparison.state != storage::ComparisonState::cancelled) return is_end(comparison.state);
+  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
+  return spec.dispute.has_value();
 }
 
 Status end_unsearched(comparison::Services& services, storage::Id id, const std::string& reason) {
@@ -125,6 +128,10 @@ Status end_unsearched(comparison::Services& services, storage::Id id, const std:
   result.outcome = bisection::BisectionOutcome::faulted;
   result.reason = reason;
   return store.end(row, to_json(result), services.clock.wall_now());
+}
+
+void interrupt(comparison::Services& services, const storage::ItemKey& item) {
+  if (services.interrupts != nullptr) services.interrupts->interrupt(item);
 }
 
 /// Ends or puts off a bisection of which cannot be said whether anything else carries it out.
@@ -172,8 +179,17 @@ Result<Retest> retest_incident(comparison::Services& services, storage::Id id) {
   return Retest{std::move(opened), true};
 }
 
+Status cancel_comparison(comparison::Services& services, storage::Id id) {
+  TW_TRY(const auto row, storage::ComparisonStore(services.database)
+                             .cancel(id, "by a person", services.clock.wall_now()));
+  interrupt(services, key_of(row));
+  return {};
+}
+
 Status cancel_bisection(comparison::Services& services, storage::Id id) {
-  return end_unsearched(services, id, "cancelled by a person");
+  TW_TRY_VOID(end_unsearched(services, id, "cancelled by a person"));
+  interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
+  return {};
 }
 
 Result<bool> attend_second_searches(comparison::Services& services, Retry retry,

@@ -110,6 +110,10 @@ Api::Api(events::FeedLimits limits)
        },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
        [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
+       [this](Id id) -> Status {
+         TW_TRY_VOID(ComparisonStore(*database).cancel(id, "by a person", clock.wall_now()));
+         return {};
+       },
        [](Id) { return Status(); },
        [this](RequestKind, const nlohmann::json&, bool) {
          return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));

@@ -36,6 +36,7 @@ struct Backend {
       dispute_incident = {};
   /// Returns the comparison that is due, and whether it was opened for this.
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
+  std::function<Status(storage::Id comparison)> cancel_comparison = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
   std::function<Status(storage::RequestKind, const nlohmann::json& body, bool is_local)>
