@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "login.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
-#include "torchwatch/report/login.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -30,7 +30,7 @@ report::CommitFacts commit_facts(const comparison::Services& services, const std
   if (!commit) return facts;
   facts.subject = commit->subject;
   facts.author = commit->author_name;
-  facts.login = report::login_of(commit->author_email);
+  facts.login = login_of(commit->author_email);
   facts.author_date = platform::iso_utc(commit->author_time * 1000);
   facts.changed_paths = commit->changed_paths;
   return facts;
