@@ -54,6 +54,11 @@ void add_commands(report::IncidentFacts& facts) {
   if (worst == nullptr) return;
   facts.reproduce = report::compare_command(facts.baseline.name, facts.candidate.name,
                                             worst->benchmark, facts.preset);
+  const auto threads = facts.machine.find("threads");
+  if (worst->metric == Metric::time) {
+    facts.torchbench = report::torchbench_command(
+        worst->benchmark, threads == facts.machine.end() ? "" : threads->second);
+  }
   if (!facts.bisection) return;
   const auto& culprits = facts.bisection->culprits;
   const auto named = std::ranges::find(culprits, std::size_t{1},

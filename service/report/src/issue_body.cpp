@@ -101,6 +101,25 @@ std::string machine_section(const IncidentFacts& facts) {
          "\n</details>\n";
 }
 
+std::string suspect_part(const IncidentFacts& facts) {
+  if (facts.test_suspect.empty()) return "";
+  std::string text =
+      "\nBuild the commit and its parent, and compare them. The configuration needs `[source]`, a "
+      "clone of PyTorch, and a `[build] recipe`";
+  if (facts.preset) text += "; `[suite] preset` was " + code(std::string(to_string(*facts.preset)));
+  return text + ":\n\n" + code_block(facts.test_suspect, "sh");
+}
+
+std::string torchbench_part(const IncidentFacts& facts) {
+  if (facts.torchbench.empty()) return "";
+  return "\nWithout torchwatch: with PyTorch of each build, in a clone of "
+         "`https://github.com/pytorch/benchmark` (commit 73871abc has all originals) after its "
+         "`python3 install.py`:\n\n" +
+         code_block(facts.torchbench, "sh") +
+         "\nThat is the original, in Python and with TorchBench's own sizes: its times differ from "
+         "those above.\n";
+}
+
 std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce.empty()) return "";
   std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes";
@@ -108,10 +127,9 @@ std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce_seconds > 0) {
     text += "; the runs took " + figures::duration(facts.reproduce_seconds) + " here";
   }
-  text += ":\n\n" + code_block(facts.reproduce, "sh");
-  if (facts.test_suspect.empty()) return text;
-  return text + "\nBuild the commit and its parent, and compare them (where `[source]` and " +
-         "`[build] recipe` are configured):\n\n" + code_block(facts.test_suspect, "sh");
+  return text + ":\n\n" + code_block(facts.reproduce, "sh") +
+         "\ntorchwatch's README says how to install it: `deploy/quickstart`.\n" +
+         suspect_part(facts) + torchbench_part(facts);
 }
 
 std::string unaffected_section(const IncidentFacts& facts) {

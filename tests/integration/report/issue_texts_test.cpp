@@ -236,6 +236,14 @@ TEST_CASE("an issue says what the machine did beside the runs that found it") {
                             "0.4 % of the time. It is a virtual machine.\n\n| fact | value |"));
 }
 
+TEST_CASE("an issue about a time says how to time the original without torchwatch") {
+  StoredDay day;
+  day.environment.facts = {{"threads", "1"}};
+  day.add_pair(kResnet, 2'000'000, 2'300'000);
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt);
+  CHECK(facts.torchbench == "OMP_NUM_THREADS=1 python3 run.py resnet18 -d cpu -t train");
+}
+
 TEST_CASE("damaged samples keep no issue back, which lacks its history then") {
   StoredDay day;
   day.add_pair(kResnet, 2'000'000, 2'300'000);
@@ -296,6 +304,7 @@ TEST_CASE("the commands that reproduce an incident keep its variant and are unde
   CHECK(facts.test_suspect == "torchwatch bisect --suspect " + day.sha(1) +
                                   " --workload resnet18 --configuration cpu-train --variant "
                                   "bf16,batch=8,threads=2 --metric time");
+  CHECK(facts.torchbench.empty());
   for (const auto& command : {facts.reproduce, facts.test_suspect}) {
     CHECK_THAT(error_of(command + " --no-such-option"), Contains("--no-such-option"));
     const auto understood = error_of(command);

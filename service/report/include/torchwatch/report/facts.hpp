@@ -116,6 +116,7 @@ struct IncidentFacts {
   std::optional<BisectionFacts> bisection;
   std::string reproduce;     ///< the command that repeats the comparison of the two builds
   std::string test_suspect;  ///< the command that measures the culprit against its parent
+  std::string torchbench;    ///< the command that times the original; empty where there is none
   std::int64_t id = 0;       ///< the incident's; 0: it has none
   std::optional<Preset> preset;
   std::string commits_address;  ///< where commits are linked; empty: they are not
