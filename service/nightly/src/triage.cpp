@@ -109,16 +109,13 @@ Status report_disputes(comparison::Services& services) {
   return {};
 }
 
-/// Whether nothing else carries the bisection out: its incident's comparison has ended. The first
-/// search of one that was cancelled waits for the comparison to be made due again.
+/// Whether nothing else carries the bisection out: its incident's comparison has ended.
 Result<bool> is_second_search(comparison::Services& services, const BisectionRow& row) {
   if (!row.incident) return false;
   TW_TRY(const auto incident, storage::IncidentStore(services.database).get(*row.incident));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(services.database).get(incident.comparison));
-  if (comparison.state != storage::ComparisonState::cancelled) return is_end(comparison.state);
-  TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
-  return spec.dispute.has_value();
+  return is_end(comparison.state);
 }
 
 Status end_unsearched(comparison::Services& services, storage::Id id, const std::string& reason) {

@@ -221,12 +221,16 @@ TEST_CASE("the search of a cancelled comparison stops at once, and continues whe
   due.executor.before_run(1, cancel);
   CHECK(due.carry_out().state == ComparisonState::cancelled);
   const auto runs = due.executor.runs();
-  CHECK_FALSE(bisections.unfinished().value().empty());
+  CHECK(bisections.unfinished().value().empty());
+  CHECK(bisections.list(1).value().front().state == storage::BisectionState::open);
   CHECK_FALSE(nightly::attend_second_searches(due.services, Retry::now, {}).value());
   CHECK(due.executor.runs() == runs);
   REQUIRE(storage::ComparisonStore(due.services.database).retry(id));
   CHECK(due.carry_out().state == ComparisonState::reported);
-  CHECK(bisections.unfinished().value().empty());
+  const auto all = bisections.list(100).value();
+  for (const auto& row : all) {
+    CHECK(row.state == storage::BisectionState::ended);
+  }
   CHECK(due.services.database.check_invariants().value().empty());
 }
 
