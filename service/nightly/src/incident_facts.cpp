@@ -1,7 +1,7 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 
 #include "login.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -75,7 +75,10 @@ report::Disturbance disturbance_of(const storage::Disturbance& found,
                                   .stolen = std::nullopt,
                                   .is_virtual = found.is_virtual};
   const auto cpus = facts.find("cpus");
-  const auto count = cpus == facts.end() ? 0 : std::atoi(cpus->second.c_str());
+  if (cpus == facts.end()) return disturbance;
+  const auto& digits = cpus->second;
+  int count = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (count > 0 && found.seconds > 0) {
     disturbance.stolen = found.stolen_seconds / (found.seconds * count);
   }
