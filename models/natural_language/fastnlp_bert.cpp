@@ -350,7 +350,7 @@ class FastNlpBertWorkload final : public NetworkWorkload {
 TORCHWATCH_DEFINE(fastNLP_Bert) {
   return {
       .domain = "natural language",
-      .task = "other",
+      .task = "question answering",
       .paper = {.train = 6, .infer = 1},
       .small = {.train = 1, .infer = 1},
       .cut = "texts of 25 words, questions of 6, vocabulary 3,000, width 192, hidden 768; batch 1",

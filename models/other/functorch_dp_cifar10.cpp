@@ -54,7 +54,7 @@ class FunctorchDpCifar10Workload final : public PrivateClassifier {
 
 TORCHWATCH_DEFINE(functorch_dp_cifar10) {
   return {.domain = "other",
-          .task = "other",
+          .task = "differentially private training",
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .no_autocast = "oneDNN has no 16-bit convolution with that number of groups",

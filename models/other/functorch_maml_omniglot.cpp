@@ -131,7 +131,7 @@ class FunctorchMamlOmniglotWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(functorch_maml_omniglot) {
   return {.domain = "other",
-          .task = "other",
+          .task = "meta-learning",
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,

@@ -104,7 +104,7 @@ class LennardJonesWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(lennard_jones) {
   return {.domain = "other",
-          .task = "other",
+          .task = "molecular potential",
           .paper = {.train = 1000, .infer = 1000},
           .small = {.train = 1000, .infer = 1000},
           .build = build_as<LennardJonesWorkload>};

@@ -161,7 +161,7 @@ class MamlWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(maml) {
   return {.domain = "other",
-          .task = "other",
+          .task = "meta-learning",
           .paper = {.infer = 1},
           .small = {.infer = 1},
           .batch_rule = BatchRule::fixed,

@@ -119,7 +119,7 @@ class MamlOmniglotWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(maml_omniglot) {
   return {.domain = "other",
-          .task = "other",
+          .task = "meta-learning",
           .paper = {.train = 5, .infer = 5},
           .small = {.train = 5, .infer = 5},
           .batch_rule = BatchRule::fixed,

@@ -160,7 +160,7 @@ class MocoWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(moco) {
   return {.domain = "other",
-          .task = "other",
+          .task = "self-supervised learning",
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, first stage 16 channels, queue of 3,200, batch 4",

@@ -249,7 +249,7 @@ class NeuralGrammarWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(pytorch_struct) {
   return {.domain = "other",
-          .task = "other",
+          .task = "grammar induction",
           .paper = {.train = 200},
           .small = {.train = 40},
           .refusals = {.infer = "the original has no evaluation"},

@@ -44,7 +44,7 @@ class OpacusCifar10Workload final : public PrivateClassifier {
 
 TORCHWATCH_DEFINE(opacus_cifar10) {
   return {.domain = "other",
-          .task = "other",
+          .task = "differentially private training",
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .cut = "first stage 32 channels, batch 4",

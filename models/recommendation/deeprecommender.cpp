@@ -89,7 +89,7 @@ class DeepRecommenderWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(nvidia_deeprecommender) {
   return {.domain = "recommendation",
-          .task = "recommendation",
+          .task = "rating prediction",
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 32, .infer = 32},
           .build = build_as<DeepRecommenderWorkload>};

@@ -157,7 +157,7 @@ class DlrmWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(dlrm) {
   return {.domain = "recommendation",
-          .task = "recommendation",
+          .task = "click prediction",
           .paper = {.train = 2048, .infer = 2048},
           .small = {.train = 128, .infer = 128},
           .build = build_as<DlrmWorkload>};

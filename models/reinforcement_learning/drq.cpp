@@ -354,7 +354,7 @@ class DrqWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(drq) {
   return {.domain = "reinforcement learning",
-          .task = "reinforcement learning",
+          .task = "continuous control",
           .paper = {.train = 1, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,

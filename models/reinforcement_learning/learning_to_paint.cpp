@@ -197,7 +197,7 @@ class LearningToPaintWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(LearningToPaint) {
   return {.domain = "reinforcement learning",
-          .task = "reinforcement learning",
+          .task = "stroke-based painting",
           .paper = {.train = 96, .infer = 96},
           .small = {.train = 2, .infer = 1},
           .cut = "batch 2 / 1, 2 episodes of 2 steps, 16 pictures, a memory of 4",

@@ -265,7 +265,7 @@ class SoftActorCriticWorkload final : public NetworkWorkload {
 
 TORCHWATCH_DEFINE(soft_actor_critic) {
   return {.domain = "reinforcement learning",
-          .task = "reinforcement learning",
+          .task = "continuous control",
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 256, .infer = 256},
           .batch_rule = BatchRule::fixed,

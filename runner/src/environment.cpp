@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -14,6 +15,8 @@
 
 namespace torchwatch::runner {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -30,6 +33,15 @@ std::string cpu_model() {
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
+}
+
+/// Whether the processor says that a hypervisor is below; false where it says nothing of it.
+bool is_virtual() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("flags")) return line.find(" hypervisor") != std::string::npos;
+  }
+  return false;
 }
 
 std::string kernel() {
@@ -93,6 +105,7 @@ KernelCounters read_kernel_counters() {
           .involuntary_switches = usage.ru_nivcsw,
           .voluntary_switches = usage.ru_nvcsw,
           .cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
+          .wall_ns = std::chrono::steady_clock::now().time_since_epoch() / 1ns,
           .steal_ticks = steal_ticks()};
 }
 
@@ -105,8 +118,10 @@ std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
           {"involuntary_switches", after.involuntary_switches - before.involuntary_switches},
           {"voluntary_switches", after.voluntary_switches - before.voluntary_switches},
           {"cpu_ns", after.cpu_ns - before.cpu_ns},
+          {"wall_ns", after.wall_ns - before.wall_ns},
           {"steal_ticks", after.steal_ticks - before.steal_ticks},
-          {"load1_milli", std::llround(load * 1000)}};
+          {"load1_milli", std::llround(load * 1000)},
+          {"is_virtual", is_virtual() ? 1 : 0}};
 }
 
 }  // namespace torchwatch::runner

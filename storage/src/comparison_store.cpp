@@ -281,6 +281,16 @@ Result<std::optional<ComparisonRow>> ComparisonStore::recheck_of(Id incident, Id
   });
 }
 
+Result<std::vector<ComparisonRow>> ComparisonStore::rechecks_of(Id incident, int limit) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          kSelect + "WHERE purpose = 'recheck' AND incident_id = ? "
+                                    "ORDER BY id DESC LIMIT ?",
+                          incident, limit),
+                    row_of);
+  });
+}
+
 Result<std::vector<SelfTestTally>> ComparisonStore::self_tests() {
   return read(database_, [](Connection& connection) {
     return all_rows(Query(connection,

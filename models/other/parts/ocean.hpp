@@ -71,7 +71,7 @@ inline torch::Tensor constant(float value, torch::Device device) {
 /// points.
 inline Definition ocean_definition(std::unique_ptr<Workload> (*build)(const Setup&)) {
   return {.domain = "other",
-          .task = "other",
+          .task = "ocean simulation",
           .paper = {.infer = 1'048'576},
           .small = {.infer = 32'768},
           .batch_rule = BatchRule::fixed,

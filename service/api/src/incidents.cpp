@@ -4,6 +4,7 @@
 #include "request_body.hpp"
 #include "torchwatch/http/paging.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -25,6 +26,15 @@ json message_json(const storage::OutboxRow& message, const Request& request) {
           {"tries", message.tries},
           {"title", report::text_or_null(message.title)},
           {"body", text_of(message.body, request)}};
+}
+
+/// A folder's name and the reason of an end may hold paths: strangers do not see them.
+json recheck_json(const report::Recheck& recheck, const Request& request) {
+  auto out = report::json_of(recheck);
+  if (request.is_trusted) return out;
+  out["reason"] = nullptr;
+  if (recheck.origin == storage::BuildOrigin::folder) out["candidate"] = nullptr;
+  return out;
 }
 
 /// An incident with where it is found: as JSON, as a page, as an issue.
@@ -134,8 +144,10 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   json out = incident_json(incident, backend);
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message, request));
-  out["decisions"] = json::array();
-  for (const auto& row : incident.decisions) out["decisions"].push_back(report::json_of(row));
+  out["decisions"] = report::json_list(incident.decisions);
+  TW_TRY(const auto rechecks, report::rechecks_of(backend.database, incident));
+  out["rechecks"] = json::array();
+  for (const auto& recheck : rechecks) out["rechecks"].push_back(recheck_json(recheck, request));
   return http::object_reply(out);
 }
 

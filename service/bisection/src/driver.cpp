@@ -289,9 +289,12 @@ Result<BisectionResult> run(comparison::Services& services, const storage::Bisec
 Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services,
                                                   const storage::BisectionRow& row,
                                                   std::stop_token stop) {
-  if (row.state == storage::BisectionState::ended) return row;
   storage::BisectionStore store(services.database);
-  const auto result = run(services, row, stop);
+  const comparison::InterruptibleWork work(
+      services.interrupts, {storage::ItemKind::bisection, std::to_string(row.id)}, stop);
+  TW_TRY(const auto before, store.get(row.id));
+  if (before.state == storage::BisectionState::ended) return before;
+  const auto result = run(services, row, work.stop());
   const auto ended =
       result ? store.end(row, to_json(*result), services.clock.wall_now()) : fail(result.error());
   TW_TRY(auto now, store.get(row.id));

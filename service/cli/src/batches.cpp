@@ -70,8 +70,8 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY_VOID(
       comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
-  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY(const auto choices,
          comparison::choose_batches(opened.services(), build.id, options.runs, invocation.stop));
   if (!options.out.empty()) {

@@ -59,8 +59,8 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY_VOID(
       comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
-  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 

@@ -37,11 +37,11 @@ nlohmann::json body_of(const Options& options, const comparison::Selection& sele
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
                      const Options& options, const comparison::Selection& selection) {
   auto& services = opened.services();
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto baseline,
          daemon::resolve_build(*opened.application, options.baseline, invocation.stop));
   TW_TRY(const auto candidate,
          daemon::resolve_build(*opened.application, options.candidate, invocation.stop));
-  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto comparison,
          nightly::open_requested_comparison(services, candidate.id, baseline.id, false, selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));

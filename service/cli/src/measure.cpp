@@ -77,8 +77,8 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(commands::check_selection(config, selection));
   TW_TRY_VOID(check_build(config, options.build));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY(auto figures,
          comparison::measure_alone(opened.services(), build.id, options.runs, invocation.stop));
   std::erase_if(figures, [&](const auto& figure) {

@@ -86,8 +86,8 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
 Outcome count_or_cover(const Invocation& invocation, config::Config config,
                        const Options& options) {
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
-  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
   TW_TRY(const auto counted, counted_workloads(*opened.application, build, invocation.stop));
   TW_TRY(auto suite, kits::read_suite(daemon::runner_sources(opened.services().config)));

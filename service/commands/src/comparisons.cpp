@@ -7,6 +7,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
+#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
@@ -108,10 +109,8 @@ std::string path_of(storage::Id comparison, const std::string& action) {
 }
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
-  const auto cancel = [id](comparison::Services& services) -> Status {
-    TW_TRY_VOID(storage::ComparisonStore(services.database)
-                    .cancel(id, "by a person", services.clock.wall_now()));
-    return {};
+  const auto cancel = [id](comparison::Services& services) {
+    return nightly::cancel_comparison(services, id);
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "cancel"), .without_daemon = cancel}));
   return report_done(invocation, {.kind = "comparison",

@@ -10,6 +10,7 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/issue.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -76,6 +77,7 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
     shown.baseline = report::build_of_comparison(baseline);
   }
   TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
+  TW_TRY(facts.rechecks, report::rechecks_of(database, facts.row));
   TW_TRY_VOID(add_bisection(database, shown));
   facts.reproduce =
       report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
@@ -89,8 +91,8 @@ json json_of(const Shown& shown) {
   object["baseline"] = shown.baseline;
   object["candidate"] = shown.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
-  object["decisions"] = json::array();
-  for (const auto& row : facts.row.decisions) object["decisions"].push_back(report::json_of(row));
+  object["decisions"] = report::json_list(facts.row.decisions);
+  object["rechecks"] = report::json_list(facts.rechecks);
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = bisection::to_json(facts.trace);

@@ -102,6 +102,7 @@ struct Application::Parts {
   std::optional<builds::CommitBuilder> commits;
   std::unique_ptr<channel::Channel> channel;
   std::unique_ptr<channel::Channel> releases;
+  comparison::Interrupts interrupts;
   std::optional<comparison::Services> services;
 
   Status open_database() {
@@ -111,8 +112,7 @@ struct Application::Parts {
     }
     TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
     TW_TRY(database, storage::Database::open({.path = config.storage.path}));
-    TW_TRY(const int left, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
-    (void)left;
+    TW_TRY_VOID(storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
     return {};
   }
 
@@ -236,7 +236,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                            .random = parts->random,
                            .progress = parts->progress,
                            .releases = parts->releases.get(),
-                           .source = parts->clone ? &*parts->clone : nullptr});
+                           .source = parts->clone ? &*parts->clone : nullptr,
+                           .interrupts = &parts->interrupts});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

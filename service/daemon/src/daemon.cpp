@@ -1,6 +1,7 @@
 #include "torchwatch/daemon/daemon.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "housekeeping.hpp"
@@ -178,50 +179,47 @@ health::Report Daemon::service_now() const {
 
 api::Backend Daemon::backend() {
   auto& services = application_.services();
-  return {
-      .database = services.database,
-      .clock = services.clock,
-      .random = services.random,
-      .request_arrived = [this] { wake(); },
-      .service_now = [this] { return service_now(); },
-      .decide_incident =
-          [&services](auto id, auto kind, const auto& by, const auto& reason) {
-            return nightly::decide_incident(services, id, kind, by, reason);
+  return {.database = services.database,
+          .clock = services.clock,
+          .random = services.random,
+          .request_arrived = [this] { wake(); },
+          .service_now = [this] { return service_now(); },
+          .decide_incident = std::bind_front(nightly::decide_incident, std::ref(services)),
+          .tokens_changed =
+              [this](const auto& revoked) {
+                auto reloaded = tokens_->reload();
+                if (!revoked.empty()) feed_->close_streams_of(revoked);
+                return reloaded;
+              },
+          .dispute_incident = [&services](auto id, const auto& by,
+                                          const auto& reason) -> Result<storage::Id> {
+            TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
+            return row.id;
           },
-      .tokens_changed =
-          [this](const auto& revoked) {
-            auto reloaded = tokens_->reload();
-            if (!revoked.empty()) feed_->close_streams_of(revoked);
-            return reloaded;
+          .retest_incident = [&services](auto id) -> Result<std::pair<storage::Id, bool>> {
+            TW_TRY(const auto retest, nightly::retest_incident(services, id));
+            return std::pair{retest.comparison.id, retest.is_new};
           },
-      .dispute_incident = [&services](auto id, const auto& by,
-                                      const auto& reason) -> Result<storage::Id> {
-        TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
-        return row.id;
-      },
-      .retest_incident = [&services](auto id) -> Result<std::pair<storage::Id, bool>> {
-        TW_TRY(const auto retest, nightly::retest_incident(services, id));
-        return std::pair{retest.comparison.id, retest.is_new};
-      },
-      .cancel_bisection = [&services](auto id) { return nightly::cancel_bisection(services, id); },
-      .trace_of = std::bind_front(bisection::trace_json, std::ref(services.database)),
-      .check_request =
-          [this](auto kind, const auto& body, bool is_local) {
-            return check_request(application_, kind, body, is_local);
+          .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
+          .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
+          .trace_of = std::bind_front(bisection::trace_json, std::ref(services.database)),
+          .check_request =
+              [this](auto kind, const auto& body, bool is_local) {
+                return check_request(application_, kind, body, is_local);
+              },
+          .suite = [this]() -> Result<nlohmann::json> {
+            const auto& config = application_.config();
+            TW_TRY(auto suite, kits::read_suite(runner_sources(config)));
+            kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
+            return suite;
           },
-      .suite = [this]() -> Result<nlohmann::json> {
-        const auto& config = application_.config();
-        TW_TRY(auto suite, kits::read_suite(runner_sources(config)));
-        kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
-        return suite;
-      },
-      .tidy_caches =
-          [this] {
-            housekeeping_->ask_to_tidy();
-            wake();
-          },
-      .feed = feed_.get(),
-      .issues_address = config::issues_address(application_.config())};
+          .tidy_caches =
+              [this] {
+                housekeeping_->ask_to_tidy();
+                wake();
+              },
+          .feed = feed_.get(),
+          .issues_address = config::issues_address(application_.config())};
 }
 
 /// An exception is a fault of ours. It costs one round, not the service.

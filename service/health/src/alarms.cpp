@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "torchwatch/report/alarm.hpp"
+#include "alarm_text.hpp"
 #include "torchwatch/report/issue.hpp"
 
 namespace torchwatch::health {
@@ -27,8 +27,7 @@ storage::OutboxRow message(const AlarmParts& parts, const storage::AlarmRow& ala
 
 Status end_alarm(const AlarmParts& parts, const storage::AlarmRow& alarm) {
   return storage::AlarmStore(parts.database)
-      .end(alarm, message(parts, alarm, "end", "", report::alarm_end(alarm)),
-           parts.clock.wall_now());
+      .end(alarm, message(parts, alarm, "end", "", alarm_end(alarm)), parts.clock.wall_now());
 }
 
 Status raise_alarm(const AlarmParts& parts, const MissingData& missing) {
@@ -36,8 +35,7 @@ Status raise_alarm(const AlarmParts& parts, const MissingData& missing) {
                                 .since = missing.since,
                                 .raised_at = parts.clock.wall_now(),
                                 .issue_number = {}};
-  const auto opening =
-      message(parts, alarm, "open", report::alarm_title(alarm), report::alarm_body(alarm));
+  const auto opening = message(parts, alarm, "open", alarm_title(alarm), alarm_body(alarm));
   const auto raised = storage::AlarmStore(parts.database).raise(alarm, opening);
   return raised ? Status{} : Status{fail(raised.error())};
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "torchwatch/report/alarm.hpp"
+#include "alarm_text.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
@@ -50,7 +50,7 @@ Problem problem_of(const storage::AlarmRow& row) {
   return {.source = "alarm",
           .item = std::string(to_string(row.cause)),
           .since = row.since,
-          .sentence = report::alarm_sentence(row)};
+          .sentence = alarm_sentence(row)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -54,12 +55,6 @@ comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incid
     if (std::ranges::find(plan.passes, pass) == plan.passes.end()) plan.passes.push_back(pass);
   }
   return plan;
-}
-
-bool is_gone(const Series& series, const std::vector<storage::VerdictRow>& verdicts) {
-  const auto found = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
-  return found != verdicts.end() &&
-         (found->verdict == Verdict::unchanged || found->verdict == Verdict::improved);
 }
 
 /// Opens a recheck for each open incident of an earlier nightly: the candidate compared with the
@@ -234,8 +229,7 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
   storage::IncidentStore store(services.database);
   TW_TRY(auto incident, store.get(*recheck.incident));
   TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(recheck.id));
-  const bool is_over = std::ranges::all_of(
-      incident.series, [&](const auto& each) { return is_gone(each.series, verdicts); });
+  const bool is_over = report::outcome_for(incident, verdicts) == report::RecheckOutcome::gone;
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
   TW_TRY(const bool shown_since, is_shown_since(services, incident, recheck));
   if (shown_since) return std::nullopt;

@@ -1,12 +1,13 @@
 #include "torchwatch/nightly/incident_facts.hpp"
 
 #include <algorithm>
+#include <charconv>
 
+#include "login.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
-#include "torchwatch/report/login.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -29,7 +30,7 @@ report::CommitFacts commit_facts(const comparison::Services& services, const std
   if (!commit) return facts;
   facts.subject = commit->subject;
   facts.author = commit->author_name;
-  facts.login = report::login_of(commit->author_email);
+  facts.login = login_of(commit->author_email);
   facts.author_date = platform::iso_utc(commit->author_time * 1000);
   facts.changed_paths = commit->changed_paths;
   return facts;
@@ -53,6 +54,11 @@ void add_commands(report::IncidentFacts& facts) {
   if (worst == nullptr) return;
   facts.reproduce = report::compare_command(facts.baseline.name, facts.candidate.name,
                                             worst->benchmark, facts.preset);
+  const auto threads = facts.machine.find("threads");
+  if (worst->metric == Metric::time) {
+    facts.torchbench = report::torchbench_command(
+        worst->benchmark, threads == facts.machine.end() ? "" : threads->second);
+  }
   if (!facts.bisection) return;
   const auto& culprits = facts.bisection->culprits;
   const auto named = std::ranges::find(culprits, std::size_t{1},
@@ -61,24 +67,45 @@ void add_commands(report::IncidentFacts& facts) {
   facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst);
 }
 
-/// The facts of a run of the pass that found the incident: what a memory run had does not explain a
-/// time. What the builds consist of stands elsewhere.
-Result<std::map<std::string, std::string>> machine_facts(comparison::Services& services,
-                                                         storage::Id comparison, Pass pass) {
+report::Disturbance disturbance_of(const storage::Disturbance& found,
+                                   const std::map<std::string, std::string>& facts) {
+  report::Disturbance disturbance{.runs = found.runs,
+                                  .load_least = found.load_least,
+                                  .load_most = found.load_most,
+                                  .stolen = std::nullopt,
+                                  .is_virtual = found.is_virtual};
+  const auto cpus = facts.find("cpus");
+  if (cpus == facts.end()) return disturbance;
+  const auto& digits = cpus->second;
+  int count = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (count > 0 && found.seconds > 0) {
+    disturbance.stolen = found.stolen_seconds / (found.seconds * count);
+  }
+  return disturbance;
+}
+
+/// Adds the facts of a run of the pass that found the incident, and what the machine did beside its
+/// runs: what a memory run had does not explain a time. What the builds consist of stands
+/// elsewhere.
+Status add_machine(comparison::Services& services, storage::Id comparison, Pass pass,
+                   report::IncidentFacts& to) {
   storage::RunStore runs(services.database);
-  TW_TRY(const auto rows, runs.runs_of({storage::OwnerKind::comparison, comparison}));
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison};
+  TW_TRY(const auto rows, runs.runs_of(owner));
   const storage::RunRow* chosen = nullptr;
   for (const auto& row : rows) {
     if (row.environment_digest.empty()) continue;
     if (chosen == nullptr || (chosen->pass != pass && row.pass == pass)) chosen = &row;
   }
-  std::map<std::string, std::string> facts;
-  if (chosen == nullptr) return facts;
+  if (chosen == nullptr) return {};
   TW_TRY(const auto environment, runs.environment(chosen->environment_digest));
   for (const auto& [name, value] : environment.facts) {
-    if (!name.starts_with("build.")) facts[name] = value;
+    if (!name.starts_with("build.")) to.machine[name] = value;
   }
-  return facts;
+  TW_TRY(const auto found, runs.disturbance_of(owner, chosen->pass));
+  to.disturbance = disturbance_of(found, environment.facts);
+  return {};
 }
 
 report::Unaffected unaffected_of(const report::IncidentFacts& facts,
@@ -218,8 +245,8 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
     if (incident.kind == IncidentKind::lost && facts.reason.empty()) facts.reason = verdict->reason;
   }
   const auto* worst = worst_series(facts);
-  TW_TRY(facts.machine, machine_facts(services, comparison.id,
-                                      worst == nullptr ? Pass::timing : pass_of(worst->metric)));
+  const auto pass = worst == nullptr ? Pass::timing : pass_of(worst->metric);
+  TW_TRY_VOID(add_machine(services, comparison.id, pass, facts));
   facts.unaffected = unaffected_of(facts, verdicts);
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));

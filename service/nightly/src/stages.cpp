@@ -185,11 +185,21 @@ class Stages {
 /// Returns the comparison as it is now, if a person cancelled it or made it due again while a stage
 /// was at work: what became of the stage is no fault of the comparison then. Errors: the stage's.
 Result<Comparison> changed_by_others(comparison::Services& services, const ComparisonRow& known,
-                                     const Error& error) {
-  if (consequence_of(error.code) == Consequence::stops) return fail(error);
+                                     const Error& error, bool is_interrupted) {
+  const bool is_stopped = consequence_of(error.code) == Consequence::stops;
+  const bool is_cancelled = is_interrupted && error.code == ErrorCode::cancelled;
+  if (is_stopped && !is_cancelled) return fail(error);
   TW_TRY(auto now, storage::ComparisonStore(services.database).get(known.id));
-  if (now.version == known.version) return fail(error);
+  if (now.version == known.version && !is_cancelled) return fail(error);
   return Comparison::of(std::move(now));
+}
+
+/// Reads a comparison again that somebody changed.
+Status refresh(comparison::Services& services, Comparison& comparison) {
+  TW_TRY(auto now, storage::ComparisonStore(services.database).get(comparison.row.id));
+  if (now.version == comparison.row.version) return {};
+  TW_TRY(comparison, Comparison::of(std::move(now)));
+  return {};
 }
 
 /// Says for as long as it lives which comparison is worked on.
@@ -211,15 +221,17 @@ class Announced {
 Result<ComparisonRow> carry_out_comparison(comparison::Services& services, ComparisonRow row,
                                            std::stop_token stop) {
   const Announced announced(services.progress, row.id);
-  Stages stages(services, stop);
   TW_TRY(auto comparison, Comparison::of(std::move(row)));
   while (!is_end(comparison.row.state)) {
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "the comparison was interrupted");
-    auto next = stages.next(comparison);
+    const comparison::InterruptibleWork work(services.interrupts, key_of(comparison.row), stop);
+    TW_TRY_VOID(refresh(services, comparison));
+    auto next = Stages(services, work.stop()).next(comparison);
     if (next) {
       comparison.row = *std::move(next);
     } else {
-      TW_TRY(comparison, changed_by_others(services, comparison.row, next.error()));
+      TW_TRY(comparison, changed_by_others(services, comparison.row, next.error(),
+                                           work.is_interrupted() && !stop.stop_requested()));
     }
   }
   return comparison.row;

@@ -127,6 +127,10 @@ Status end_unsearched(comparison::Services& services, storage::Id id, const std:
   return store.end(row, to_json(result), services.clock.wall_now());
 }
 
+void interrupt(comparison::Services& services, const storage::ItemKey& item) {
+  if (services.interrupts != nullptr) services.interrupts->interrupt(item);
+}
+
 /// Ends or puts off a bisection of which cannot be said whether anything else carries it out.
 Result<Attended> attend_unclear(comparison::Services& services, const BisectionRow& row,
                                 const Error& error) {
@@ -172,8 +176,17 @@ Result<Retest> retest_incident(comparison::Services& services, storage::Id id) {
   return Retest{std::move(opened), true};
 }
 
+Status cancel_comparison(comparison::Services& services, storage::Id id) {
+  TW_TRY(const auto row, storage::ComparisonStore(services.database)
+                             .cancel(id, "by a person", services.clock.wall_now()));
+  interrupt(services, key_of(row));
+  return {};
+}
+
 Status cancel_bisection(comparison::Services& services, storage::Id id) {
-  return end_unsearched(services, id, "cancelled by a person");
+  TW_TRY_VOID(end_unsearched(services, id, "cancelled by a person"));
+  interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
+  return {};
 }
 
 Result<bool> attend_second_searches(comparison::Services& services, Retry retry,

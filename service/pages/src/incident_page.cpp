@@ -4,6 +4,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -112,6 +113,19 @@ std::string decisions_section(const IncidentRow& incident) {
   return html_section("What was decided", "<ul>\n" + list + "</ul>\n");
 }
 
+/// What came of measuring the incident again. The reason of an end may name paths.
+Result<std::string> rechecks_section(const IncidentRow& incident, const View& view) {
+  TW_TRY(auto rechecks, report::rechecks_of(view.sources.database, incident));
+  if (rechecks.empty()) return std::string();
+  std::string list;
+  for (auto& recheck : rechecks) {
+    TW_TRY(recheck.candidate, name_of_build(recheck.comparison.candidate, view));
+    if (!view.is_trusted) recheck.comparison.reason.clear();
+    list += "<li>" + html_prose(report::recheck_text(recheck)) + "</li>\n";
+  }
+  return html_section("Measured again, newest first", "<ul>\n" + list + "</ul>\n");
+}
+
 Cell issue_cell(const IncidentRow& incident, const std::vector<storage::OutboxRow>& messages,
                 const View& view) {
   if (incident.issue_number) {
@@ -149,6 +163,7 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
   TW_TRY(const auto search, search_of(incident, view));
   TW_TRY(const auto effects, effects_section(incident, view));
   TW_TRY(const auto reproduce, reproduce_command(incident, comparison, view));
+  TW_TRY(const auto rechecks, rechecks_section(incident, view));
   const auto facts =
       html_facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
                   {"state", report::state_text(incident)},
@@ -161,8 +176,8 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
   const auto advice = report::advice_on(incident, names_culprit, reproduce);
   return reply_with(view, incident.title + " - torchwatch",
                     "<h1>" + html_prose(incident.title) + "</h1>\n" + facts + effects +
-                        causes_sections(incident, search, view) + decisions_section(incident) +
-                        html_section("What to do", answers(advice)) +
+                        causes_sections(incident, search, view) + rechecks +
+                        decisions_section(incident) + html_section("What to do", answers(advice)) +
                         issue_details(messages, view));
 }
 

@@ -80,15 +80,44 @@ std::string whole_lines(std::string text, std::size_t bytes_max) {
   return text += kNote;
 }
 
+/// "Beside 24 runs of this pass: load 0.6 to 2.1, ..." Whether somebody else used the machine.
+std::string disturbance_text(const Disturbance& found) {
+  if (found.runs == 0) return "";
+  auto text = fmt::format("Beside {} of this pass: load {:.1f} to {:.1f}, to which they add",
+                          figures::count(static_cast<std::size_t>(found.runs), "run"),
+                          found.load_least, found.load_most);
+  if (found.stolen) text += "; steal " + figures::share(*found.stolen) + " of the time";
+  return text + (found.is_virtual ? ". It is a virtual machine.\n\n" : ".\n\n");
+}
+
 std::string machine_section(const IncidentFacts& facts) {
   if (facts.machine.empty()) return "";
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : facts.machine) {
     rows.push_back({code_cell(name, 60), code_cell(value, 160)});
   }
-  return "\n<details><summary>Machine</summary>\n\n" +
+  return "\n<details><summary>Machine</summary>\n\n" + disturbance_text(facts.disturbance) +
          whole_lines(table({"fact", "value"}, rows, kMachineFactsMax), kMachineBytesMax) +
          "\n</details>\n";
+}
+
+std::string suspect_part(const IncidentFacts& facts) {
+  if (facts.test_suspect.empty()) return "";
+  std::string text =
+      "\nBuild the commit and its parent, and compare them. The configuration needs `[source]`, a "
+      "clone of PyTorch, and a `[build] recipe`";
+  if (facts.preset) text += "; `[suite] preset` was " + code(std::string(to_string(*facts.preset)));
+  return text + ":\n\n" + code_block(facts.test_suspect, "sh");
+}
+
+std::string torchbench_part(const IncidentFacts& facts) {
+  if (facts.torchbench.empty()) return "";
+  return "\nWithout torchwatch: with PyTorch of each build, in a clone of "
+         "`https://github.com/pytorch/benchmark` (commit 73871abc has all originals) after its "
+         "`python3 install.py`:\n\n" +
+         code_block(facts.torchbench, "sh") +
+         "\nThat is the original, in Python and with TorchBench's own sizes: its times differ from "
+         "those above.\n";
 }
 
 std::string reproduce_section(const IncidentFacts& facts) {
@@ -98,10 +127,9 @@ std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce_seconds > 0) {
     text += "; the runs took " + figures::duration(facts.reproduce_seconds) + " here";
   }
-  text += ":\n\n" + code_block(facts.reproduce, "sh");
-  if (facts.test_suspect.empty()) return text;
-  return text + "\nBuild the commit and its parent, and compare them (where `[source]` and " +
-         "`[build] recipe` are configured):\n\n" + code_block(facts.test_suspect, "sh");
+  return text + ":\n\n" + code_block(facts.reproduce, "sh") +
+         "\ntorchwatch's README says how to install it: `deploy/quickstart`.\n" +
+         suspect_part(facts) + torchbench_part(facts);
 }
 
 std::string unaffected_section(const IncidentFacts& facts) {

@@ -48,6 +48,18 @@ std::string compare_command(const std::string& baseline, const std::string& cand
   return text;
 }
 
+std::string torchbench_command(const Benchmark& benchmark, const std::string& threads) {
+  const auto& [workload, configuration, variant] = benchmark;
+  const bool is_alike = configuration.device == Device::cpu &&
+                        variant.precision == Precision::fp32 && variant.backend == Backend::eager;
+  if (!is_alike) return "";
+  const auto count = variant.threads > 0 ? std::to_string(variant.threads) : threads;
+  auto text = count.empty() ? std::string() : "OMP_NUM_THREADS=" + count + " ";
+  text += "python3 run.py" + argument(workload) + " -d cpu -t " +
+          (configuration.mode == Mode::train ? "train" : "eval");
+  return variant.batch > 0 ? text + " --bs " + std::to_string(variant.batch) : text;
+}
+
 std::string reproduce_command(const storage::IncidentRow& incident, const std::string& baseline,
                               const std::string& candidate, const std::string& plan_json) {
   if (incident.series.empty()) return "";

@@ -102,16 +102,18 @@ Result<json> json_of(storage::Database& database, const storage::ComparisonRow& 
   return object;
 }
 
+json json_of(const storage::IncidentSeriesRow& row) {
+  return measured(row);
+}
+
 json json_of(const storage::IncidentRow& row) {
-  auto effects = json::array();
-  for (const auto& effect : row.series) effects.push_back(measured(effect));
   return {{"id", row.id},
           {"comparison", row.comparison},
           {"key", row.key},
           {"kind", to_string(row.kind)},
           {"state", to_string(row.state)},
           {"title", row.title},
-          {"effects", std::move(effects)},
+          {"effects", json_list(row.series)},
           {"bisection", or_null(row.bisection)},
           {"issue_number", or_null(row.issue_number)},
           {"acceptance", json_of(row.acceptance)},

@@ -83,6 +83,15 @@ void print_cause(std::ostream& out, const IncidentFacts& facts,
   out << wrapped("Issue: " + report::issue_text(facts.messages) + ".", screen.columns, 2);
 }
 
+void print_rechecks(std::ostream& out, const std::vector<report::Recheck>& rechecks,
+                    const Screen& screen) {
+  if (rechecks.empty()) return;
+  out << "\nMeasured again, newest first:\n";
+  for (const auto& recheck : rechecks) {
+    out << wrapped("  " + report::recheck_text(recheck), screen.columns, 4);
+  }
+}
+
 /// The newest decision stands in the first line.
 void print_decisions(std::ostream& out, const std::vector<storage::DecisionRow>& decisions,
                      const Screen& screen) {
@@ -124,6 +133,7 @@ void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHi
     print_effects(out, facts, screen);
   }
   print_cause(out, facts, history, screen);
+  print_rechecks(out, facts.rechecks, screen);
   print_decisions(out, row.decisions, screen);
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;

@@ -126,6 +126,19 @@ RunValue history_of(Query& row) {
                   .is_thinned = row.take<int>() != 0};
 }
 
+Disturbance disturbance_in(Query& row) {
+  constexpr double kThousandth = 1e-3;
+  constexpr double kNano = 1e-9;
+  constexpr double kTick = 1e-2;  // of /proc/stat, on every processor of today
+  const auto next = [&row] { return static_cast<double>(row.take<std::int64_t>()); };
+  return Disturbance{.runs = row.take<int>(),
+                     .load_least = kThousandth * next(),
+                     .load_most = kThousandth * next(),
+                     .seconds = kNano * next(),
+                     .stolen_seconds = kTick * next(),
+                     .is_virtual = row.take<int>() != 0};
+}
+
 struct BenchmarkOfRow {
   Id id = 0;
   Benchmark benchmark;
@@ -267,6 +280,25 @@ Result<double> RunStore::seconds_of(Owner owner, const Benchmark& benchmark) {
       counted_to = std::max(counted_to, to);
     }
     return static_cast<double>(total) / kMillisPerSecond;
+  });
+}
+
+Result<Disturbance> RunStore::disturbance_of(Owner owner, Pass pass) {
+  const auto fact = [](const char* name) {
+    return std::string("(SELECT value FROM covariate WHERE attempt_id = attempt.id AND name = '") +
+           name + "')";
+  };
+  return read(database_, [&](Connection& connection) {
+    return one_row(Query(connection,
+                         "SELECT count(*), ifnull(min(load), 0), ifnull(max(load), 0), "
+                         "ifnull(sum(wall), 0), ifnull(sum(stolen), 0), ifnull(max(virtual), 0) "
+                         "FROM (SELECT " +
+                             fact("load1_milli") + " AS load, " + fact("wall_ns") + " AS wall, " +
+                             fact("steal_ticks") + " AS stolen, " + fact("is_virtual") +
+                             " AS virtual FROM attempt WHERE " + owner_column(owner.kind) +
+                             " = ? AND pass = ? AND state = 'done') WHERE wall > 0",
+                         owner.id, pass),
+                   disturbance_in, "what disturbed runs");
   });
 }
 

@@ -119,6 +119,10 @@ Api::Api(events::FeedLimits limits)
        },
        [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
        [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
+       [this](Id id) -> Status {
+         TW_TRY_VOID(ComparisonStore(*database).cancel(id, "by a person", clock.wall_now()));
+         return {};
+       },
        [](Id) { return Status(); },
        [this](const BisectionRow& row) { return bisection::trace_json(*database, row); },
        [this](RequestKind, const nlohmann::json&, bool) {

@@ -141,6 +141,32 @@ TEST_CASE("an incident says where its page and its issue are") {
   CHECK(incident().at("issue_url") == "https://github.com/owner/issues/issues/17");
 }
 
+TEST_CASE("an incident says what measuring it again came to") {
+  Api api;
+  api.fill();
+  CHECK(api.get("/api/v1/incidents/1").body.at("rechecks").empty());
+  ComparisonStore comparisons(*api.database);
+  NewComparison recheck{.purpose = Purpose::recheck, .candidate = 2, .baseline = 1, .incident = 1};
+  const auto row = comparisons.open(recheck, 1).value();
+  VerdictRow verdict;
+  verdict.comparison = row.id;
+  verdict.series = IncidentStore(*api.database).get(1).value().series.at(0).series;
+  verdict.verdict = Verdict::regressed;
+  verdict.ratio = 1.12;
+  REQUIRE(comparisons.add_verdict(verdict));
+  REQUIRE(comparisons.advance(row, ComparisonState::reported, 2));
+  REQUIRE(comparisons.cancel(comparisons.open(recheck, 3).value().id, "by hand", 4));
+  const auto rechecks = api.get("/api/v1/incidents/1").body.at("rechecks");
+  REQUIRE(rechecks.size() == 2);
+  CHECK(rechecks[0].at("outcome") == "none");
+  CHECK(rechecks[0].at("reason") == "by hand");
+  CHECK(rechecks[1].at("outcome") == "still_there");
+  CHECK(rechecks[1].at("effects").at(0).at("ratio") == 1.12);
+  CHECK(rechecks[1].at("comparison") == row.id);
+  CHECK_THAT(api.page("/incidents/1"),
+             Contains("Measured again") && Contains("still there") && Contains("+12.0 %"));
+}
+
 TEST_CASE("a filter that no entry can have is refused with what is allowed") {
   Api api;
   for (const auto* path :

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/token_store.hpp"
@@ -148,6 +149,25 @@ TEST_CASE("a daemon whose control socket was removed is named, with what to do")
     const auto printed = place.run(command);
     CHECK(printed.status == 3);
     CHECK_THAT(printed.err, Contains(remedy));
+  }
+}
+
+TEST_CASE("no build is touched before the machine is free: making one disturbs who measures") {
+  const Place place;
+  place.publish_two();  // looked at, they are found to be damaged
+  const auto held = executor::MachineLock::acquire(place.folder.path().filename().string()).value();
+  std::stop_source stop;
+  stop.request_stop();
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"compare", "left", "right"},
+                                             {"measure", "left"},
+                                             {"workload", "batches", "--build", "left"},
+                                             {"workload", "list", "--count", "--build", "left"}}) {
+    INFO(command.front());
+    const auto printed =
+        test::run_command(command, place.file, terminal::kColumnsMax, stop.get_token());
+    CHECK_THAT(printed.err, Contains("waiting: process") && Contains("is measuring on this") &&
+                                Contains("interrupted; every run that has ended is kept"));
   }
 }
 

@@ -106,6 +106,9 @@ TEST_CASE("what a command has changed is JSON where JSON is asked for") {
   CHECK(object.at("kind") == "incident");
   CHECK(object.at("item") == 2);
   CHECK(object.at("is_new") == true);
+  const auto shown = day.run({"incident", "show", "2"});
+  CHECK(day.violations("incident", shown) == "");
+  CHECK(json::parse(shown).at("rechecks").at(0).at("outcome") == "due");
   const auto comparison = object.at("comparison").dump();
   const auto cancelled = day.run({"comparison", "cancel", comparison});
   CHECK(day.violations("done", cancelled) == "");

@@ -75,6 +75,13 @@ TEST_CASE("a retest is a recheck of the incident's series") {
   CHECK(row.purpose == Purpose::recheck);
   CHECK(row.incident == 1);
   CHECK(row.baseline == 1);
+  CHECK_THAT(line.run({"incident", "show", "1"}).out,
+             Contains("Measured again, newest first:\n"
+                      "  2.14.0.dev20260817 (comparison 2): not measured yet\n"));
+  REQUIRE(line.run({"comparison", "cancel", "2"}).status == 0);
+  const auto shown = json::parse(line.run({"incident", "show", "1", "--json"}).out);
+  CHECK(shown.at("rechecks").at(0).at("comparison") == 2);
+  CHECK(shown.at("rechecks").at(0).at("outcome") == "none");
 }
 
 TEST_CASE("an incident says who decided what about it, when and why") {

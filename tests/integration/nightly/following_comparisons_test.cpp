@@ -12,6 +12,7 @@
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -312,6 +313,10 @@ TEST_CASE("a series that suddenly runs with neither build is lost until it runs 
   REQUIRE(closed.decisions.size() == 1);
   CHECK(closed.decisions[0].decision.by.empty());
   CHECK_THAT(closed.decisions[0].decision.reason, Catch::Contains("a recheck, found nothing"));
+  const auto rechecks = report::rechecks_of(service.database(), closed).value();
+  REQUIRE(rechecks.size() == 2);
+  CHECK(rechecks[0].outcome == report::RecheckOutcome::gone);
+  CHECK(rechecks[1].outcome == report::RecheckOutcome::still_there);
 }
 
 TEST_CASE("a benchmark that is taken out of the suite is left out, not lost") {

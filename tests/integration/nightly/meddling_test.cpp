@@ -10,8 +10,10 @@
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -71,13 +73,31 @@ class Killing final : public executor::Executor {
   bool is_killing = true;
 };
 
-/// The same services, with another executor and another clock.
+/// Makes no kit: a person cancels what it is made for meanwhile.
+class CancelledKits final : public comparison::RunnerSource {
+ public:
+  Result<kits::Kit> kit_for(const builds::Tree&, const std::vector<std::string>&,
+                            std::stop_token stop) override {
+    cancel();
+    is_stopped = stop.stop_requested();
+    return fail(ErrorCode::cancelled, "interrupted");
+  }
+  Result<std::vector<std::string>> workloads() const override {
+    return std::vector<std::string>{"dlrm", "soft_actor_critic"};
+  }
+
+  std::function<void()> cancel;
+  bool is_stopped = false;
+};
+
+/// The same services, with another executor, another clock, and other runners if they are given.
 comparison::Services with(const comparison::Services& services, executor::Executor& executor,
-                          const platform::Clock& clock) {
+                          const platform::Clock& clock,
+                          comparison::RunnerSource* runners = nullptr) {
   return {.config = services.config,
           .database = services.database,
           .executor = executor,
-          .runners = services.runners,
+          .runners = runners != nullptr ? *runners : services.runners,
           .channel = services.channel,
           .history = services.history,
           .commits = services.commits,
@@ -89,7 +109,10 @@ comparison::Services with(const comparison::Services& services, executor::Execut
 
 /// A day whose nightly is due.
 struct DueDay {
-  DueDay() { REQUIRE(nightly::discover_comparisons(services, {})); }
+  DueDay() {
+    services.interrupts = &interrupts;
+    REQUIRE(nightly::discover_comparisons(services, {}));
+  }
 
   storage::ComparisonRow nightly() const {
     const auto rows = storage::ComparisonStore(services.database).list(100).value();
@@ -112,6 +135,7 @@ struct DueDay {
   std::unique_ptr<test::ScriptedService> service =
       test::ScriptedService::open(day.config()).value();
   Meddling executor{service->services().executor};
+  comparison::Interrupts interrupts;
   comparison::Services services = with(service->services(), executor, service->services().clock);
 };
 
@@ -145,6 +169,82 @@ TEST_CASE("a comparison that is cancelled while it is measured is measured no fu
   CHECK(ended.reason == "by a person");
   CHECK(due.executor.runs() <= comparison::Block::kRuns);
   CHECK(due.setbacks().empty());
+}
+
+TEST_CASE("a cancelled comparison gives up the run in flight, and keeps those that ended") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  const auto runs_stored = [&] {
+    const storage::Owner owner{storage::OwnerKind::comparison, id};
+    return storage::RunStore(due.services.database).runs_of(owner).value().size();
+  };
+  std::size_t stored = 0;
+  due.executor.before_run(3, [&] {
+    stored = runs_stored();
+    REQUIRE(nightly::cancel_comparison(due.services, id));
+  });
+  const auto ended = due.carry_out();
+  CHECK(ended.state == ComparisonState::cancelled);
+  CHECK(ended.reason == "by a person");
+  CHECK(stored > 0);
+  CHECK(runs_stored() == stored);
+  CHECK(due.executor.runs() == 3);
+  CHECK(due.setbacks().empty());
+  CHECK(storage::ComparisonStore(due.services.database).retry(id));
+  CHECK(due.carry_out().state == ComparisonState::reported);
+  CHECK(due.services.database.check_invariants().value().empty());
+}
+
+TEST_CASE("a kit that is being made for a cancelled comparison is stopped") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  CancelledKits kits;
+  auto services = with(due.services, due.executor, due.services.clock, &kits);
+  services.interrupts = &due.interrupts;
+  kits.cancel = [&] { REQUIRE(nightly::cancel_comparison(services, id)); };
+  const auto row = storage::ComparisonStore(services.database).get(id).value();
+  const auto ended = nightly::carry_out_comparison(services, row, {});
+  REQUIRE(ended);
+  CHECK(kits.is_stopped);
+  CHECK(ended->state == ComparisonState::cancelled);
+  CHECK(due.executor.runs() == 0);
+}
+
+TEST_CASE("the search of a cancelled comparison stops at once, and continues when it is retried") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  storage::BisectionStore bisections(due.services.database);
+  std::function<void()> cancel = [&] {
+    if (bisections.unfinished().value().empty()) return due.executor.before_run(1, cancel);
+    REQUIRE(nightly::cancel_comparison(due.services, id));
+  };
+  due.executor.before_run(1, cancel);
+  CHECK(due.carry_out().state == ComparisonState::cancelled);
+  const auto runs = due.executor.runs();
+  CHECK(bisections.unfinished().value().empty());
+  CHECK(bisections.list(1).value().front().state == storage::BisectionState::open);
+  CHECK_FALSE(nightly::attend_second_searches(due.services, Retry::now, {}).value());
+  CHECK(due.executor.runs() == runs);
+  REQUIRE(storage::ComparisonStore(due.services.database).retry(id));
+  CHECK(due.carry_out().state == ComparisonState::reported);
+  const auto all = bisections.list(100).value();
+  for (const auto& row : all) {
+    CHECK(row.state == storage::BisectionState::ended);
+  }
+  CHECK(due.services.database.check_invariants().value().empty());
+}
+
+TEST_CASE("a service that stops is not taken for a person who cancels") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  std::stop_source stop;
+  due.executor.before_run(3, [&] { stop.request_stop(); });
+  nightly::WorkList work(due.services, Retry::when_due);
+  const auto stopped = work.carry_out_next(Scope::nightlies, stop.get_token());
+  REQUIRE_FALSE(stopped);
+  CHECK(stopped.error().code == ErrorCode::cancelled);
+  CHECK(storage::ComparisonStore(due.services.database).get(id).value().state ==
+        ComparisonState::ready);
 }
 
 TEST_CASE("a search that is cancelled while it measures ends, and its comparison is reported") {

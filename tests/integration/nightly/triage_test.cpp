@@ -10,6 +10,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/nightly/decisions.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -106,10 +107,18 @@ TEST_CASE("a retest of a change that is still there leaves the incident open, an
   const auto again = nightly::retest_incident(day.services(), 1).value();
   CHECK_FALSE(again.is_new);
   CHECK(again.comparison.id == retest.comparison.id);
+  CHECK(report::rechecks_of(day.database(), day.incident()).value().at(0).outcome ==
+        report::RecheckOutcome::due);
   day.carry_out();
   CHECK(storage::ComparisonStore(day.database()).get(retest.comparison.id).value().state ==
         storage::ComparisonState::reported);
   CHECK(day.incident().state == storage::IncidentState::open);
+  const auto rechecks = report::rechecks_of(day.database(), day.incident()).value();
+  REQUIRE(rechecks.size() == 1);
+  CHECK(rechecks[0].outcome == report::RecheckOutcome::still_there);
+  CHECK(rechecks[0].comparison.id == retest.comparison.id);
+  CHECK_FALSE(rechecks[0].worse.empty());
+  CHECK(rechecks[0].candidate == "2026-08-17");
 }
 
 TEST_CASE("an incident that is closed can be neither disputed nor tested again") {

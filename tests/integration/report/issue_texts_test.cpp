@@ -67,6 +67,9 @@ class StoredDay {
     add_run(comparison_.candidate, benchmark, "candidate" + number, candidate_ns);
   }
 
+  /// What the runs that are stored from now on state of the machine.
+  Environment environment = {};
+
   const std::string& sha(std::size_t commit) const { return day_.commits().at(commit); }
 
   /// Stores an incident of the verdicts, with what its bisection ended with.
@@ -113,6 +116,7 @@ class StoredDay {
     result.attempt = slot;
     for (int i = -20; i < 20; ++i) result.samples_ns.push_back(value + i * std::abs(i) * 300);
     result.values[Metric::time] = value;
+    result.environment = environment;
     REQUIRE(runs.record({{slot, result}}, begun + 20'000));
   }
 
@@ -218,6 +222,28 @@ TEST_CASE("an issue links the incident's page where people reach it") {
              Contains(" ([its page](https://torchwatch.example.org/incidents/7))"));
 }
 
+TEST_CASE("an issue says what the machine did beside the runs that found it") {
+  StoredDay day;
+  day.environment.facts = {{"cpus", "2"}};
+  for (const int load : {600, 2100}) {
+    day.environment.volatile_facts = {
+        {"load1_milli", load}, {"steal_ticks", 4}, {"wall_ns", 5'000'000'000}, {"is_virtual", 1}};
+    day.add_pair(kResnet, 2'000'000, 2'300'000);
+  }
+  const auto body =
+      report::issue_body(day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt));
+  CHECK_THAT(body, Contains("Beside 4 runs of this pass: load 0.6 to 2.1, to which they add; steal "
+                            "0.4 % of the time. It is a virtual machine.\n\n| fact | value |"));
+}
+
+TEST_CASE("an issue about a time says how to time the original without torchwatch") {
+  StoredDay day;
+  day.environment.facts = {{"threads", "1"}};
+  day.add_pair(kResnet, 2'000'000, 2'300'000);
+  const auto facts = day.facts({slower(day.comparison(), kResnet, 1.152)}, std::nullopt);
+  CHECK(facts.torchbench == "OMP_NUM_THREADS=1 python3 run.py resnet18 -d cpu -t train");
+}
+
 TEST_CASE("damaged samples keep no issue back, which lacks its history then") {
   StoredDay day;
   day.add_pair(kResnet, 2'000'000, 2'300'000);
@@ -278,6 +304,7 @@ TEST_CASE("the commands that reproduce an incident keep its variant and are unde
   CHECK(facts.test_suspect == "torchwatch bisect --suspect " + day.sha(1) +
                                   " --workload resnet18 --configuration cpu-train --variant "
                                   "bf16,batch=8,threads=2 --metric time");
+  CHECK(facts.torchbench.empty());
   for (const auto& command : {facts.reproduce, facts.test_suspect}) {
     CHECK_THAT(error_of(command + " --no-such-option"), Contains("--no-such-option"));
     const auto understood = error_of(command);

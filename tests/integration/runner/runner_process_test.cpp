@@ -105,6 +105,8 @@ TEST_CASE("a timing pass writes a valid result with its environment") {
   REQUIRE(result.environment.facts.contains("build.library.libtorch_cpu.so"));
   REQUIRE(result.environment.facts.contains("library.libc.so.6"));
   REQUIRE(result.environment.volatile_facts.contains("minor_faults"));
+  REQUIRE(result.environment.volatile_facts.contains("is_virtual"));
+  REQUIRE(result.environment.volatile_facts.at("wall_ns") > 0);
 }
 
 TEST_CASE("the facts of a run state the settings of its threads") {

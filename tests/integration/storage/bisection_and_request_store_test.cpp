@@ -55,6 +55,28 @@ TEST_CASE_METHOD(OneBisection, "a bisection ends once, with its result, and take
   REQUIRE(bisections.list(10).value().size() == 1);
 }
 
+TEST_CASE_METHOD(OneBisection,
+                 "the first search of a cancelled comparison rests, a second does not") {
+  const auto comparison = comparison_of_two(stores);
+  const auto incident = stores.incidents.open(incident_of(comparison, "k")).value();
+  REQUIRE(bisections.end(bisection, "{}", 9));
+  const auto first = opened(incident.id);
+  const auto are_unfinished = [&](const std::vector<Id>& expected) {
+    std::vector<Id> ids;
+    const auto rows = bisections.unfinished().value();
+    for (const auto& row : rows) ids.push_back(row.id);
+    return ids == expected;
+  };
+  CHECK(are_unfinished({first.id}));
+  REQUIRE(stores.comparisons.cancel(comparison.id, "by a person", 10));
+  CHECK(are_unfinished({}));
+  REQUIRE(stores.comparisons.retry(comparison.id));
+  CHECK(are_unfinished({first.id}));
+  REQUIRE(stores.comparisons.cancel(comparison.id, "by a person", 11));
+  REQUIRE(bisections.end(first, "{}", 12));
+  CHECK(are_unfinished({opened(incident.id).id}));
+}
+
 TEST_CASE_METHOD(OneBisection, "an incident has one open bisection") {
   const auto comparison = comparison_of_two(stores);
   const auto incident = stores.incidents.open(incident_of(comparison, "k")).value();

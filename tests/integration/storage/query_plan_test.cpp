@@ -137,6 +137,8 @@ struct FullDatabase : FreshStores {
     REQUIRE(comparison_store.nightlies_before(comparison.id, 10));
     REQUIRE(comparison_store.nightlies_until(comparison.id));
     REQUIRE(comparison_store.nightly_of(comparison.candidate));
+    REQUIRE(comparison_store.recheck_of(1, comparison.candidate));
+    REQUIRE(comparison_store.rechecks_of(1, 10));
     REQUIRE(comparison_store.self_tests());
     REQUIRE(comparison_store.cancel(comparison.id, "by hand", 1));
     REQUIRE(comparison_store.retry(comparison.id));
@@ -191,6 +193,7 @@ struct FullDatabase : FreshStores {
 
   static void call_run_queries(RunStore& runs, const ComparisonRow& comparison) {
     const Owner owner{OwnerKind::comparison, comparison.id};
+    REQUIRE(runs.disturbance_of(owner, Pass::timing));
     REQUIRE(runs.issue(order_of(comparison, "late"), "late", 1));
     REQUIRE(runs.record({{"late", AttemptFailure{"r", "o"}}}, 1));
     REQUIRE(runs.abandon_leftovers(1));

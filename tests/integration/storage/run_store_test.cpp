@@ -168,6 +168,29 @@ TEST_CASE_METHOD(ComparisonWithRuns, "equal facts are one environment, whatever 
   REQUIRE(runs.environment("none").error().code == ErrorCode::not_found);
 }
 
+TEST_CASE_METHOD(ComparisonWithRuns, "what runs state of the machine is added up for their pass") {
+  CHECK(runs.disturbance_of(owner, Pass::timing).value().runs == 0);
+  for (const int number : {1, 2, 3}) {
+    const auto token = "t" + std::to_string(number);
+    issue(token, token);
+    auto result = full_result(token);
+    result.environment.volatile_facts = {{"load1_milli", 500 * number},
+                                         {"steal_ticks", number},
+                                         {"wall_ns", 2'000'000'000},
+                                         {"is_virtual", number == 2 ? 1 : 0}};
+    if (number == 3) result.environment.volatile_facts.clear();  // of an earlier runner
+    REQUIRE(runs.record({{token, result}}, 20));
+  }
+  const auto found = runs.disturbance_of(owner, Pass::timing).value();
+  CHECK(found.runs == 2);
+  CHECK(found.load_least == Approx(0.5));
+  CHECK(found.load_most == Approx(1.0));
+  CHECK(found.seconds == Approx(4));
+  CHECK(found.stolen_seconds == Approx(0.03));
+  CHECK(found.is_virtual);
+  CHECK(runs.disturbance_of(owner, Pass::memory).value().runs == 0);
+}
+
 TEST_CASE_METHOD(ComparisonWithRuns, "a history is the newest values of one series, oldest first") {
   for (int i = 0; i < 5; ++i) {
     const auto token = "t" + std::to_string(i);

@@ -49,6 +49,14 @@ TEST_CASE("suite.json says of every workload what its definition says") {
   CHECK(nlohmann::json::parse(text) == nlohmann::json::parse(expected));
 }
 
+TEST_CASE("a workload's task says more than its domain") {
+  for (const auto& entry : registry()) {
+    INFO(entry.name);
+    CHECK(entry.definition.task != entry.definition.domain);
+    CHECK(entry.definition.task != "other");
+  }
+}
+
 // At the paper's sizes each workload has a test of its own: tests/integration/models.
 TEST_CASE("small cuts sizes, never layers that own parameters") {
   CHECK(param_tensors(find("resnet18")->definition, Preset::small) == 62);

@@ -6,6 +6,7 @@
 
 #include "golden.hpp"
 #include "sample_facts.hpp"
+#include "torchwatch/report/reproduce.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::report;
@@ -84,6 +85,38 @@ TEST_CASE("an issue full of hostile text reads as accepted") {
 TEST_CASE("the comments on recurrence and recovery read as accepted") {
   require_golden("comment_recurrence.md", recurrence_comment(slower_comparison()));
   require_golden("comment_recovery.md", recovery_comment(slower_comparison()));
+}
+
+TEST_CASE("TorchBench's command is made where it measures the same, and nowhere else") {
+  Benchmark benchmark{"resnet18", {Device::cpu, Mode::infer}, {}};
+  CHECK(torchbench_command(benchmark, "") == "python3 run.py resnet18 -d cpu -t eval");
+  benchmark.variant.batch = 8;
+  benchmark.variant.threads = 2;
+  CHECK(torchbench_command(benchmark, "1") ==
+        "OMP_NUM_THREADS=2 python3 run.py resnet18 -d cpu -t eval --bs 8");
+  benchmark.variant.precision = Precision::bf16;
+  CHECK(torchbench_command(benchmark, "1").empty());
+  benchmark.variant = {};
+  benchmark.configuration.device = Device::cuda;
+  CHECK(torchbench_command(benchmark, "1").empty());
+}
+
+TEST_CASE("an issue says how torchwatch is installed, and what a test of a suspect needs") {
+  const auto body = issue_body(slower_comparison());
+  CHECK_THAT(body, Contains("`deploy/quickstart`"));
+  CHECK_THAT(body,
+             Contains("needs `[source]`, a clone of PyTorch, and a `[build] recipe`; `[suite] "
+                      "preset` was `small`:\n"));
+}
+
+TEST_CASE("an issue says of the machine only what the runs stated") {
+  auto facts = leaking_comparison();
+  facts.disturbance.stolen.reset();
+  facts.disturbance.is_virtual = false;
+  CHECK_THAT(issue_body(facts),
+             Contains("load 0.6 to 2.1, to which they add.\n") && !Contains("virtual"));
+  facts.disturbance.runs = 0;
+  CHECK_THAT(issue_body(facts), !Contains("Beside"));
 }
 
 TEST_CASE("a title says what got worse, how much, since when and by which commit") {

@@ -87,6 +87,8 @@ IncidentFacts slower_comparison() {
                    slower("resnet18", Mode::train, 1.152, 1.1312, 1.1738, 2.104e6)};
   facts.machine = {
       {"cpu", "AMD EPYC 7763"}, {"cores", "2"}, {"kernel", "6.18.0"}, {"threads", "1"}};
+  facts.disturbance = {
+      .runs = 24, .load_least = 0.6, .load_most = 2.1, .stolen = 0.004, .is_virtual = true};
   facts.bisection = decided();
   facts.reproduce =
       "torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817 --workload resnet18 "

@@ -4,7 +4,6 @@
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
-#include "torchwatch/report/login.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/strip.hpp"
 
@@ -42,14 +41,6 @@ TEST_CASE("a distribution has a block a column, and leaves out what lies outside
   CHECK(distribution({10, 10, 19, 99}, 10, 20, 3) == "█ ▅");
   CHECK(distribution({}, 10, 20, 3) == "   ");
   CHECK(distribution({20}, 10, 20, 2) == " █");
-}
-
-TEST_CASE("a login is taken from an address of GitHub's own, and never guessed") {
-  CHECK(login_of("49699333+ada-l@users.noreply.github.com") == "ada-l");
-  CHECK(login_of("ada@users.noreply.github.com") == "ada");
-  CHECK(login_of("ada@example.org").empty());
-  CHECK(login_of("@all`@users.noreply.github.com").empty());
-  CHECK(login_of("").empty());
 }
 
 TEST_CASE("the causes of a stored bisection are read as they were stored") {

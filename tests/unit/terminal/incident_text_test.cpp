@@ -74,6 +74,20 @@ TEST_CASE("what a second search found is said with who asked for it") {
   CHECK_THAT(text_of(facts), Contains("The second search has not ended."));
 }
 
+TEST_CASE("what measuring again came to is said of an incident") {
+  auto facts = slow_incident();
+  CHECK_THAT(text_of(facts), !Contains("Measured again"));
+  report::Recheck recheck;
+  recheck.comparison.id = 7;
+  recheck.comparison.ended_at = kNow;
+  recheck.candidate = "2026-08-18";
+  recheck.outcome = report::RecheckOutcome::gone;
+  facts.rechecks = {recheck};
+  CHECK_THAT(text_of(facts),
+             Contains("\nMeasured again, newest first:\n"
+                      "  2026-08-18 on 2026-08-17 03:04 UTC (comparison 7): gone\n"));
+}
+
 TEST_CASE("a trace says why an end may be measured as another commit") {
   auto facts = slow_incident();
   CHECK_THAT(text_of(facts), !Contains("is measured as the one before it"));

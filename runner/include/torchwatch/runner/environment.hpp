@@ -19,12 +19,13 @@ struct KernelCounters {
   std::int64_t involuntary_switches = 0;
   std::int64_t voluntary_switches = 0;
   std::int64_t cpu_ns = 0;       ///< user and system time of this process
+  std::int64_t wall_ns = 0;      ///< of a clock that is never set
   std::int64_t steal_ticks = 0;  ///< time that the host gave to others, for the whole machine
 };
 KernelCounters read_kernel_counters();
 
 /// `after` - `before` under the names of the environment's volatile facts, with the load average
-/// (times 1,000) now.
+/// (times 1,000) now, and whether the processor names a hypervisor.
 std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
                                                    const KernelCounters& after);
 

@@ -22,7 +22,9 @@ class BisectionStore {
 
   Result<BisectionRow> get(Id);
   Result<std::vector<BisectionRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
-  Result<std::vector<BisectionRow>> unfinished();                            ///< oldest first
+  /// Returns those that are to be carried out, oldest first. The first search of an incident whose
+  /// comparison was cancelled rests until that is made due again.
+  Result<std::vector<BisectionRow>> unfinished();
 
  private:
   Database& database_;

@@ -46,6 +46,8 @@ class ComparisonStore {
   Result<std::optional<ComparisonRow>> nightly_of(Id candidate);
   /// Returns the recheck of the incident with that build.
   Result<std::optional<ComparisonRow>> recheck_of(Id incident, Id candidate);
+  /// Returns the rechecks of the incident, newest first.
+  Result<std::vector<ComparisonRow>> rechecks_of(Id incident, int limit);
   /// Returns a tally of all judged self-tests for each metric, sorted by the metric's name.
   Result<std::vector<SelfTestTally>> self_tests();
 

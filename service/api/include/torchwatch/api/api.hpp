@@ -36,6 +36,7 @@ struct Backend {
       dispute_incident = {};
   /// Returns the comparison that is due, and whether it was opened for this.
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
+  std::function<Status(storage::Id comparison)> cancel_comparison = {};
   std::function<Status(storage::Id bisection)> cancel_bisection = {};
   /// Makes the steps of a bisection, as bisection::trace_json does.
   std::function<Result<nlohmann::json>(const storage::BisectionRow&)> trace_of = {};

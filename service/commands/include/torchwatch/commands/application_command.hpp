@@ -31,8 +31,9 @@ Result<SessionOfCommand> open_for_measuring(const Invocation&, config::Config);
 /// Makes place for work on the disk of [build] cache; beside a daemon it only looks, since the
 /// cache is the daemon's. Errors: those of health::require_disk_reserve.
 Status reserve_disk(SessionOfCommand&);
-/// Takes the machine's lock; while somebody else measures, waits and says so. Errors: cancelled;
-/// those of Application::lock_machine but conflict.
+/// Takes the machine's lock; while somebody else measures, waits and says so. Call it before a
+/// build is fetched or made: both disturb who measures. Errors: cancelled; those of
+/// Application::lock_machine but conflict.
 Status wait_for_machine(SessionOfCommand&, std::stop_token stop);
 /// Finds the build that a person named; without a name the newest that is ready and still lies
 /// where it was. Errors: those of daemon::resolve_build; not_found, saying how to get one.

@@ -3,6 +3,7 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/channel/channel.hpp"
+#include "torchwatch/comparison/interrupts.hpp"
 #include "torchwatch/comparison/progress.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
@@ -38,6 +39,7 @@ struct Services {
   Progress& progress;
   channel::Channel* releases = nullptr;  ///< the package index; null in tests without one
   source::Clone* source = nullptr;       ///< null where [source] is a path, or nothing
+  Interrupts* interrupts = nullptr;      ///< null where nobody can cancel what is under way
 };
 
 }  // namespace torchwatch::comparison

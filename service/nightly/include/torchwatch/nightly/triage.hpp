@@ -9,7 +9,7 @@
 
 namespace torchwatch::nightly {
 
-// What people ask for about incidents and searches, thread-safe beside the pipeline.
+// What people ask for about incidents, comparisons and searches, thread-safe beside the pipeline.
 
 /// Notes that the commit which a search named is wrong, comments so on the incident's issue, and
 /// opens the same search again, on fresh measurements. Returns the new bisection. Errors: invalid
@@ -30,8 +30,12 @@ struct Retest {
 /// has not ended).
 Result<Retest> retest_incident(comparison::Services&, storage::Id incident);
 
-/// Ends a bisection that has not ended. Its incident is reported without a culprit. Errors:
-/// not_found, conflict (it has ended).
+/// Ends a comparison that has not ended, and stops what is done for it at present: the attempt in
+/// flight is given up, runs that have ended stay. Errors: not_found, conflict (it has ended).
+Status cancel_comparison(comparison::Services&, storage::Id comparison);
+
+/// Ends a bisection that has not ended, likewise. Its incident is reported without a culprit.
+/// Errors: not_found, conflict (it has ended).
 Status cancel_bisection(comparison::Services&, storage::Id bisection);
 
 /// Carries out searches of incidents whose comparison has ended: those of disputes. With

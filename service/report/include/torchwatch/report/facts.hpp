@@ -91,6 +91,15 @@ struct SeriesRecord {
   std::vector<std::int64_t> candidate_samples;
 };
 
+/// What the machine did beside the runs of the pass that found an incident.
+struct Disturbance {
+  int runs = 0;           ///< that stated it; 0: nothing is known
+  double load_least = 0;  ///< load averages at the ends of runs, which count themselves
+  double load_most = 0;
+  std::optional<double> stolen;  ///< share of the processors' time that the host gave to others
+  bool is_virtual = false;       ///< the processor names a hypervisor
+};
+
 struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
@@ -103,9 +112,11 @@ struct IncidentFacts {
   std::vector<EffectFacts> effects;
   std::vector<std::string> remarks;            ///< sentences on the comparison as a whole
   std::map<std::string, std::string> machine;  ///< the environment's facts
+  Disturbance disturbance;
   std::optional<BisectionFacts> bisection;
   std::string reproduce;     ///< the command that repeats the comparison of the two builds
   std::string test_suspect;  ///< the command that measures the culprit against its parent
+  std::string torchbench;    ///< the command that times the original; empty where there is none
   std::int64_t id = 0;       ///< the incident's; 0: it has none
   std::optional<Preset> preset;
   std::string commits_address;  ///< where commits are linked; empty: they are not

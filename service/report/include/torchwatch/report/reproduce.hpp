@@ -16,8 +16,13 @@ namespace torchwatch::report {
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark&, std::optional<Preset>);
 
-/// Makes that command for the incident's largest effect, with the preset of its comparison's plan;
-/// empty where the incident has no series.
+/// Makes TorchBench's own command for the benchmark's original; empty where it measures something
+/// else: on a GPU the original's precision differs, other precisions are asked for otherwise.
+/// `threads`: as the environment has them; may be empty.
+std::string torchbench_command(const Benchmark&, const std::string& threads);
+
+/// Makes the command of compare_command for the incident's largest effect, with the preset of its
+/// comparison's plan; empty where the incident has no series.
 std::string reproduce_command(const storage::IncidentRow&, const std::string& baseline,
                               const std::string& candidate, const std::string& plan_json);
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/report/facts.hpp"
@@ -41,6 +42,10 @@ nlohmann::json build_of_comparison(const storage::BuildRow&);
 Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&,
                                std::optional<storage::Id> at_work = {});
 
+/// Makes an effect's members: those of its series, "ratio", "interval", "baseline_value" and
+/// "candidate_value".
+nlohmann::json json_of(const storage::IncidentSeriesRow&);
+
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
 nlohmann::json json_of(const storage::IncidentRow&);
 
@@ -61,6 +66,14 @@ nlohmann::json json_of(const storage::OutboxRow&);
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);
 nlohmann::json json_of(const storage::DecisionRow&);
+
+/// Makes a list of the rows' JSON; empty where there are none.
+template <typename Row>
+nlohmann::json json_list(const std::vector<Row>& rows) {
+  auto list = nlohmann::json::array();
+  for (const auto& row : rows) list.push_back(json_of(row));
+  return list;
+}
 
 /// Returns who asked for work: a user's name, or a token's; empty where it is not known.
 std::string name_of(const storage::Asker&);

@@ -8,6 +8,7 @@
 #include "torchwatch/bisect/commit_history.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
@@ -29,8 +30,9 @@ struct IncidentFacts {
   std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
   std::vector<bisection::TraceStep> trace = {};
   std::vector<storage::OutboxRow> messages = {};
-  std::string reproduce = {};  ///< the command that repeats the comparison
-  double confidence = 0;       ///< of the intervals, as configured
+  std::vector<report::Recheck> rechecks = {};  ///< newest first
+  std::string reproduce = {};                  ///< the command that repeats the comparison
+  double confidence = 0;                       ///< of the intervals, as configured
 };
 
 /// Prints what changed, how much, the culprit, how sure, what to do next, and how the culprit was

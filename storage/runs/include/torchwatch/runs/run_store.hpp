@@ -30,6 +30,16 @@ struct AttemptEnd {
   std::variant<RunResult, AttemptFailure> how;
 };
 
+/// What the machine did beside runs, as the runs stated it at their ends.
+struct Disturbance {
+  int runs = 0;               ///< that stated it
+  double load_least = 0;      ///< load averages of one minute, in which the runs count themselves
+  double load_most = 0;       ///< likewise
+  double seconds = 0;         ///< for which the runs watched, together
+  double stolen_seconds = 0;  ///< that the host gave to others meanwhile, of all processors
+  bool is_virtual = false;    ///< the processor names a hypervisor
+};
+
 /// Attempts and their results with every sample. A process may be started more than once; its run
 /// counts exactly once. Thread-safe as Database is.
 class RunStore {
@@ -57,6 +67,9 @@ class RunStore {
   /// Returns how long processes of a benchmark ran for an owner, in seconds; those that ran side by
   /// side count once.
   Result<double> seconds_of(Owner, const Benchmark&);
+
+  /// Returns what the machine did beside the runs of a pass.
+  Result<Disturbance> disturbance_of(Owner, Pass);
 
   /// Returns when the first run of an owner began; nothing before it.
   Result<std::optional<WallMillis>> began_at(Owner);

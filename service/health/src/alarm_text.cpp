@@ -1,10 +1,10 @@
-#include "torchwatch/report/alarm.hpp"
+#include "alarm_text.hpp"
 
 #include <cctype>
 
 #include "torchwatch/platform/clock.hpp"
 
-namespace torchwatch::report {
+namespace torchwatch::health {
 namespace {
 
 using storage::AlarmCause;
@@ -75,4 +75,4 @@ std::string alarm_end(const storage::AlarmRow& alarm) {
   return std::string("The alarm has ended: ") + what_came(alarm.cause) + ".\n";
 }
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::health

@@ -4,7 +4,7 @@
 
 #include "torchwatch/storage/alarm_store.hpp"
 
-namespace torchwatch::report {
+namespace torchwatch::health {
 
 /// "No nightly has come since 2026-08-17 03:04 UTC."
 std::string alarm_sentence(const storage::AlarmRow&);
@@ -16,4 +16,4 @@ std::string alarm_body(const storage::AlarmRow&);
 /// The comment with which the issue is closed.
 std::string alarm_end(const storage::AlarmRow&);
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::health

@@ -1,9 +1,9 @@
-#include "torchwatch/report/login.hpp"
+#include "login.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-namespace torchwatch::report {
+namespace torchwatch::nightly {
 
 std::string login_of(std::string_view author_email) {
   constexpr std::string_view kServer = "@users.noreply.github.com";
@@ -16,4 +16,4 @@ std::string login_of(std::string_view author_email) {
   return is_login ? std::string(login) : "";
 }
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::nightly

@@ -1,0 +1,32 @@
+#include "torchwatch/comparison/interrupts.hpp"
+
+#include <utility>
+
+namespace torchwatch::comparison {
+
+void Interrupts::interrupt(const storage::ItemKey& item) {
+  const std::scoped_lock lock(mutex_);
+  for (auto* work : at_work_) {
+    if (work->item_ != item) continue;
+    work->is_interrupted_ = true;
+    work->end_.request_stop();
+  }
+}
+
+InterruptibleWork::InterruptibleWork(Interrupts* interrupts, storage::ItemKey item,
+                                     std::stop_token stop)
+    : interrupts_(interrupts),
+      item_(std::move(item)),
+      forward_(std::move(stop), [this] { end_.request_stop(); }) {
+  if (interrupts_ == nullptr) return;
+  const std::scoped_lock lock(interrupts_->mutex_);
+  interrupts_->at_work_.push_back(this);
+}
+
+InterruptibleWork::~InterruptibleWork() {
+  if (interrupts_ == nullptr) return;
+  const std::scoped_lock lock(interrupts_->mutex_);
+  std::erase(interrupts_->at_work_, this);
+}
+
+}  // namespace torchwatch::comparison

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::report {
+
+/// What measuring an incident's series again came to.
+enum class RecheckOutcome {
+  gone,         ///< each series is unchanged or improved
+  still_there,  ///< a series is worse still, or gives no result still
+  unclear,      ///< neither
+  due,          ///< it has not been judged
+  none          ///< it ended without verdicts
+};
+
+std::string_view to_string(RecheckOutcome);
+
+/// Returns what verdicts come to for the incident: gone, still_there or unclear. Pure.
+RecheckOutcome outcome_for(const storage::IncidentRow&, const std::vector<storage::VerdictRow>&);
+
+/// One time that an incident's series were measured again.
+struct Recheck {
+  storage::ComparisonRow comparison;
+  std::string candidate;                                        ///< the name of the build
+  storage::BuildOrigin origin = storage::BuildOrigin::nightly;  ///< the candidate's
+  RecheckOutcome outcome = RecheckOutcome::due;
+  std::vector<storage::IncidentSeriesRow> worse;  ///< series that are worse still, largest first
+};
+
+/// Returns the newest rechecks of an incident, newest first. Errors: those of storage.
+Result<std::vector<Recheck>> rechecks_of(storage::Database&, const storage::IncidentRow&);
+
+/// Says in a line what a recheck came to: "2026-08-18 on 2026-08-18 03:04 UTC (comparison 3): still
+/// there, dlrm cpu-train time +12.0 %".
+std::string recheck_text(const Recheck&);
+
+/// Makes {"comparison", "candidate", "outcome", "effects", "reason", "ended_at"}.
+nlohmann::json json_of(const Recheck&);
+
+}  // namespace torchwatch::report

@@ -1,0 +1,133 @@
+#include "torchwatch/report/recheck.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::report {
+namespace {
+
+using nlohmann::json;
+using storage::IncidentRow;
+using storage::VerdictRow;
+
+/// How many of the newest are shown: each nightly measures an open incident again.
+constexpr int kRechecksShown = 10;
+
+bool is_gone(Verdict verdict) {
+  return verdict == Verdict::unchanged || verdict == Verdict::improved;
+}
+
+bool is_still_there(IncidentKind kind, Verdict verdict) {
+  if (kind != IncidentKind::lost) return verdict == Verdict::regressed;
+  return verdict == Verdict::failed || verdict == Verdict::unsupported;
+}
+
+/// The verdicts on the incident's own series, as far as there are any.
+std::vector<VerdictRow> verdicts_on(const IncidentRow& incident,
+                                    const std::vector<VerdictRow>& all) {
+  std::vector<VerdictRow> own;
+  for (const auto& row : incident.series) {
+    const auto found = std::ranges::find(all, row.series, &VerdictRow::series);
+    if (found != all.end()) own.push_back(*found);
+  }
+  return own;
+}
+
+std::vector<storage::IncidentSeriesRow> worse_series(std::vector<VerdictRow> verdicts) {
+  std::erase_if(verdicts, [](const auto& row) { return row.verdict != Verdict::regressed; });
+  std::ranges::stable_sort(verdicts, [](const auto& left, const auto& right) {
+    return is_larger(effect_of(left), effect_of(right));
+  });
+  std::vector<storage::IncidentSeriesRow> rows;
+  for (const auto& verdict : verdicts) rows.push_back(storage::incident_series(verdict));
+  return rows;
+}
+
+Result<Recheck> recheck_of(storage::Database& database, const IncidentRow& incident,
+                           storage::ComparisonRow row) {
+  TW_TRY(const auto candidate, storage::BuildStore(database).get(row.candidate));
+  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(row.id));
+  auto outcome = is_end(row.state) ? RecheckOutcome::none : RecheckOutcome::due;
+  if (!verdicts.empty()) outcome = outcome_for(incident, verdicts);
+  return Recheck{.comparison = std::move(row),
+                 .candidate = candidate.name,
+                 .origin = candidate.origin,
+                 .outcome = outcome,
+                 .worse = worse_series(verdicts_on(incident, verdicts))};
+}
+
+std::string outcome_text(const Recheck& recheck) {
+  switch (recheck.outcome) {
+    case RecheckOutcome::gone:
+      return "gone";
+    case RecheckOutcome::still_there:
+      return "still there";
+    case RecheckOutcome::unclear:
+      return "neither found again nor gone";
+    case RecheckOutcome::due:
+      return "not measured yet";
+    case RecheckOutcome::none:
+      break;
+  }
+  const auto& row = recheck.comparison;
+  const auto reason = row.reason.empty() ? "" : ": " + row.reason;
+  return "no result, " + std::string(to_string(row.state)) + reason;
+}
+
+}  // namespace
+
+std::string_view to_string(RecheckOutcome outcome) {
+  constexpr std::array<std::string_view, 5> kWords{"gone", "still_there", "unclear", "due", "none"};
+  return kWords.at(static_cast<std::size_t>(outcome));
+}
+
+RecheckOutcome outcome_for(const IncidentRow& incident, const std::vector<VerdictRow>& verdicts) {
+  const auto own = verdicts_on(incident, verdicts);
+  const bool all_are_gone =
+      own.size() == incident.series.size() &&
+      std::ranges::all_of(own, [](const auto& row) { return is_gone(row.verdict); });
+  if (all_are_gone) return RecheckOutcome::gone;
+  const bool any_is_there = std::ranges::any_of(
+      own, [&](const auto& row) { return is_still_there(incident.kind, row.verdict); });
+  return any_is_there ? RecheckOutcome::still_there : RecheckOutcome::unclear;
+}
+
+Result<std::vector<Recheck>> rechecks_of(storage::Database& database, const IncidentRow& incident) {
+  TW_TRY(auto rows, storage::ComparisonStore(database).rechecks_of(incident.id, kRechecksShown));
+  std::vector<Recheck> rechecks;
+  for (auto& row : rows) {
+    TW_TRY(rechecks.emplace_back(), recheck_of(database, incident, std::move(row)));
+  }
+  return rechecks;
+}
+
+std::string recheck_text(const Recheck& recheck) {
+  const auto& row = recheck.comparison;
+  auto text = recheck.candidate;
+  if (row.ended_at > 0) text += " on " + platform::date_and_minute(row.ended_at) + " UTC";
+  text += fmt::format(" (comparison {}): {}", row.id, outcome_text(recheck));
+  if (recheck.worse.empty()) return text;
+  const auto effect = effect_of(recheck.worse.front());
+  text += fmt::format(", {} {}", to_string(effect.series), change_text(effect));
+  const auto more = recheck.worse.size() - 1;
+  return more == 0 ? text : text + fmt::format(" and {} more", more);
+}
+
+json json_of(const Recheck& recheck) {
+  const auto& row = recheck.comparison;
+  return {{"comparison", row.id},
+          {"candidate", text_or_null(recheck.candidate)},
+          {"outcome", to_string(recheck.outcome)},
+          {"effects", json_list(recheck.worse)},
+          {"reason", text_or_null(row.reason)},
+          {"ended_at", time_of(row.ended_at)}};
+}
+
+}  // namespace torchwatch::report

@@ -1,0 +1,99 @@
+#include "torchwatch/report/recheck.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace torchwatch;
+using namespace torchwatch::report;
+
+namespace {
+
+constexpr storage::WallMillis kNow = 1'786'935'845'000;  // 2026-08-17T03:04:05Z
+
+Series series(const std::string& workload) {
+  return {{workload, {Device::cpu, Mode::train}, {}}, Metric::time};
+}
+
+storage::IncidentRow incident_of(IncidentKind kind = IncidentKind::regression) {
+  storage::IncidentRow row;
+  row.kind = kind;
+  row.series.resize(2);
+  row.series[0].series = series("dlrm");
+  row.series[1].series = series("dcgan");
+  return row;
+}
+
+std::vector<storage::VerdictRow> verdicts(Verdict first, Verdict second) {
+  std::vector<storage::VerdictRow> rows(2);
+  rows[0].series = series("dlrm");
+  rows[0].verdict = first;
+  rows[1].series = series("dcgan");
+  rows[1].verdict = second;
+  return rows;
+}
+
+Recheck recheck(RecheckOutcome outcome) {
+  Recheck recheck;
+  recheck.comparison.id = 7;
+  recheck.comparison.ended_at = kNow;
+  recheck.candidate = "2026-08-18";
+  recheck.outcome = outcome;
+  return recheck;
+}
+
+}  // namespace
+
+TEST_CASE("an incident is gone when all its series are, and there while one is worse") {
+  using enum Verdict;
+  const auto outcome = [](Verdict first, Verdict second) {
+    return outcome_for(incident_of(), verdicts(first, second));
+  };
+  CHECK(outcome(unchanged, improved) == RecheckOutcome::gone);
+  CHECK(outcome(unchanged, regressed) == RecheckOutcome::still_there);
+  CHECK(outcome(unchanged, inconclusive) == RecheckOutcome::unclear);
+  CHECK(outcome(unchanged, failed) == RecheckOutcome::unclear);
+  CHECK(outcome_for(incident_of(), {}) == RecheckOutcome::unclear);
+}
+
+TEST_CASE("what was lost is there as long as it gives no result") {
+  using enum Verdict;
+  const auto lost = incident_of(IncidentKind::lost);
+  CHECK(outcome_for(lost, verdicts(unchanged, failed)) == RecheckOutcome::still_there);
+  CHECK(outcome_for(lost, verdicts(unchanged, unsupported)) == RecheckOutcome::still_there);
+  CHECK(outcome_for(lost, verdicts(unchanged, regressed)) == RecheckOutcome::unclear);
+  CHECK(outcome_for(lost, verdicts(unchanged, unchanged)) == RecheckOutcome::gone);
+}
+
+TEST_CASE("a recheck is said with its build, its time and how large the change is still") {
+  auto there = recheck(RecheckOutcome::still_there);
+  there.worse.resize(2);
+  there.worse[0].series = series("dlrm");
+  there.worse[0].ratio = 1.12;
+  CHECK(recheck_text(there) ==
+        "2026-08-18 on 2026-08-17 03:04 UTC (comparison 7): still there, dlrm cpu-train time "
+        "+12.0 % and 1 more");
+  CHECK(recheck_text(recheck(RecheckOutcome::gone)) ==
+        "2026-08-18 on 2026-08-17 03:04 UTC (comparison 7): gone");
+  auto due = recheck(RecheckOutcome::due);
+  due.comparison.ended_at = 0;
+  CHECK(recheck_text(due) == "2026-08-18 (comparison 7): not measured yet");
+  auto none = recheck(RecheckOutcome::none);
+  none.comparison.state = storage::ComparisonState::cancelled;
+  none.comparison.reason = "by a person";
+  CHECK(recheck_text(none) ==
+        "2026-08-18 on 2026-08-17 03:04 UTC (comparison 7): no result, cancelled: by a person");
+}
+
+TEST_CASE("a recheck as JSON names the series that are worse still") {
+  auto there = recheck(RecheckOutcome::still_there);
+  there.worse.resize(1);
+  there.worse[0].series = series("dlrm");
+  there.worse[0].ratio = 1.12;
+  const auto object = json_of(there);
+  CHECK(object.at("comparison") == 7);
+  CHECK(object.at("candidate") == "2026-08-18");
+  CHECK(object.at("outcome") == "still_there");
+  CHECK(object.at("effects").at(0).at("workload") == "dlrm");
+  CHECK(object.at("effects").at(0).at("ratio") == 1.12);
+  CHECK(object.at("ended_at") == "2026-08-17T03:04:05Z");
+  CHECK(json_of(recheck(RecheckOutcome::gone)).at("effects").empty());
+}
