@@ -292,7 +292,7 @@ Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services
   storage::BisectionStore store(services.database);
   const comparison::InterruptibleWork work(
       services.interrupts, {storage::ItemKind::bisection, std::to_string(row.id)}, stop);
-  TW_TRY(const auto before, store.get(row.id));
+  TW_TRY(auto before, store.get(row.id));
   if (before.state == storage::BisectionState::ended) return before;
   const auto result = run(services, row, work.stop());
   const auto ended =

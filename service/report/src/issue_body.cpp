@@ -106,7 +106,7 @@ std::string suspect_part(const IncidentFacts& facts) {
   std::string text =
       "\nBuild the commit and its parent, and compare them. The configuration needs `[source]`, a "
       "clone of PyTorch, and a `[build] recipe`";
-  if (facts.preset) text += "; `[suite] preset` was " + code(std::string(to_string(*facts.preset)));
+  if (facts.preset) text += "; `[suite] preset` was " + code(to_string(*facts.preset));
   return text + ":\n\n" + code_block(facts.test_suspect, "sh");
 }
 
@@ -123,7 +123,7 @@ std::string torchbench_part(const IncidentFacts& facts) {
 std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce.empty()) return "";
   std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes";
-  if (facts.preset) text += " (preset " + code(std::string(to_string(*facts.preset))) + ")";
+  if (facts.preset) text += " (preset " + code(to_string(*facts.preset)) + ")";
   if (facts.reproduce_seconds > 0) {
     text += "; the runs took " + figures::duration(facts.reproduce_seconds) + " here";
   }
@@ -225,7 +225,7 @@ std::string method_text(const IncidentFacts& facts) {
   std::string text =
       "Found in " + code(facts.comparison) + " by torchwatch " + std::string(program_version());
   if (!facts.page.empty()) text += " ([its page](" + facts.page + "))";
-  if (facts.preset) text += ", with preset " + code(std::string(to_string(*facts.preset)));
+  if (facts.preset) text += ", with preset " + code(to_string(*facts.preset));
   return text +
          ". A baseline's value is the median of runs in fresh, interleaved processes; a "
          "time's change is estimated from their pairs, and the candidate's value follows "
