@@ -8,7 +8,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/database/backup.hpp"
-#include "torchwatch/report/export.hpp"
+#include "torchwatch/exports/exports.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -109,9 +109,9 @@ struct ExportOptions {
 
 Status export_into(storage::Database& database, const ExportOptions& options, std::ostream& out) {
   const auto format =
-      options.format == "csv" ? report::ExportFormat::csv : report::ExportFormat::json_lines;
-  return options.what == "verdicts" ? report::export_verdicts(database, format, out)
-                                    : report::export_samples(database, format, out);
+      options.format == "csv" ? exports::ExportFormat::csv : exports::ExportFormat::json_lines;
+  return options.what == "verdicts" ? exports::export_verdicts(database, format, out)
+                                    : exports::export_samples(database, format, out);
 }
 
 Outcome run_export(const Invocation& invocation, const ExportOptions& options) {

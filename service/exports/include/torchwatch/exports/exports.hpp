@@ -4,7 +4,7 @@
 
 #include "torchwatch/database/database.hpp"
 
-namespace torchwatch::report {
+namespace torchwatch::exports {
 
 enum class ExportFormat {
   csv,         ///< a line of names, then one a row; for samples one a sample
@@ -20,4 +20,4 @@ Status export_verdicts(storage::Database&, ExportFormat, std::ostream&);
 /// match their digest); unavailable.
 Status export_samples(storage::Database&, ExportFormat, std::ostream&);
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::exports

@@ -1,4 +1,4 @@
-#include "torchwatch/report/export.hpp"
+#include "torchwatch/exports/exports.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
-namespace torchwatch::report {
+namespace torchwatch::exports {
 namespace {
 
 using nlohmann::ordered_json;
@@ -210,4 +210,4 @@ Status export_samples(storage::Database& database, ExportFormat format, std::ost
   return writer.finish(like);
 }
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::exports
