@@ -72,9 +72,10 @@ TEST_CASE("what commands print as JSON is as its schema says") {
   for (const auto& incident : incidents) {
     const auto shown = day.run({"incident", "show", incident.at("id").dump()});
     CHECK(day.violations("incident", shown) == "");
-    auto result = json::parse(shown).at("bisection_result");
+    const auto document = json::parse(shown);
+    auto result = document.at("bisection_result");
     result["schema"] = 1;
-    for (const auto& step : json::parse(shown).at("bisection_trace")) {
+    for (const auto& step : document.at("bisection_trace")) {
       for (const auto& reading : step.at("readings")) CHECK(reading.at("unit") != "ns");
     }
     CHECK(day.violations("bisect", result.dump()) == "");
