@@ -68,6 +68,26 @@ class Release(unittest.TestCase):
         self.check_whole(done)
         self.assertEqual(list(self.home.iterdir()), [])
 
+    def test_confined_releases_for_gpus_share_cudas_libraries(self) -> None:
+        for name in ("TORCHWATCH_TEST_SANDBOX", "TORCHWATCH_TEST_CUDA"):
+            os.environ[name] = "1"
+            self.addCleanup(os.environ.pop, name)
+        requires = [
+            "Requires-Dist: nvidia-cuda-runtime==13.0.96",
+            "Requires-Dist: nvidia-cuda-cupti==13.0.85",
+        ]
+        for version in ("1.2.3", "1.2.4"):
+            self.index.add("torch", version, torch_members(f"{version}+cu130"), requires=requires)
+            done = self.fetch(version)
+            if done.returncode == 77:
+                self.skipTest("there is no sandbox on this machine")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = (
+            self.cache / f"{version}-cuda/torch/lib/libcudart.so.13"
+            for version in ("1.2.3", "1.2.4")
+        )
+        self.assertTrue(first.samefile(second))
+
     def files(self) -> list[str]:
         """Everything in the cache, without locks."""
         return sorted(
