@@ -132,7 +132,7 @@ class CudaTree(unittest.TestCase):
         self.assertFalse(self.tree().exists())
 
     def check_loads(self, tree: Path) -> None:
-        """Lets the loader load the part for GPUs, in a child that is told of no folder."""
+        """Lets the loader load the part for GPUs, in a child without LD_LIBRARY_PATH."""
         plain = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
         load = "import ctypes, sys; [ctypes.CDLL(path) for path in sys.argv[1:]]"
         wanted = [str(tree / "lib" / name) for name in ("libtorch.so", "libtorch_cuda_linalg.so")]
