@@ -15,7 +15,7 @@ from pip._vendor.packaging.requirements import Requirement
 from pip._vendor.packaging.utils import canonicalize_name
 
 from pip_wheels import pip_download_all, say
-from torch_tree import CUDA_RECORD
+from torch_tree import CUDA_RECORD, note_cuda
 from wheel_file import Damaged, damage_of, hash_of, read_record, unpack
 
 # NVIDIA's packages; the rest of what PyTorch requires is for Python.
@@ -133,7 +133,7 @@ def gather(
         # Two builds that require the same get the same, also where a package may have any version.
         if neighbour.required == required and take_all(neighbour, folder):
             return neighbour.hashes
-    say(f"fetching the CUDA libraries that it requires (up to 3 GB): {', '.join(required)}")
+    say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(required)}")
     hashes: dict[str, str] = {}
     for wheel in pip_download_all(required, wheels):
         hashes |= unpack_libraries(wheel, folder, trees)
@@ -151,6 +151,4 @@ def add_required_libraries(wheel: Path, tree: Path, shared_with: Path | None) ->
     for library in hashes.keys() - of_torch:
         (folder / library).rename(tree / "lib" / library)
     shutil.rmtree(folder)
-    kept = {name: known for name, known in hashes.items() if name not in of_torch}
-    text = json.dumps({"requires": required, "libraries": kept}, indent=2, sort_keys=True)
-    (tree / CUDA_RECORD).write_text(text + "\n")
+    note_cuda(tree, required, {name: hashes[name] for name in hashes.keys() - of_torch})

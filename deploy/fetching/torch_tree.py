@@ -1,5 +1,6 @@
 """The LibTorch tree that a wheel or an archive becomes. Used by libtorch."""
 
+import json
 import os
 import re
 import subprocess
@@ -177,6 +178,12 @@ def check_version(found: str, wanted: str | None, file: Path) -> None:
         raise Damaged(f"{file.name} was asked for as torch {wanted}, but says that it is {found}")
 
 
+def note_cuda(tree: Path, required: list[str], hashes: dict[str, str]) -> None:
+    """Writes into the tree what was required of CUDA, and the libraries that came for it."""
+    text = json.dumps({"requires": required, "libraries": hashes}, indent=2, sort_keys=True)
+    (tree / CUDA_RECORD).write_text(text + "\n")
+
+
 def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Extent) -> None:
     """Unpacks a LibTorch archive, which must be of that version; None: of any. It brings its
     libraries of CUDA itself. Errors: Damaged, Trouble."""
@@ -186,6 +193,7 @@ def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Exten
     check_loadable(tree, "libtorch_cpu.so")
     if extent.cuda:
         check_cuda_loadable(tree)
+        note_cuda(tree, [], {})
 
 
 def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent) -> None:
