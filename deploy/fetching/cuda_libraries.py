@@ -112,14 +112,20 @@ def take_all(neighbour: Neighbour, folder: Path) -> bool:
 
 
 def unpack_libraries(wheel: Path, folder: Path, trees: list[Neighbour]) -> dict[str, str]:
-    """Puts the libraries of a wheel into the folder and returns their hashes. Errors: as unpack."""
+    """Puts the libraries of a wheel into the folder, but none that is there from another one, and
+    returns their hashes. Errors: as unpack."""
     with damage_of(wheel), zipfile.ZipFile(wheel) as archive:
         record = {PurePosixPath(name): known for name, known in read_record(archive).items()}
-    hashes = {path.name: known for path, known in record.items() if is_library(path)}
+    hashes = {
+        path.name: known
+        for path, known in record.items()
+        if is_library(path) and not (folder / path.name).exists()
+    }
     shared = {name for name, known in hashes.items() if share(name, known, folder, trees)}
+    unpacked = hashes.keys() - shared
 
     def target(path: PurePosixPath) -> Path | None:
-        return folder / path.name if is_library(path) and path.name not in shared else None
+        return folder / path.name if is_library(path) and path.name in unpacked else None
 
     unpack(wheel, target, folder)
     return hashes

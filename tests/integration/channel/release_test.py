@@ -11,7 +11,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
-from wheel_index import COMMIT, Index, record_of, torch_members  # noqa: E402
+from wheel_index import COMMIT, Index, library, record_of, torch_members  # noqa: E402
 
 WHOLE_RELEASE = [
     "build-hash",
@@ -72,10 +72,11 @@ class Release(unittest.TestCase):
         for name in ("TORCHWATCH_TEST_SANDBOX", "TORCHWATCH_TEST_CUDA"):
             os.environ[name] = "1"
             self.addCleanup(os.environ.pop, name)
-        requires = [
-            "Requires-Dist: nvidia-cuda-runtime==13.0.96",
-            "Requires-Dist: nvidia-cuda-cupti==13.0.85",
-        ]
+        requires = []
+        for package, name in (("cudart", "libcudart.so.13"), ("cupti", "libcupti.so.13")):
+            members = {f"nvidia/cu13/lib/{name}": library(name)}
+            self.index.serve(f"nvidia_{package}", "13.0", members)
+            requires.append(f"Requires-Dist: nvidia-{package}==13.0")
         for version in ("1.2.3", "1.2.4"):
             self.index.add("torch", version, torch_members(f"{version}+cu130"), requires=requires)
             done = self.fetch(version)
