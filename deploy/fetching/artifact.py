@@ -7,7 +7,7 @@ from pathlib import Path
 
 from download import download, sha256_of
 from index_page import GONE, Link, ask, refusal, shown
-from torch_tree import fill_from_archive, fill_from_wheel
+from torch_tree import Extent, fill_from_archive, fill_from_wheel
 from wheel_file import Damaged, NotOffered, Trouble
 
 COMMIT = "{commit}"
@@ -55,14 +55,14 @@ def bring(address: str, folder: Path) -> Path:
 
 
 def fill_from_artifact(
-    template: str, commit: str, folder: Path, tree: Path, *, all_libraries: bool
+    template: str, commit: str, folder: Path, tree: Path, extent: Extent
 ) -> None:
     """Makes the tree of a commit, which must say that it was made from it. `folder`: for what is
     downloaded. Errors: NotOffered, Damaged, Trouble."""
     address = template.replace(COMMIT, commit)
     file = bring(address, folder)
     fill = fill_from_wheel if file.suffix == ".whl" else fill_from_archive
-    fill(file, None, tree, all_libraries=all_libraries)
+    fill(file, None, tree, extent)
     made_from = (tree / "build-hash").read_text().strip()
     if made_from != commit:
         raise Damaged(f"{file.name} was made from commit {made_from}, not from {commit}")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,15 +53,25 @@ def check_pip(scratch: Path) -> None:
         raise Trouble(NO_PIP)
 
 
-def explain(requirement: str, errors: str) -> Trouble:
-    """Why pip could not fetch a wheel, from what it wrote to standard error."""
+def is_reachable(scratch: Path) -> bool:
+    return pip(["index", "versions", "torch"], scratch, subprocess.DEVNULL)[0] == 0
+
+
+def explain(requirements: list[str], errors: str, scratch: Path) -> Trouble:
+    """Why pip could not fetch the wheels, from what it wrote to standard error."""
+    named = re.search(
+        r"No matching distribution found for ([^\s;(]+)|^    (\S+) from ", errors, re.MULTILINE
+    )
+    requirement = (named[1] or named[2]) if named else " ".join(requirements)
     if "DO NOT MATCH THE HASHES" in errors:
         return Damaged(
             f"the wheel downloaded for {requirement} does not have the hash that the index "
             "names: try again"
         )
     # pip says that there is no such version when it cannot reach the index, too.
-    not_offered = "No matching distribution" in errors and "(from versions: none)" not in errors
+    not_offered = "No matching distribution" in errors and (
+        "(from versions: none)" not in errors or is_reachable(scratch)
+    )
     ask = "" if not_offered else "Is the package index reachable, and does the disk have space? "
     words = [
         line.removeprefix("ERROR: ") for line in errors.splitlines() if line.startswith("ERROR: ")
@@ -71,33 +82,48 @@ def explain(requirement: str, errors: str) -> Trouble:
     )
 
 
-def pip_download(requirement: str, wheels: Path) -> Path:
-    """The wheel that satisfies the requirement, without what it depends on. pip checks its hash."""
-    folder = wheels / requirement
+def download_into(folder: Path, requirements: list[str], scratch: Path, *options: str) -> None:
+    """Downloads wheels, what lies there already not again. pip checks their hashes."""
     folder.mkdir(parents=True, exist_ok=True)
     # No cache and no temporary files elsewhere: half a gigabyte would stay in the home folder.
     status, _, errors = pip(
         [
             "download",
-            "--no-deps",
+            *options,
             "--only-binary=:all:",
             "--no-cache-dir",
             f"--progress-bar={'on' if sys.stderr.isatty() else 'off'}",
             "--dest",
             str(folder),
-            requirement,
+            *requirements,
         ],
-        wheels / "tmp",
+        scratch,
     )
     if status != 0:
-        check_pip(wheels / "tmp")
-        raise explain(requirement, errors)
+        check_pip(scratch)
+        raise explain(requirements, errors, scratch)
+
+
+def pip_download(requirement: str, wheels: Path) -> Path:
+    """The wheel that satisfies the requirement, without what it depends on. Errors: NotOffered,
+    Damaged, Trouble."""
+    folder = wheels / requirement
+    download_into(folder, [requirement], wheels / "tmp", "--no-deps")
     found = list(folder.glob("*.whl"))
     if len(found) != 1:
         raise Damaged(
             f"{folder} holds {len(found)} wheels for {requirement} instead of one: try again"
         )
     return found[0]
+
+
+def pip_download_all(requirements: list[str], wheels: Path) -> list[Path]:
+    """The wheels that satisfy the requirements together, and those that they depend on. Errors:
+    NotOffered, Damaged, Trouble."""
+    folder = wheels / "required"
+    shutil.rmtree(folder, ignore_errors=True)  # what an earlier call chose may be out of date
+    download_into(folder, requirements, wheels / "tmp")
+    return sorted(folder.glob("*.whl"))
 
 
 def versions(scratch: Path) -> list[str]:

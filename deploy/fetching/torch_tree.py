@@ -1,9 +1,11 @@
 """The LibTorch tree that a wheel or an archive becomes. Used by libtorch."""
 
+import json
 import os
 import re
 import subprocess
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pip_wheels import pip_download, say
@@ -20,6 +22,20 @@ LEFT_OUT = re.compile(
 CUDA_PACKAGES = {"libcudart": "nvidia-cuda-runtime", "libcupti": "nvidia-cuda-cupti"}
 LAST_CUDA_IN_PACKAGE_NAME = 12
 LAST_CUDA_WITH_MINOR_CUPTI = 11  # libcupti.so.11.7, but libcupti.so.12
+CUDA_RECORD = "cuda-libraries"  # in a tree: what its wheel requires, and hashes of what came
+# What a program for GPUs loads at once or later, and what of it loads the driver.
+GPU_LIBRARIES = ("libtorch_cuda.so", "libtorch_cuda_linalg.so")
+LOADS_DRIVER = "libcaffe2_nvrtc.so"
+DRIVER = "libcuda.so.1"  # of the GPU's driver, no wheel has it
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which libraries a tree gets beside those that a C++ program on a CPU loads."""
+
+    all_libraries: bool = False  # of PyTorch, also those for GPUs and for Python
+    cuda: bool = False  # of CUDA, all that the wheel requires; with all_libraries
+    shared_with: Path | None = None  # trees in this folder have a part in those of CUDA
 
 
 def torch_target(tree: Path, all_libraries: bool) -> Target:
@@ -110,17 +126,30 @@ def add_cuda_libraries(tree: Path, wheels: Path) -> None:
             )
 
 
-def check_loadable(tree: Path) -> None:
-    """Refuses a tree whose CPU part the loader of this machine cannot satisfy."""
+def missing_needs(tree: Path, library: str) -> list[str]:
+    """The libraries that the loader of this machine does not find for one of the tree."""
     path = ":".join(filter(None, [str(tree / "lib"), os.environ.get("LD_LIBRARY_PATH")]))
-    done = run_tool(
-        "ldd", str(tree / "lib" / "libtorch_cpu.so"), package="libc-bin", LD_LIBRARY_PATH=path
-    )
-    if missing := re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE):
+    done = run_tool("ldd", str(tree / "lib" / library), package="libc-bin", LD_LIBRARY_PATH=path)
+    return re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE)
+
+
+def check_loadable(tree: Path, library: str) -> None:
+    """Refuses a tree with a library that the loader of this machine cannot satisfy."""
+    missing = [name for name in missing_needs(tree, library) if name != DRIVER]
+    if missing:
         raise Trouble(
-            f"libtorch_cpu.so needs {', '.join(missing)}, which this machine lacks: install it "
+            f"{library} needs {', '.join(missing)}, which this machine lacks: install it "
             "and try again"
         )
+
+
+def check_cuda_loadable(tree: Path) -> None:
+    """Likewise for the part for GPUs. Says where there is no driver."""
+    for library in GPU_LIBRARIES:
+        if (tree / "lib" / library).exists():
+            check_loadable(tree, library)
+    if (tree / "lib" / LOADS_DRIVER).exists() and DRIVER in missing_needs(tree, LOADS_DRIVER):
+        say(f"this machine has no {DRIVER}, the GPU's driver: the tree loads and lists no device")
 
 
 def version_and_commit(tree: Path) -> tuple[str, str]:
@@ -149,24 +178,40 @@ def check_version(found: str, wanted: str | None, file: Path) -> None:
         raise Damaged(f"{file.name} was asked for as torch {wanted}, but says that it is {found}")
 
 
-def fill_from_archive(file: Path, version: str | None, tree: Path, *, all_libraries: bool) -> None:
-    """Unpacks a LibTorch archive, which must be of that version; None: of any. Errors: Damaged,
-    Trouble."""
-    unpack_archive(file, archive_target(tree, all_libraries), tree)
+def note_cuda(tree: Path, required: list[str], hashes: dict[str, str]) -> None:
+    """Writes into the tree what was required of CUDA, and the libraries that came for it."""
+    text = json.dumps({"requires": required, "libraries": hashes}, indent=2, sort_keys=True)
+    (tree / CUDA_RECORD).write_text(text + "\n")
+
+
+def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Extent) -> None:
+    """Unpacks a LibTorch archive, which must be of that version; None: of any. It brings its
+    libraries of CUDA itself. Errors: Damaged, Trouble."""
+    unpack_archive(file, archive_target(tree, extent.all_libraries), tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "build-version", "build-hash"), file)
     check_version((tree / "build-version").read_text().strip(), version, file)
-    check_loadable(tree)
+    check_loadable(tree, "libtorch_cpu.so")
+    if extent.cuda:
+        check_cuda_loadable(tree)
+        note_cuda(tree, [], {})
 
 
-def fill_from_wheel(wheel: Path, version: str | None, tree: Path, *, all_libraries: bool) -> None:
+def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent) -> None:
     """Unpacks a wheel, which must be of that version, and the small libraries of CUDA that its CPU
-    part needs, whose wheels go beside it. Errors: Damaged, Trouble."""
-    unpack(wheel, torch_target(tree, all_libraries), tree)
+    part needs, or all that it requires. Their wheels go beside it. Errors: NotOffered, Damaged,
+    Trouble."""
+    unpack(wheel, torch_target(tree, extent.all_libraries), tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "version.py"), wheel)
     found, commit = version_and_commit(tree)
     check_version(found, version, wheel)
+    if extent.cuda:
+        from cuda_libraries import add_required_libraries
+
+        add_required_libraries(wheel, tree, extent.shared_with)
     add_cuda_libraries(tree, wheel.parent)
-    check_loadable(tree)
+    check_loadable(tree, "libtorch_cpu.so")
+    if extent.cuda:
+        check_cuda_loadable(tree)
     (tree / "version.py").unlink()
     (tree / "build-version").write_text(found + "\n")
     (tree / "build-hash").write_text(commit + "\n")

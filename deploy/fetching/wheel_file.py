@@ -79,6 +79,16 @@ def read_record(archive: zipfile.ZipFile) -> dict[str, str]:
     return hashes | {records[0] + signature: "" for signature in ("", ".jws", ".p7s")}
 
 
+def in_record(digest: "hashlib._Hash") -> str:
+    """A hash as a RECORD writes it."""
+    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+
+
+def hash_of(file: Path) -> str:
+    with file.open("rb") as source:
+        return in_record(hashlib.file_digest(source, "sha256"))
+
+
 def copy_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path | None) -> str:
     """Reads a member to its end, which checks its CRC, and returns its hash in RECORD's form."""
     digest = hashlib.sha256()
@@ -91,7 +101,7 @@ def copy_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path 
         while block := source.read(COPY_BYTES):
             digest.update(block)
             sink.write(block)
-    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+    return in_record(digest)
 
 
 def copy_members(archive: zipfile.ZipFile, target: Target) -> None:

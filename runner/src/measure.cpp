@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "torchwatch/activity/trace.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/interleave.hpp"
@@ -176,6 +177,17 @@ void measure_into(const Request& request, RunResult& result) {
   result.environment.facts.merge(recorder_facts(recorder));
 }
 
+/// Why LibTorch finds no device: what the driver says or, where it has one, the build.
+const std::string& no_device_reason() {
+  static const std::string reason = [] {
+    const auto found = activity::find_cuda_device(activity::Libraries().cuda);
+    return "this LibTorch finds no CUDA device here: " +
+           (found ? "it is a build for CPUs, or libraries of CUDA are missing"
+                  : found.error().message);
+  }();
+  return reason;
+}
+
 }  // namespace
 
 std::string unknown_workload(const std::string& name) {
@@ -207,7 +219,7 @@ std::string unsupported_reason(const models::Definition& definition, const Reque
     return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
   }
   if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {
-    return "this LibTorch finds no CUDA device here";
+    return no_device_reason();
   }
   return models::unsupported_reason(definition, setup_of(request));
 }

@@ -93,12 +93,16 @@ def wheel_of(
     members: Members,
     record: str | None = None,
     compression: int = zipfile.ZIP_DEFLATED,
+    requires: Sequence[str] = (),
 ) -> bytes:
-    """The bytes of a wheel with a true RECORD, or with the lines of another one."""
+    """The bytes of a wheel with a true RECORD, or with the lines of another one. `requires`:
+    further lines of its metadata."""
     info = f"{name}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    metadata += "".join(f"{line}\n" for line in requires)
     members = {
         **members,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+        f"{info}/METADATA": metadata.encode(),
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
     }
     file = io.BytesIO()
@@ -170,8 +174,9 @@ class Index:
         members: Members,
         record: str | None = None,
         tag: str = "py3-none-any",
+        requires: Sequence[str] = (),
     ) -> Served:
-        content = wheel_of(name, version, members, record)
+        content = wheel_of(name, version, members, record, requires=requires)
         served = Served(content, hashlib.sha256(content).hexdigest())
         self.wheels[f"{name}-{version}-{tag}.whl"] = served
         return served

@@ -80,7 +80,7 @@ std::optional<Answer> parse_answer(const std::string& text) {
 }
 
 struct TreeContent {
-  std::int64_t bytes = 0;       ///< of its own files, not of what is behind links
+  platform::FileBytes bytes;    ///< of its own files, not of what is behind links
   std::set<std::string> links;  ///< names of folders in the cache that its links lead into
 };
 
@@ -123,9 +123,8 @@ Result<TreeContent> content_of(const fs::path& tree, const fs::path& cache) {
   for (const auto& entry : listing.entries) {
     if (entry.is_symlink(ignored)) {
       add_hops(entry.path(), real_cache, content.links);
-    } else if (entry.is_regular_file(ignored)) {
-      const auto bytes = entry.file_size(ignored);
-      if (!ignored) content.bytes += static_cast<std::int64_t>(bytes);
+    } else {
+      content.bytes.add(entry);
     }
   }
   if (listing.error) {
@@ -165,7 +164,7 @@ Result<std::vector<Item>> list_items(const fs::path& cache) {
       item.content = *std::move(content);
       item.last_used = fs::last_write_time(item.path / kLastUsed, gone);
     } else if (item.path.extension() == kLogSuffix) {
-      item.content.bytes = static_cast<std::int64_t>(entry.file_size(gone));
+      item.content.bytes.add(entry);
       item.last_used = fs::last_write_time(item.path, gone);
     } else {
       continue;
@@ -175,6 +174,12 @@ Result<std::vector<Item>> list_items(const fs::path& cache) {
   if (listing.error) return cannot("list", cache, listing.error.message());
   std::ranges::sort(items, {}, &Item::last_used);
   return items;
+}
+
+std::int64_t bytes_of(const std::vector<Item>& items) {
+  platform::FileBytes bytes;
+  for (const auto& item : items) bytes.add(item.content.bytes);
+  return bytes.sum();
 }
 
 bool is_linked_into(const std::vector<Item>& items, const std::string& name) {
@@ -265,9 +270,8 @@ bool BuildCache::is_leased(const std::string& name) const {
 Status BuildCache::evict(std::int64_t bytes_max) {
   TW_TRY(auto items, list_items(folder_));
   Status evicted;
-  std::int64_t total = 0;
-  for (const auto& item : items) total += item.content.bytes;
-  while (total > bytes_max) {
+  std::int64_t stuck = 0;
+  while (stuck + bytes_of(items) > bytes_max) {
     const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
       const std::string name = item.path.filename().string();
       return !is_leased(name) && !is_linked_into(items, name) && !is_pinned(item.path);
@@ -275,8 +279,10 @@ Status BuildCache::evict(std::int64_t bytes_max) {
     if (oldest == items.end()) break;
     // One that cannot be removed keeps no other in the cache.
     const auto removed = remove_tree(oldest->path);
-    if (removed) total -= oldest->content.bytes;
-    if (!removed) evicted = removed;
+    if (!removed) {
+      evicted = removed;
+      stuck += oldest->content.bytes.sum();
+    }
     items.erase(oldest);
   }
   return evicted;

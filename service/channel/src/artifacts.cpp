@@ -43,12 +43,15 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
                                  .time_limit = settings.time_limit,
                                  .sandbox = settings.sandbox},
                                 processes);
-  return [program, address = settings.address](const std::string& commit, const fs::path& tree,
-                                               std::stop_token stop) -> Status {
+  return [program, settings = std::move(settings)](const std::string& commit, const fs::path& tree,
+                                                   std::stop_token stop) -> Status {
     // The address is no argument, which everybody on the machine can read: it may hold a password.
     const auto into = tree / "torch";
-    const auto made = program.run({"--commit", commit, "--all-libraries", "--into", into.string()},
-                                  {{"TORCHWATCH_ARTIFACTS", address}}, std::move(stop));
+    std::vector<std::string> arguments{"--commit", commit};
+    add_extent(settings.for_cuda, fs::absolute(settings.folder), arguments);
+    arguments.insert(arguments.end(), {"--into", into.string()});
+    const auto made = program.run(std::move(arguments),
+                                  {{"TORCHWATCH_ARTIFACTS", settings.address}}, std::move(stop));
     if (!made) return fail(made.error());
     return move_up(into);
   };

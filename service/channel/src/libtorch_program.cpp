@@ -75,6 +75,11 @@ std::map<std::string, std::string> environment_with(
 
 }  // namespace
 
+void add_extent(bool for_cuda, const fs::path& folder, std::vector<std::string>& arguments) {
+  arguments.emplace_back(for_cuda ? "--cuda" : "--all-libraries");
+  if (for_cuda) arguments.insert(arguments.end(), {"--shared-with", folder.string()});
+}
+
 Result<std::string> LibtorchProgram::run(std::vector<std::string> arguments,
                                          const std::map<std::string, std::string>& more,
                                          std::stop_token stop) const {

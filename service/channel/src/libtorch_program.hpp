@@ -12,6 +12,11 @@
 
 namespace torchwatch::channel {
 
+/// Adds the options that say which libraries a tree gets: all of PyTorch, and for GPUs all of CUDA
+/// that it requires, which the trees in `folder` share.
+void add_extent(bool for_cuda, const std::filesystem::path& folder,
+                std::vector<std::string>& arguments);
+
 /// Calls of deploy/libtorch, which makes trees from what is published.
 class LibtorchProgram {
  public:

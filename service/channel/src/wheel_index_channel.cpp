@@ -36,11 +36,13 @@ Offer offer_in(const std::string& line) {
   return {.name = line.substr(0, tab), .fingerprint = line.substr(tab + 1)};
 }
 
-/// Files that stood under one version one after the other are different builds.
-std::string folder_name(const Offer& offer) {
+/// Files that stood under one version one after the other are different builds, and so is a version
+/// with CUDA's libraries.
+std::string folder_name(const Offer& offer, bool for_cuda) {
   constexpr std::size_t kDigits = 12;
-  if (offer.fingerprint.empty()) return offer.name;
-  return offer.name + "-" + digest::sha256_hex(offer.fingerprint).substr(0, kDigits);
+  const std::string end = for_cuda ? "-cuda" : "";
+  if (offer.fingerprint.empty()) return offer.name + end;
+  return offer.name + "-" + digest::sha256_hex(offer.fingerprint).substr(0, kDigits) + end;
 }
 
 class WheelIndexChannel final : public Channel {
@@ -84,7 +86,7 @@ class WheelIndexChannel final : public Channel {
                   "invalid release \"" + version + "\": must be a version such as 2.13.0");
     }
     const std::scoped_lock one_at_a_time(fetching_);
-    const fs::path tree = settings_.cache / folder_name(offer) / "torch";
+    const fs::path tree = settings_.cache / folder_name(offer, settings_.for_cuda) / "torch";
     if (auto there = builds::inspect(tree)) return there;
     TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.cache));
     if (auto made = make(offer, tree, std::move(stop)); !made) {
@@ -110,8 +112,9 @@ class WheelIndexChannel final : public Channel {
   Status make(const Offer& offer, const fs::path& tree, std::stop_token stop) {
     std::error_code ignored;
     fs::remove_all(tree, ignored);  // there, but damaged
-    auto arguments = of_index({"--version", offer.name, "--exact", "--all-libraries"});
+    auto arguments = of_index({"--version", offer.name, "--exact"});
     add("--fingerprint", offer.fingerprint, arguments);
+    add_extent(settings_.for_cuda, settings_.cache, arguments);
     arguments.insert(arguments.end(), {"--into", tree.string()});
     auto done = run(std::move(arguments), std::move(stop));
     if (!done) {

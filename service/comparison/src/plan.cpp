@@ -37,6 +37,11 @@ Status apply_batch_table(const std::filesystem::path& file, Plan& plan) {
 
 }  // namespace
 
+bool measures_cuda(const config::Config& config) {
+  return std::ranges::any_of(configurations_of(config),
+                             [](const auto& each) { return each.device == Device::cuda; });
+}
+
 Plan make_plan(const config::Config& config, const std::vector<std::string>& workloads,
                const std::vector<Configuration>& configurations) {
   Plan plan;

@@ -8,6 +8,7 @@
 #include "logged.hpp"
 #include "source_folder.hpp"
 #include "torchwatch/channel/artifacts.hpp"
+#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
@@ -152,6 +153,7 @@ struct Application::Parts {
           channel::make_artifacts({.program = source_folder(config) / "deploy" / "libtorch",
                                    .folder = settings.folder,
                                    .address = config.build.artifacts,
+                                   .for_cuda = comparison::measures_cuda(config),
                                    .sandbox = confinement.sandbox},
                                   *processes);
     }
@@ -168,6 +170,7 @@ struct Application::Parts {
     channel::WheelIndexSettings wheels;
     wheels.program = source_folder(config) / "deploy" / "libtorch";
     wheels.cache = config.build.cache / "releases";
+    wheels.for_cuda = comparison::measures_cuda(config);
     wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);

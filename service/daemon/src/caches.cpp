@@ -21,20 +21,14 @@ constexpr const char* kRemovedSuffix = ".removed";
 constexpr int kIncidentsLookedAt = 1000;
 
 std::int64_t bytes_of(const fs::path& folder) {
-  std::int64_t bytes = 0;
-  for (const auto& entry : platform::list_tree(folder).entries) {
-    std::error_code gone;
-    const bool is_file = entry.is_regular_file(gone) && !entry.is_symlink(gone);
-    const auto size = is_file ? entry.file_size(gone) : 0;
-    if (!gone) bytes += static_cast<std::int64_t>(size);
-  }
-  return bytes;
+  platform::FileBytes bytes;
+  for (const auto& entry : platform::list_tree(folder).entries) bytes.add(entry);
+  return bytes.sum();
 }
 
 /// Something in the cache that goes as a whole.
 struct Entry {
   fs::path folder;
-  std::int64_t bytes = 0;
   fs::file_time_type last_used;
 };
 
@@ -51,7 +45,7 @@ std::vector<Entry> entries_of(const fs::path& cache) {
   for (const auto& entry : platform::list_folder(cache).entries) {
     std::error_code gone;
     if (!entry.is_directory(gone) || entry.path().filename() == "known") continue;
-    entries.push_back({entry.path(), bytes_of(entry.path()), last_use_of(entry.path())});
+    entries.push_back({entry.path(), last_use_of(entry.path())});
   }
   std::ranges::sort(entries, {}, &Entry::last_used);
   return entries;
@@ -135,20 +129,18 @@ Removal remove_older_commit(Application& application, const fs::path& cache, con
 }
 
 Status shrink(Application& application, const fs::path& cache, std::int64_t bytes_max) {
-  auto total = sizes_of(cache).sum();
   TW_TRY(auto others, removable(application, cache));
   auto next = others.begin();
   Status removed_all;
-  while (total > bytes_max) {
+  // Measured anew each time: a release gives little back while another one shares its libraries.
+  while (sizes_of(cache).sum() > bytes_max) {
     const auto* const other = next == others.end() ? nullptr : &*next;
     // One that cannot be removed keeps no other in the cache.
     const auto removed = remove_older_commit(application, cache, other);
     if (!removed.done && removed_all) removed_all = removed.done;
-    total -= removed.bytes;
     if (removed.bytes > 0) continue;
     if (next == others.end()) break;
     const auto gone = remove_entry(next->folder);
-    if (gone) total -= next->bytes;
     if (!gone && removed_all) removed_all = gone;
     ++next;
   }

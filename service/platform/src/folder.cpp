@@ -1,5 +1,7 @@
 #include "torchwatch/platform/folder.hpp"
 
+#include <sys/stat.h>
+
 namespace torchwatch::platform {
 namespace {
 
@@ -22,6 +24,27 @@ Listing list_folder(const std::filesystem::path& folder) {
 
 Listing list_tree(const std::filesystem::path& folder) {
   return list<std::filesystem::recursive_directory_iterator>(folder);
+}
+
+void FileBytes::add(const std::filesystem::directory_entry& entry) {
+  struct stat about{};
+  if (lstat(entry.path().c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+  if (about.st_nlink == 1) {
+    of_one_name_ += about.st_size;
+  } else {
+    of_several_names_[{about.st_dev, about.st_ino}] = about.st_size;
+  }
+}
+
+void FileBytes::add(const FileBytes& other) {
+  of_one_name_ += other.of_one_name_;
+  of_several_names_.insert(other.of_several_names_.begin(), other.of_several_names_.end());
+}
+
+std::int64_t FileBytes::sum() const {
+  auto sum = of_one_name_;
+  for (const auto& [file, bytes] : of_several_names_) sum += bytes;
+  return sum;
 }
 
 }  // namespace torchwatch::platform

@@ -117,6 +117,21 @@ TEST_CASE("a build that another one links into stays, also by a link to a link")
   CHECK(cache.has(5));
 }
 
+TEST_CASE("what builds share counts once, and is freed only with the last one of them") {
+  Cache cache(2);
+  const auto first = cache.hold(1).folder;
+  const auto second = cache.hold(2).folder;
+  fs::remove(second / "payload");
+  fs::create_hard_link(first / "payload", second / "payload");
+  cache.use({3});
+  CHECK(cache.has(1));
+  cache.use({4});
+  CHECK_FALSE(cache.has(1));
+  CHECK_FALSE(cache.has(2));
+  CHECK(cache.has(3));
+  CHECK(cache.has(4));
+}
+
 TEST_CASE("a build is free again when the last one that linked into it has gone") {
   Cache cache(2);
   cache.hold(2, cache.hold(1));

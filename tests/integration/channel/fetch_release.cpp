@@ -1,7 +1,8 @@
 // fetch_release PYTHON PROGRAM CACHE [VERSION]: fetches one release from the wheel index and prints
 // what its tree says of itself; without VERSION it lists the releases. A process of its own, so
 // that a test can kill it; by hand it fetches from the real index. With TORCHWATCH_TEST_SANDBOX it
-// confines pip, and ends with 77 where that is not possible.
+// confines pip, and ends with 77 where that is not possible; with TORCHWATCH_TEST_CUDA it fetches
+// for GPUs.
 #include <cstdio>
 #include <cstdlib>
 
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   settings.python = argv[1];
   settings.program = argv[2];
   settings.cache = argv[3];
+  settings.for_cuda = std::getenv("TORCHWATCH_TEST_CUDA") != nullptr;
   if (std::getenv("TORCHWATCH_TEST_SANDBOX") != nullptr) {
     sandbox::Settings sandboxed;
     sandboxed.search_path = process::kDefaultSearchPath;

@@ -18,6 +18,7 @@ from wheel_index import (  # noqa: E402
     Served,
     archive_members,
     archive_of,
+    library,
     torch_members,
 )
 
@@ -267,6 +268,16 @@ class ArchiveIndex(IndexTest):
         self.check_fails(self.fetch(nightly(16)), 4, "is damaged")
         self.add_file(file, good)
         self.check_fetched(nightly(16))
+
+    def test_an_archive_for_gpus_brings_what_it_needs_or_the_machine_has_it(self) -> None:
+        part = {"libtorch/lib/libtorch_cuda.so": library("libtorch_cuda.so", "libcublas.so.13")}
+        self.add(nightly(16, label="cu130"), "shared-with-deps", **part)
+        self.check_fails(
+            self.fetch(nightly(16, label="cu130"), "--cuda"), 1, "needs libcublas.so.13, which"
+        )
+        part["libtorch/lib/libcublas.so.13"] = library("libcublas.so.13")
+        self.add(nightly(17, label="cu130"), "shared-with-deps", **part)
+        self.check_fetched(nightly(17, label="cu130"), "--cuda")
 
 
 class Artifacts(IndexTest):

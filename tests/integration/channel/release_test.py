@@ -11,7 +11,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
-from wheel_index import COMMIT, Index, record_of, torch_members  # noqa: E402
+from wheel_index import COMMIT, Index, library, record_of, torch_members  # noqa: E402
 
 WHOLE_RELEASE = [
     "build-hash",
@@ -67,6 +67,27 @@ class Release(unittest.TestCase):
             self.skipTest("there is no sandbox on this machine")
         self.check_whole(done)
         self.assertEqual(list(self.home.iterdir()), [])
+
+    def test_confined_releases_for_gpus_share_cudas_libraries(self) -> None:
+        for name in ("TORCHWATCH_TEST_SANDBOX", "TORCHWATCH_TEST_CUDA"):
+            os.environ[name] = "1"
+            self.addCleanup(os.environ.pop, name)
+        requires = []
+        for package, name in (("cudart", "libcudart.so.13"), ("cupti", "libcupti.so.13")):
+            members = {f"nvidia/cu13/lib/{name}": library(name)}
+            self.index.serve(f"nvidia_{package}", "13.0", members)
+            requires.append(f"Requires-Dist: nvidia-{package}==13.0")
+        for version in ("1.2.3", "1.2.4"):
+            self.index.add("torch", version, torch_members(f"{version}+cu130"), requires=requires)
+            done = self.fetch(version)
+            if done.returncode == 77:
+                self.skipTest("there is no sandbox on this machine")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = (
+            self.cache / f"{version}-cuda/torch/lib/libcudart.so.13"
+            for version in ("1.2.3", "1.2.4")
+        )
+        self.assertTrue(first.samefile(second))
 
     def files(self) -> list[str]:
         """Everything in the cache, without locks."""

@@ -107,6 +107,19 @@ TEST_CASE("a release is made in the cache, exactly the one asked for, with all i
                                 (python.cache() / "1.2.3/torch").string()});
 }
 
+TEST_CASE("a release for GPUs has all of CUDA, which releases share, and a folder of its own") {
+  const FakePython python;
+  REQUIRE(python.fetch());
+  auto settings = python.settings();
+  settings.for_cuda = true;
+  const auto tree = make_wheel_index_channel(settings, processes())->fetch({"1.2.3"}, {});
+  REQUIRE(tree.has_value());
+  CHECK(tree->folder == python.cache() / "1.2.3-cuda/torch");
+  CHECK(contains(python.calls().back(), " --version 1.2.3 --exact --cuda --shared-with " +
+                                            python.cache().string() + " --into " +
+                                            tree->folder.string()));
+}
+
 TEST_CASE("a release that is there is not asked for again") {
   const FakePython python;
   const auto first = python.fetch();
@@ -189,6 +202,20 @@ TEST_CASE("a build that somebody else has made is brought by the program, out of
   fs::remove_all(tree);
   fs::create_directories(tree);
   CHECK(bring(commit, tree, {}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a build for GPUs that somebody else has made shares CUDA's libraries with the others") {
+  const FakePython python("cp -r $here/tree $into");
+  const auto bring = make_artifacts({.program = python.settings().program,
+                                     .folder = python.cache(),
+                                     .address = "/builds/{commit}/torch.whl",
+                                     .for_cuda = true,
+                                     .python = python.settings().python},
+                                    processes());
+  fs::create_directories(python.cache() / "one");
+  REQUIRE(bring(std::string(40, 'a'), python.cache() / "one", {}));
+  CHECK(contains(python.calls().front(),
+                 " --cuda --shared-with " + python.cache().string() + " --into "));
 }
 
 TEST_CASE("the program's exit status says what kind of error it is, and its last error why") {

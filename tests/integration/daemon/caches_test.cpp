@@ -85,6 +85,21 @@ TEST_CASE_METHOD(FullCache, "what was used longest ago goes first, whatever kind
   CHECK(unusable(other).empty());
 }
 
+TEST_CASE_METHOD(FullCache, "releases go until the cache fits, though they share what is large") {
+  for (const char* name : {"2.10.0", "2.09.0"}) {
+    write("releases/" + std::string(name), 20);
+    fs::remove(path("releases") / name / "file");
+    fs::create_hard_link(path("releases/2.11.0") / "file", path("releases") / name / "file");
+  }
+  CHECK(daemon::tidy_caches(*application, 4 * kMegabyte).value().after.sum() == 4 * kMegabyte);
+  CHECK(fs::exists(path("releases/2.09.0")));
+  const auto tidied = daemon::tidy_caches(*application, 3 * kMegabyte).value();
+  CHECK(tidied.after.sum() == 3 * kMegabyte);
+  CHECK_FALSE(fs::exists(path("releases/2.09.0")));
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
+  CHECK(fs::exists(path("kits/a")));
+}
+
 TEST_CASE_METHOD(FullCache, "a folder that cannot be removed keeps no other in the cache") {
   const test::UnreadableFolder damaged(path("releases/2.11.0"));
   const auto tidied = daemon::tidy_caches(*application, 0);

@@ -40,6 +40,21 @@ TEST_CASE_METHOD(Folder, "a folder that is not there has no entries, and says so
   CHECK(listing.error == std::errc::no_such_file_or_directory);
 }
 
+TEST_CASE_METHOD(Folder, "bytes count once, whatever number of names a file has") {
+  folder.write("a/large", std::string(1000, 'x'));
+  std::filesystem::create_hard_link(folder.path() / "a/large", folder.path() / "large");
+  std::filesystem::create_symlink(folder.path() / "large", folder.path() / "link");
+  folder.write("b", "four");
+  platform::FileBytes below;
+  for (const auto& entry : platform::list_tree(folder.path() / "a").entries) below.add(entry);
+  CHECK(below.sum() == 1000);
+  platform::FileBytes direct;
+  for (const auto& entry : platform::list_folder(folder.path()).entries) direct.add(entry);
+  CHECK(direct.sum() == 1004);
+  direct.add(below);
+  CHECK(direct.sum() == 1004);
+}
+
 TEST_CASE_METHOD(Folder, "a folder that the disk cannot read is an error and no exception") {
   const test::UnreadableFolder damaged(folder.path() / "a");
   const auto listing = platform::list_folder(folder.path() / "a");

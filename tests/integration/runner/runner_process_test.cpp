@@ -191,6 +191,12 @@ TEST_CASE("a workload that is not there, a device that is not there: results wit
   auto wanted = request();
   wanted["batch"] = 8;
   REQUIRE(measure(wanted).status == RunStatus::unsupported);
+
+  if (fs::exists("/dev/nvidiactl")) return;
+  wanted["device"] = "cuda";
+  const auto elsewhere = measure(wanted);
+  REQUIRE(elsewhere.status == RunStatus::unsupported);
+  REQUIRE(elsewhere.reason.find("no CUDA device here: no NVIDIA driver") != std::string::npos);
 }
 
 TEST_CASE("the coverage pass counts the operators of an iteration, those of autograd included") {

@@ -23,6 +23,14 @@ TEST_CASE("a stored plan reads back as it was") {
   REQUIRE(parse_plan(to_json(some_plan())).value() == some_plan());
 }
 
+TEST_CASE("whether CUDA is measured is for the configurations to say") {
+  config::Config config;
+  config.suite.configurations = {{Device::cpu, Mode::train}};
+  CHECK_FALSE(measures_cuda(config));
+  config.suite.configurations.push_back({Device::cuda, Mode::infer});
+  CHECK(measures_cuda(config));
+}
+
 TEST_CASE("timing runs on a CPU are interleaved if the plan says so") {
   Plan plan;
   plan.interleave = true;

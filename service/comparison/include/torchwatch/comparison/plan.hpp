@@ -34,6 +34,9 @@ struct Plan {
 Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
                const std::vector<Configuration>& configurations);
 
+/// Returns whether [suite] has CUDA configurations on this machine.
+bool measures_cuda(const config::Config&);
+
 /// Returns the plan of [suite] on this machine: all workloads if it names none, and CUDA
 /// configurations if there is a driver. Errors: of the runner source, invalid (the batch table).
 Result<Plan> plan_of_config(Services&);

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace torchwatch::platform {
@@ -20,5 +25,18 @@ Listing list_folder(const std::filesystem::path& folder);
 /// Lists what lies in a folder at any depth; links are listed, not followed. A folder in it that
 /// cannot be listed ends the list.
 Listing list_tree(const std::filesystem::path& folder);
+
+/// The bytes of files, each counted once, also where trees share it under several names.
+class FileBytes {
+ public:
+  /// Adds a file; nothing else, and none that is gone.
+  void add(const std::filesystem::directory_entry& entry);
+  void add(const FileBytes& other);
+  std::int64_t sum() const;
+
+ private:
+  std::int64_t of_one_name_ = 0;
+  std::map<std::pair<dev_t, ino_t>, std::int64_t> of_several_names_;
+};
 
 }  // namespace torchwatch::platform

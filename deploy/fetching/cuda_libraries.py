@@ -1,0 +1,160 @@
+"""The libraries of CUDA that a wheel of PyTorch requires, shared with other trees. Used by
+libtorch."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import zipfile
+from dataclasses import dataclass
+from email import message_from_bytes
+from pathlib import Path, PurePosixPath
+
+from pip._vendor.packaging.requirements import Requirement
+from pip._vendor.packaging.utils import canonicalize_name
+
+from pip_wheels import pip_download_all, say
+from torch_tree import CUDA_RECORD, note_cuda
+from wheel_file import Damaged, damage_of, hash_of, read_record, unpack
+
+# NVIDIA's packages; the rest of what PyTorch requires is for Python.
+PACKAGES = re.compile(r"nvidia-.+|cuda-toolkit")
+LIBRARY = re.compile(r".+\.so(\.\d+)*")
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A tree that has libraries of CUDA."""
+
+    tree: Path
+    required: list[str]
+    hashes: dict[str, str]  # of each library, as a RECORD writes it
+
+
+def neighbours(folder: Path | None) -> list[Neighbour]:
+    """The trees in a folder, or in folders of it, that say what they have."""
+    found = []
+    for pattern in ("*", "*/torch"):
+        for record in sorted(folder.glob(f"{pattern}/{CUDA_RECORD}")) if folder else ():
+            try:
+                text = json.loads(record.read_text())
+                found.append(Neighbour(record.parent, text["requires"], dict(text["libraries"])))
+            except (OSError, ValueError, KeyError, TypeError):
+                continue  # removed at this moment, or not ours
+    return found
+
+
+def required_by(wheel: Path) -> list[str]:
+    """What the wheel's metadata requires of CUDA on this machine, without extras. Errors:
+    Damaged."""
+    with damage_of(wheel), zipfile.ZipFile(wheel) as archive:
+        files = [
+            name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)
+        ]
+        if len(files) != 1:
+            raise Damaged(f"it has {len(files)} files .dist-info/METADATA instead of one")
+        metadata = message_from_bytes(archive.read(files[0]))
+        wanted = []
+        for text in metadata.get_all("Requires-Dist", []):
+            one = Requirement(text)
+            here = one.marker is None or one.marker.evaluate({"extra": ""})
+            if here and PACKAGES.fullmatch(canonicalize_name(one.name)):
+                one.marker = None
+                wanted.append(str(one))
+    return sorted(wanted)
+
+
+def is_library(path: PurePosixPath) -> bool:
+    return (
+        path.parts[0] == "nvidia"
+        and path.parent.name == "lib"
+        and bool(LIBRARY.fullmatch(path.name))
+    )
+
+
+def put(source: Path, target: Path) -> bool:
+    """Links a file under a name that is free, or copies it where that is on another file system.
+    Returns whether it is there."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
+            return False  # the name is taken, or the tree that has it is being removed
+        with source.open("rb") as content, target.open("xb") as copy:
+            shutil.copyfileobj(content, copy)
+    return True
+
+
+def share(library: str, expected: str, folder: Path, trees: list[Neighbour]) -> bool:
+    """Puts a library of another tree into the folder. Returns whether a tree has it, undamaged."""
+    target = folder / library
+    for neighbour in trees:
+        if neighbour.hashes.get(library) != expected:
+            continue
+        if not put(neighbour.tree / "lib" / library, target):
+            continue
+        if hash_of(target) == expected:
+            return True
+        target.unlink()
+    return False
+
+
+def take_all(neighbour: Neighbour, folder: Path) -> bool:
+    """Shares everything with a tree. Returns whether that was possible; the folder is empty if it
+    was not."""
+    if all(share(name, known, folder, [neighbour]) for name, known in neighbour.hashes.items()):
+        say(f"its {len(neighbour.hashes)} CUDA libraries are those of {neighbour.tree}")
+        return True
+    for file in folder.iterdir():
+        file.unlink()
+    return False
+
+
+def unpack_libraries(wheel: Path, folder: Path, trees: list[Neighbour]) -> dict[str, str]:
+    """Puts the libraries of a wheel into the folder, but none that is there from another one, and
+    returns their hashes. Errors: as unpack."""
+    with damage_of(wheel), zipfile.ZipFile(wheel) as archive:
+        record = {PurePosixPath(name): known for name, known in read_record(archive).items()}
+    hashes = {
+        path.name: known
+        for path, known in record.items()
+        if is_library(path) and not (folder / path.name).exists()
+    }
+    shared = {name for name, known in hashes.items() if share(name, known, folder, trees)}
+    unpacked = hashes.keys() - shared
+
+    def target(path: PurePosixPath) -> Path | None:
+        return folder / path.name if is_library(path) and path.name in unpacked else None
+
+    unpack(wheel, target, folder)
+    return hashes
+
+
+def gather(
+    required: list[str], wheels: Path, folder: Path, trees: list[Neighbour]
+) -> dict[str, str]:
+    """Puts all libraries that are required into the folder and returns their hashes."""
+    for neighbour in trees:
+        # Two builds that require the same get the same, also where a package may have any version.
+        if neighbour.required == required and take_all(neighbour, folder):
+            return neighbour.hashes
+    say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(required)}")
+    hashes: dict[str, str] = {}
+    for wheel in pip_download_all(required, wheels):
+        hashes |= unpack_libraries(wheel, folder, trees)
+    return hashes
+
+
+def add_required_libraries(wheel: Path, tree: Path, shared_with: Path | None) -> None:
+    """Puts every library of CUDA that the wheel requires into lib/, where PyTorch's LibTorch
+    archives have them, and says in the tree which. Those that a tree in `shared_with` has are not
+    stored again. Errors: NotOffered, Damaged, Trouble."""
+    required, folder = required_by(wheel), tree / "cuda.partial"
+    folder.mkdir()
+    hashes = gather(required, wheel.parent, folder, neighbours(shared_with)) if required else {}
+    of_torch = {library for library in hashes if (tree / "lib" / library).exists()}
+    for library in hashes.keys() - of_torch:
+        (folder / library).rename(tree / "lib" / library)
+    shutil.rmtree(folder)
+    note_cuda(tree, required, {name: hashes[name] for name in hashes.keys() - of_torch})
