@@ -14,6 +14,8 @@ namespace torchwatch::exports {
 namespace {
 
 using nlohmann::ordered_json;
+using report::text_or_null;
+using report::time_of;
 using BuildNames = std::map<storage::Id, std::string>;
 
 constexpr int kPage = 200;
