@@ -178,7 +178,7 @@ bisection::BisectionResult culprits_at(const std::vector<std::vector<std::string
          "commit undoes the change (with the commit: resnet18 cpu-train time +14.6 %)"});
   }
   result.commits = 3;
-  result.builds = 4;
+  result.builds = 2;
   result.runs = 96;
   return result;
 }

@@ -130,7 +130,7 @@ bisection::BisectionResult found_culprit() {
                           "against 1f0c13af6e2b, the commit before it that builds, 12 fresh "
                           "pairs; reverting it on the newest commit undoes the change (with the "
                           "commit: soft_actor_critic cpu-train time +16.1 %)"}};
-  result.commits = 1;
+  result.commits = 9;
   result.folded = 0;
   result.builds = 4;
   result.runs = 51;
