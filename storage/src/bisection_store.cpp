@@ -123,13 +123,13 @@ Result<std::vector<BisectionRow>> BisectionStore::list(int limit, Id before) {
 Result<std::vector<BisectionRow>> BisectionStore::unfinished() {
   return read(database_, [](Connection& connection) {
     return all_rows(
-        Query(connection, kSelect +
-                              "WHERE state = 'open' AND NOT (EXISTS (SELECT 1 FROM incident "
-                              "JOIN comparison ON comparison.id = comparison_id "
-                              "WHERE incident.id = incident_id AND comparison.state = 'cancelled') "
-                              "AND NOT EXISTS (SELECT 1 FROM bisection AS earlier "
-                              "WHERE earlier.incident_id = bisection.incident_id "
-                              "AND earlier.id < bisection.id)) ORDER BY id"),
+        Query(connection, kSelect + "WHERE state = 'open' AND NOT (EXISTS (SELECT 1 FROM incident "
+                                    "JOIN comparison ON comparison.id = incident.comparison_id "
+                                    "WHERE incident.id = bisection.incident_id "
+                                    "AND comparison.state = 'cancelled') "
+                                    "AND NOT EXISTS (SELECT 1 FROM bisection AS earlier "
+                                    "WHERE earlier.incident_id = bisection.incident_id "
+                                    "AND earlier.id < bisection.id)) ORDER BY id"),
         row_of);
   });
 }

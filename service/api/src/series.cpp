@@ -1,10 +1,10 @@
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
 #include <string_view>
 
 #include "handlers.hpp"
-#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -14,11 +14,19 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads "2026-08-17", the moment at which it begins; nothing for what is no day of the calendar.
-std::optional<storage::WallMillis> day_of(const std::string& text) {
-  const auto begin = platform::parse_iso_utc(text + "T00:00:00Z");
-  if (!begin || platform::iso_utc(*begin) != text + "T00:00:00Z") return std::nullopt;
-  return begin;
+/// Reads "2026-08-17"; nothing for what is no day of the calendar.
+std::optional<std::chrono::sys_days> day_of(const std::string& text) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool has_form = std::ranges::equal(
+      text, kForm, [&](char c, char form) { return form == 'd' ? is_digit(c) : c == form; });
+  if (!has_form) return std::nullopt;
+  const std::chrono::year_month_day day(
+      std::chrono::year(std::stoi(text.substr(0, 4))),
+      std::chrono::month(static_cast<unsigned>(std::stoi(text.substr(5, 2)))),
+      std::chrono::day(static_cast<unsigned>(std::stoi(text.substr(8, 2)))));
+  if (!day.ok()) return std::nullopt;
+  return std::chrono::sys_days(day);
 }
 
 /// Reads the series that a path names. Errors: invalid, saying which part names nothing.
@@ -64,9 +72,10 @@ Result<Days> days_of(const http::Page& page) {
       return fail(ErrorCode::invalid, "invalid " + name + " \"" + given->second.substr(0, 100) +
                                           "\": must be a date, such as 2026-08-17");
     }
-    constexpr storage::WallMillis kDay = std::chrono::milliseconds(std::chrono::days(1)).count();
-    if (name == "from") days.from = *day;
-    if (name == "to") days.until = *day + kDay;
+    using std::chrono::milliseconds;
+    if (name == "from") days.from = milliseconds(day->time_since_epoch()).count();
+    if (name == "to")
+      days.until = milliseconds((*day + std::chrono::days(1)).time_since_epoch()).count();
   }
   return days;
 }

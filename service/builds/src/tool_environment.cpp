@@ -32,6 +32,8 @@ constexpr std::array kCertificates{"SSL_CERT_FILE",      "SSL_CERT_DIR",   "CURL
 constexpr std::int64_t kToolTmpBytes = std::int64_t{4} << 30;
 /// These speak to this process alone.
 constexpr auto kOwn = "TORCHWATCH_FAILPOINT"sv;
+/// By these a process knows its children (service/process); they differ from call to call.
+constexpr std::array kTags{"TORCHWATCH_OWNER"sv, "TORCHWATCH_ATTEMPT"sv, "TORCHWATCH_RUN"sv};
 
 template <typename Names>
 bool has(const Names& names, std::string_view name) {
@@ -118,7 +120,8 @@ std::map<std::string, std::string> build_settings(const std::vector<std::string>
   auto settings = tool_environment(more);
   std::erase_if(settings, [&](const auto& variable) {
     const auto& name = variable.first;
-    return !has(kCompiling, name) && !has(more, name) && !name.starts_with(kSettings);
+    const bool is_users = name.starts_with(kSettings) && !has(kTags, name);
+    return !is_users && !has(kCompiling, name) && !has(more, name);
   });
   return settings;
 }

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "recipe_folder.hpp"
+#include "torchwatch/builds/tool_environment.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -15,16 +16,18 @@ process::ProcessOutcome build_once(const RecipeFolder& folder, const std::string
   const auto settings = folder.settings();
   std::vector<std::string> arguments{settings.recipe, settings.folder};
   arguments.insert(arguments.end(), commits.begin(), commits.end());
-  return processes().run(
-      {.program = TORCHWATCH_BUILD_ONCE,
-       .arguments = arguments,
-       .environment = {{"PATH", "/usr/bin:/bin"}, {"TORCHWATCH_FAILPOINT", failpoint}},
-       .working_folder = folder.path(),
-       .time_limit = std::chrono::seconds(60),
-       .output_limit_bytes = 100'000,
-       .label = {},
-       .cpus = {},
-       .on_started = {}});
+  auto environment = build_settings();  // with others the builds would be others
+  environment["PATH"] = "/usr/bin:/bin";
+  environment["TORCHWATCH_FAILPOINT"] = failpoint;
+  return processes().run({.program = TORCHWATCH_BUILD_ONCE,
+                          .arguments = arguments,
+                          .environment = environment,
+                          .working_folder = folder.path(),
+                          .time_limit = std::chrono::seconds(60),
+                          .output_limit_bytes = 100'000,
+                          .label = {},
+                          .cpus = {},
+                          .on_started = {}});
 }
 
 bool was_killed(const process::ProcessOutcome& outcome) {

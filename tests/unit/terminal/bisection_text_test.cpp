@@ -24,7 +24,7 @@ TEST_CASE("a bisection prints the culprit, how sure it is, and what it cost") {
   const auto text = text_of(found_culprit());
   CHECK_THAT(text, Contains("Culprit (99.7 % sure):\n  5d1c1c3f0a9e\n"));
   CHECK_THAT(text,
-             Contains("1 commit, 4 builds between the ends, 51 runs.\nNot measured: 3333333f0a9e"));
+             Contains("9 commits, 4 builds between the ends, 51 runs.\nNot measured: 3333333f0a9e"));
 }
 
 TEST_CASE("a confidence is never printed as certainty") {
