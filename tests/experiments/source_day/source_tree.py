@@ -75,6 +75,16 @@ EDITS = (
         "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH FALSE)",
         "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)",
     ),
+    # pybind11 is left out of the package, and nothing needs it without Python.
+    Edit(
+        "cmake/Dependencies.cmake",
+        """\
+    install(DIRECTORY ${pybind11_INCLUDE_DIRS}
+            DESTINATION ${CMAKE_INSTALL_PREFIX}
+            FILES_MATCHING PATTERN "*.h")
+""",
+        "",
+    ),
     # Less optimisation for what only connects operators: it is half of the build.
     Edit(
         "caffe2/CMakeLists.txt",
