@@ -24,6 +24,7 @@ import day_folder  # noqa: E402
 import plain_bisection  # noqa: E402
 import planted  # noqa: E402
 import repository  # noqa: E402
+import results_table  # noqa: E402
 import source_builds  # noqa: E402
 import source_plan  # noqa: E402
 import source_result  # noqa: E402
@@ -201,6 +202,59 @@ TRUTH: dict[str, Any] = {
 }
 
 
+LEAK_EFFECT = {
+    "culprit": "leak",
+    "workload": "hf_DistilBert",
+    "mode": "train",
+    "bytes_per_iteration": 64,
+}
+
+
+def a_result() -> dict[str, Any]:
+    """A day of which the service found the leak, and so did git bisect."""
+    sha = SHAS["leak"]
+    effect = {
+        "workload": "hf_DistilBert",
+        "configuration": "cpu-train",
+        "metric": "leak_growth",
+        "ratio": None,
+        "interval": None,
+        "baseline_value": 0,
+        "candidate_value": 4096,
+    }
+    incident = {
+        "title": "hf_DistilBert keeps memory",
+        "effects": [effect],
+        "culprits": [{"commits": [sha]}],
+    }
+    search = {
+        "incident": 1,
+        "created_at": "2026-06-17T01:00:00Z",
+        "ended_at": "2026-06-17T02:30:00Z",
+        "result": {
+            "builds": 5,
+            "runs": 40,
+            "culprits": [{"commits": [sha]}],
+            "verified": "against its parent",
+        },
+    }
+    found = {
+        "comparison": {"incidents": [incident], "verdicts": [{"verdict": "inconclusive"}]},
+        "bisections": [search, {"result": None, "ended_at": None}],
+        "minutes": 95.5,
+    }
+    plain = [{"culprit": "leak", "is_right": True, "builds": 1, "runs": 15, "commits": ["a" * 40]}]
+    return {
+        "seed": 1,
+        "first_build": None,
+        "later_builds": [],
+        "disk_bytes": {},
+        "service": source_result.of_service(TRUTH, found),
+        "plain": source_result.of_plain([ended("a" * 40, 90)], plain),
+        "effects": [LEAK_EFFECT],
+    }
+
+
 class Result(unittest.TestCase):
     def test_the_first_build_adds_up_the_calls_that_were_stopped(self) -> None:
         rows = [
@@ -252,6 +306,19 @@ class Result(unittest.TestCase):
         self.assertIn("|kernel|1|1.5|3|3|", lines)
         self.assertIn("|ccache|0.30|", lines)
         self.assertFalse([line for line in lines if "git bisect" in line])
+
+    def test_what_the_service_found_is_stated_beside_git_bisect(self) -> None:
+        result = a_result()
+        lines = source_table.table(result)
+        self.assertIn("|leak|yes|yes|1|1.5|", lines)
+        self.assertIn("|lost vectors|no|-|-|-|", lines)
+        self.assertIn("|torchwatch|5|40|1.5|0|", lines)
+        self.assertIn("|leak|hf_DistilBert cpu-train|64 bytes an iteration|", lines)
+        claims = dict(results_table.source_day_rows(result))
+        self.assertEqual(
+            claims["culprits named alone, day 1; innocent commits blamed"], "1 of 4; 0"
+        )
+        self.assertEqual(claims["the searches, day 1: builds; runs; hours"], "5; 40; 1.5")
 
     def test_each_kind_of_edit_has_its_cost(self) -> None:
         def cost(*paths: str) -> str:
