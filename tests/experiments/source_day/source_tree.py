@@ -216,7 +216,7 @@ def make(folder: Path) -> Path:
     tree, partial = folder / "tree", folder / "base.git.partial"
     for path in (tree, partial):
         shutil.rmtree(path, ignore_errors=True)
-    _call("dpkg-source", "--extract", download(folder), tree)
+    _call("dpkg-source", "--no-copy", "--extract", download(folder), tree)
     edit(tree)
     commit(tree, partial)
     shutil.rmtree(tree)
