@@ -40,13 +40,22 @@ def _facts(
 
 
 def write(
-    bare: Path, tree: dict[str, str], planned: list[PlannedCommit], cuts: list[tuple[int, int]]
+    bare: Path,
+    tree: dict[str, str],
+    planned: list[PlannedCommit],
+    cuts: list[tuple[int, int]],
+    base: Path | None = None,
 ) -> dict[str, Any]:
     """The branches main and nightly in a new bare repository. tree: the files that the day begins
-    with; cuts: (place on main, seconds) of each nightly, where place 0 is the root. Returns what is
-    true of the day: "commits", "unbuildable", "nightlies"."""
+    with; cuts: (place on main, seconds) of each nightly, where place 0 is the root. base: a
+    repository whose main, a single commit, is the root; of its files, tree needs those that are
+    edited. Returns what is true of the day: "commits", "unbuildable", "nightlies"."""
     repository.git(bare, "init", "--quiet", "--bare", "--initial-branch=main")
-    trunk = repository.write_trunk(bare, tree, planned)
+    start = None
+    if base:
+        repository.git(bare, "fetch", "--quiet", str(base), "main:main")
+        start = repository.git(bare, "rev-parse", "main").strip()
+    trunk = repository.write_trunk(bare, tree, planned, start)
     releases = [_release(moment, trunk[place]) for place, moment in cuts]
     return _facts(planned, trunk, releases, repository.write_nightlies(bare, releases))
 

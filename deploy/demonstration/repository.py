@@ -75,23 +75,22 @@ def base_tree(folder: Path) -> dict[str, str]:
     }
 
 
+def _root(tree: dict[str, str], root_time: int) -> list[bytes]:
+    author = ("Author 01 <author01@example.invalid>", root_time)
+    head = _commit(1, "main", author, (MERGE_BOT, root_time), ROOT_SUBJECT + "\n", None)
+    return [head, *_files(tree, {})]
+
+
 def write_trunk(
-    repository: Path, tree: dict[str, str], planned: list[day.PlannedCommit]
+    repository: Path,
+    tree: dict[str, str],
+    planned: list[day.PlannedCommit],
+    base: str | None = None,
 ) -> list[str]:
-    """The branch main: a root commit with the tree, then the planned commits. Returns the shas,
-    root first."""
-    root_time = planned[0].committer_time - 1800
-    stream = [
-        _commit(
-            1,
-            "main",
-            ("Author 01 <author01@example.invalid>", root_time),
-            (MERGE_BOT, root_time),
-            ROOT_SUBJECT + "\n",
-            None,
-        ),
-        *_files(tree, {}),
-    ]
+    """The branch main: a root commit with the tree, or the commit base that is there and whose
+    files tree holds as far as the day edits them; then the planned commits. Returns the shas, root
+    first."""
+    stream = [] if base else _root(tree, planned[0].committer_time - 1800)
     for mark, commit in enumerate(planned, start=2):
         before = dict(tree)
         for edit in commit.edits:
@@ -104,7 +103,7 @@ def write_trunk(
                 (author, commit.author_time),
                 (MERGE_BOT, commit.committer_time),
                 f"{commit.subject}\n\n{commit.body}\n",
-                f":{mark - 1}",
+                base if base and mark == 2 else f":{mark - 1}",
             ),
             *_files(tree, before),
         ]

@@ -161,6 +161,34 @@ def sandbox_rows(result: dict[str, Any]) -> Figures:
             yield f"spread of {row['metric']} with it", f"{ratio:.2f} times ({low:.2f}-{high:.2f})"
 
 
+def source_day_rows(result: dict[str, Any]) -> Figures:
+    """Reads result.json of source_day.py."""
+    day = f"day {result['seed']}"
+    if first := result["first_build"]:
+        yield (
+            f"the first build, {day}: processor minutes; minutes",
+            f"{first['processor_minutes']:.0f}; {first['minutes']:.0f}, {first['calls']} calls",
+        )
+    for row in result["later_builds"]:
+        minutes = row["minutes"]
+        figure = f"{minutes['median']:g} ({minutes['least']:g} to {minutes['most']:g})"
+        yield f"a later build, {row['kind']}, {day}: minutes", f"{figure}, {row['builds']} builds"
+    if service := result["service"]:
+        culprits = service["culprits"].values()
+        yield (
+            f"culprits named alone, {day}; innocent commits blamed",
+            f"{sum(culprits)} of {len(culprits)}; {len(service['others'])}",
+        )
+        yield (
+            f"the searches, {day}: builds; runs; hours",
+            f"{service['builds']}; {service['runs']}; {service['hours_of_search']:.1f}",
+        )
+    for row in result["plain"]:
+        found = "right" if row["is_right"] else "wrong"
+        figure = f"{found}; {row['builds']}; {row['runs']}"
+        yield f"git bisect, median of 5, {row['culprit']}, {day}: builds; runs", figure
+
+
 PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "detection": ("detection", detection_rows),
     "peer_detectors": ("detection", detection_rows),
@@ -172,6 +200,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "requests_under_load": ("load", load_rows),
     "nights_under_load": ("load", nights_rows),
     "sandbox_cost": ("sandbox", sandbox_rows),
+    "source_day": ("source-day", source_day_rows),
 }
 
 

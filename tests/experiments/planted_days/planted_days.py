@@ -13,15 +13,13 @@ kept, as Markdown.
 
 import argparse
 import json
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 DEMONSTRATION = CHECKOUT / "deploy" / "demonstration"
-sys.path.insert(0, str(DEMONSTRATION))
+sys.path[:0] = [str(DEMONSTRATION), str(CHECKOUT / "tests" / "experiments")]
 
 import configuration  # noqa: E402
 import day  # noqa: E402
@@ -31,13 +29,13 @@ import repository  # noqa: E402
 import result  # noqa: E402
 import structure  # noqa: E402
 from mechanisms import TABLE_4, Mechanism  # noqa: E402
-
-# Exit statuses of `torchwatch nightly`: nothing regressed, a regression was found, no conclusion.
-CONCLUDED = (0, 1, 4)
-
-
-class ComparisonFailed(Exception):
-    pass
+from nightly_call import (  # noqa: E402
+    CONCLUDED,
+    ComparisonFailed,
+    carry_out,
+    minutes_of,
+    newest_comparison,
+)
 
 
 def tree_of(mechanism: Mechanism) -> dict[str, str]:
@@ -77,41 +75,6 @@ def write_configuration(
     if options.machine_lock:
         more["executor"] = {"machine_lock": options.machine_lock}
     return configuration.write(comparison, options.libtorch, TABLE_4[pr].workloads, more)
-
-
-def carry_out(torchwatch: Path, settings: Path, comparison: Path) -> int:
-    """Calls the service once; its output goes to a file beside the comparison. Returns its exit
-    status."""
-    begun = time.monotonic()
-    try:
-        with (comparison / "comparison.log").open("a", encoding="utf-8") as log:
-            return subprocess.run(
-                [torchwatch, "nightly", "--config", settings], stdout=log, stderr=log, check=False
-            ).returncode
-    finally:
-        with (comparison / "seconds").open("a", encoding="utf-8") as seconds:
-            print(f"{time.monotonic() - begun:.1f}", file=seconds)
-
-
-def newest_comparison(torchwatch: Path, settings: Path) -> dict[str, Any]:
-    """The comparison of the newest nightly."""
-    done = subprocess.run(
-        [torchwatch, "comparison", "show", "--json", "--config", settings],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode not in CONCLUDED:
-        raise ComparisonFailed(
-            f"torchwatch could not show the comparison (exit status {done.returncode}); "
-            "call this again to resume"
-        )
-    return json.loads(done.stdout)
-
-
-def minutes_of(comparison: Path) -> float:
-    """Minutes over all calls that the comparison took."""
-    return sum(float(line) for line in (comparison / "seconds").read_text().split()) / 60
 
 
 def comparison_of(

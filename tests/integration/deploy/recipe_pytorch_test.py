@@ -1,11 +1,28 @@
-"""The recipe for PyTorch itself with stand-ins for cmake and python3: a real build takes hours."""
+"""The recipe for PyTorch itself with stand-ins for cmake and python3: a real build takes hours.
 
+Where the source is at hand its configuration is real: TORCHWATCH_SOURCE_DAY names the folder of the
+experiment source_day, whose stage `source` makes it.
+"""
+
+import os
 import shutil
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-from support import DEPLOY, ScriptTest
+from support import CHECKOUT, DEPLOY, ScriptTest
+
+EXPERIMENT = CHECKOUT / "tests" / "experiments" / "source_day"
+sys.path[:0] = [str(DEPLOY / "demonstration"), str(EXPERIMENT)]
+
+import repository  # noqa: E402
+import source_tree  # noqa: E402
+
+SOURCE = (
+    Path(os.environ.get("TORCHWATCH_SOURCE_DAY", CHECKOUT / "build" / "source-day")) / "base.git"
+)
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 # Configures by noting its arguments; installs a library into the prefix it was configured with.
 CMAKE = """
@@ -16,6 +33,13 @@ if [[ $1 == --build ]]; then
   mkdir -p "$prefix/lib" && touch "$prefix/lib/libtorch_cpu.so"
   if grep -q USE_CUDA=ON "$calls"; then touch "$prefix/lib/libtorch_cuda.so"; fi
 fi
+"""
+
+
+# The real one configures; nothing is compiled.
+CONFIGURING_CMAKE = """
+[[ $1 == --build ]] || exec /usr/bin/cmake "$@"
+mkdir -p "$TORCHWATCH_PREFIX/lib" && touch "$TORCHWATCH_PREFIX/lib/libtorch_cpu.so"
 """
 
 
@@ -194,6 +218,29 @@ class PyTorch(ScriptTest):
         done = self.build("unset", TORCHWATCH_PYTORCH_CLONE="")
         self.assertEqual(done.returncode, 1)
         self.assertIn("TORCHWATCH_PYTORCH_CLONE is not set", done.stderr)
+
+
+class RealSource(ScriptTest):
+    def test_it_is_configured_with_the_options_of_the_source_day(self) -> None:
+        if not SOURCE.is_dir() or source_tree.missing_packages():
+            print("skipped: reference data not at hand")
+            return
+        self.stand_in("cmake", CONFIGURING_CMAKE)
+        commit = repository.git(SOURCE, "rev-parse", "main").strip()
+        (self.folder / "tree").mkdir()
+        done = self.run_script(
+            DEPLOY / "recipes" / "pytorch-cpu",
+            path=f"{self.bin}:{SYSTEM_PATH}",
+            TORCHWATCH_COMMIT=commit,
+            TORCHWATCH_PREFIX=str(self.folder / "tree"),
+            TORCHWATCH_PYTORCH_CLONE=str(SOURCE),
+            TORCHWATCH_PYTORCH_WORK=str(self.folder / "work"),
+            TORCHWATCH_PYTORCH_OPTIONS=source_tree.OPTIONS,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        steps = (self.folder / "work" / "0" / "build" / "build.ninja").read_text()
+        self.assertIn("native/EmbeddingBag.cpp.o", steps)
+        self.assertEqual((self.folder / "tree" / "build-hash").read_text(), f"{commit}\n")
 
 
 if __name__ == "__main__":

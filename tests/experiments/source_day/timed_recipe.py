@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Calls the recipe in TORCHWATCH_RECIPE and adds what it took to TORCHWATCH_BUILD_TIMES.
+
+A line of JSON when it begins and one when it ends: commit, status, seconds, processor seconds of
+all its processes, and what ccache found and missed.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def counters() -> dict[str, int]:
+    done = subprocess.run(["ccache", "--print-stats"], capture_output=True, text=True, check=False)
+    wanted = ("direct_cache_hit", "preprocessed_cache_hit", "cache_miss")
+    split = (line.split() for line in done.stdout.splitlines())
+    return {words[0]: int(words[1]) for words in split if words[0] in wanted}
+
+
+def processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def note(**row: object) -> None:
+    with Path(os.environ["TORCHWATCH_BUILD_TIMES"]).open("a", encoding="utf-8") as file:
+        print(json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], **row}), file=file)
+
+
+class Call:
+    """The recipe, to which a signal is passed whenever it comes, also while it is being started."""
+
+    def __init__(self) -> None:
+        self._signal: int | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _: object) -> None:
+        self._signal = number
+        if self._child:
+            os.killpg(self._child.pid, number)
+
+    def status(self) -> int:
+        self._child = subprocess.Popen([os.environ["TORCHWATCH_RECIPE"]], start_new_session=True)
+        if self._signal is not None:
+            os.killpg(self._child.pid, self._signal)
+        return self._child.wait()
+
+
+def main() -> int:
+    before, begun = counters(), time.monotonic()
+    note(event="begun", at=int(time.time()))
+    status = Call().status()
+    after = counters()
+    note(
+        event="ended",
+        status=status,
+        seconds=round(time.monotonic() - begun, 1),
+        processor_seconds=round(processor_seconds(), 1),
+        **{name: count - before.get(name, 0) for name, count in after.items()},
+    )
+    return status if status >= 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
