@@ -16,6 +16,24 @@ using nlohmann::json;
 using test::is_over;
 using Service = test::RunningService;
 
+namespace {
+
+/// Stores that the first request has opened a search, which has ended, so that nothing is built.
+storage::Id end_search_of_request_1(Service& service, const std::string& good,
+                                    const std::string& bad) {
+  auto& database = service.application->services().database;
+  storage::BisectionStore bisections(database);
+  storage::BisectionRow row;
+  row.good = good;
+  row.bad = bad;
+  const auto opened = bisections.open(row).value();
+  REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
+  REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
+  return opened.id;
+}
+
+}  // namespace
+
 TEST_CASE("a request is carried out and its result can be read") {
   Service service;
   service.start();
@@ -124,18 +142,12 @@ TEST_CASE("a request that was put off carries on the bisection that it opened") 
   service.start();
   const auto path =
       service.ask("/api/v1/bisections", {{"suspect", suspect}, {"workloads", {"resnet18"}}});
-  auto& database = service.application->services().database;
-  storage::BisectionStore bisections(database);
-  storage::BisectionRow row;
-  row.good = parent;
-  row.bad = suspect;
-  const auto opened = bisections.open(row).value();
-  REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
-  REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
+  const auto opened = end_search_of_request_1(service, parent, suspect);
   service.work();
   const auto request = service.wait_until(path, is_over);
   CHECK(request.at("state") == "done");
-  CHECK(request.at("result").at("bisection") == opened.id);
+  CHECK(request.at("result").at("bisection") == opened);
+  storage::BisectionStore bisections(service.application->services().database);
   CHECK(bisections.list(10).value().size() == 1);
 }
 
@@ -149,14 +161,7 @@ TEST_CASE("a commit that was pushed a moment ago is fetched before its search") 
   const auto suspect = upstream.commit("second");
   const auto path = service.ask("/api/v1/bisections", {{"suspect", suspect.substr(0, 10)}});
   const auto missing = service.ask("/api/v1/bisections", {{"suspect", std::string(40, 'a')}});
-  auto& database = service.application->services().database;
-  storage::BisectionStore bisections(database);
-  storage::BisectionRow row;
-  row.good = parent;
-  row.bad = suspect;
-  const auto opened = bisections.open(row).value();
-  REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
-  REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
+  end_search_of_request_1(service, parent, suspect);
   service.work();
   CHECK(service.wait_until(path, is_over).at("state") == "done");
   const auto refused = service.wait_until(missing, is_over);
