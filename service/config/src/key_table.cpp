@@ -68,7 +68,7 @@ constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
-void add_builds(std::vector<Key>& table) {
+void add_sources(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key("storage", "path", &C::storage, &C::Storage::path,
                       filled<std::filesystem::path>(),
@@ -104,7 +104,10 @@ void add_builds(std::vector<Key>& table) {
       &C::Source::repository));
   table.push_back(key("source", "branch", &C::source, &C::Source::branch, filled<std::string>(),
                       "Its trunk. The first parents of this branch are the commits to bisect."));
+}
 
+void add_builds(std::vector<Key>& table) {
+  using C = Config;
   table.push_back(key("build", "recipe", &C::build, &C::Build::recipe,
                       Allowed<std::filesystem::path>{},
                       "The executable that builds one commit. Empty: no commits are built."));
@@ -358,6 +361,7 @@ void add_upkeep(std::vector<Key>& table) {
 
 std::vector<Key> make_table() {
   std::vector<Key> table;
+  add_sources(table);
   add_builds(table);
   add_measuring(table);
   add_judging(table);
