@@ -38,8 +38,9 @@ Result<std::optional<std::string>> buildable_commit(Application& application,
   if (!can_build || application.is_reader()) return std::nullopt;
   auto commit = nightly::find_trunk_commit(services, text, std::move(stop));
   if (commit) return *std::move(commit);
-  if (commit.error().code == ErrorCode::unavailable) return fail(commit.error());
-  return std::nullopt;
+  const auto code = commit.error().code;
+  if (code == ErrorCode::not_found || code == ErrorCode::invalid) return std::nullopt;
+  return fail(commit.error());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/result.hpp"
+#include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
@@ -166,6 +167,21 @@ TEST_CASE("a commit that was pushed a moment ago is fetched before its search") 
   CHECK(service.wait_until(path, is_over).at("state") == "done");
   const auto refused = service.wait_until(missing, is_over);
   CHECK(refused.at("state") == "refused");
+}
+
+TEST_CASE("a build whose commit was being fetched when the service ended is not unknown") {
+  Service service;
+  test::TestRepository upstream(service.folder.path() / "upstream");
+  upstream.commit("first");
+  service.config.source.repository = "file://" + upstream.path().string();
+  service.config.build.recipe = "/bin/true";
+  service.start();
+  std::stop_source ended;
+  ended.request_stop();
+  const auto build =
+      daemon::resolve_build(*service.application, upstream.commit("second"), ended.get_token());
+  REQUIRE_FALSE(build);
+  CHECK(build.error().code == ErrorCode::cancelled);
 }
 
 TEST_CASE("a request that came before a restart is carried out after it") {

@@ -13,7 +13,7 @@ namespace torchwatch::daemon {
 /// of [source], which the recipe builds. It is brought here, checked and known to the database
 /// afterwards, unless the application only reads. Errors: not_found, saying where it was looked
 /// for; invalid (several commits are meant, or the commit does not build), corrupt (the tree);
-/// unavailable (the channel or [source] may have it, and cannot be reached now).
+/// unavailable (the channel or [source] may have it, and cannot be reached now); cancelled.
 Result<storage::BuildRow> resolve_build(Application&, const std::string& text,
                                         std::stop_token stop);
 
