@@ -32,8 +32,6 @@ constexpr std::array kCertificates{"SSL_CERT_FILE",      "SSL_CERT_DIR",   "CURL
 constexpr std::int64_t kToolTmpBytes = std::int64_t{4} << 30;
 /// These speak to this process alone.
 constexpr auto kOwn = "TORCHWATCH_FAILPOINT"sv;
-/// By these a process knows its children (service/process); they differ from call to call.
-constexpr std::array kTags{"TORCHWATCH_OWNER"sv, "TORCHWATCH_ATTEMPT"sv, "TORCHWATCH_RUN"sv};
 
 template <typename Names>
 bool has(const Names& names, std::string_view name) {
@@ -41,7 +39,7 @@ bool has(const Names& names, std::string_view name) {
 }
 
 bool is_passed_on(std::string_view name) {
-  if (name.starts_with(kOwn)) return false;
+  if (name.starts_with(kOwn) || process::is_tag_variable(name)) return false;
   const auto is_part = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   if (std::ranges::any_of(kSecret, is_part)) return false;
   const auto is_prefix = [&](std::string_view prefix) { return name.starts_with(prefix); };
@@ -120,8 +118,7 @@ std::map<std::string, std::string> build_settings(const std::vector<std::string>
   auto settings = tool_environment(more);
   std::erase_if(settings, [&](const auto& variable) {
     const auto& name = variable.first;
-    const bool is_users = name.starts_with(kSettings) && !has(kTags, name);
-    return !is_users && !has(kCompiling, name) && !has(more, name);
+    return !name.starts_with(kSettings) && !has(kCompiling, name) && !has(more, name);
   });
   return settings;
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "orphans_posix.hpp"
+#include "process_tag.hpp"
 #include "supervisor_posix.hpp"
 
 namespace torchwatch::process {
@@ -77,6 +78,10 @@ bool may_raise_priority() {
   bool may = false;
   std::jthread([&] { may = setpriority(PRIO_PROCESS, 0, kHighest) == 0; }).join();
   return may;
+}
+
+bool is_tag_variable(std::string_view name) {
+  return name == kOwnerVariable || name == kAttemptVariable || name == kRunVariable;
 }
 
 }  // namespace torchwatch::process

@@ -8,6 +8,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -77,6 +78,9 @@ struct ProcessOutcome {
 
 bool succeeded(const ProcessOutcome&);    ///< exited with 0
 std::string describe(const ProcessEnd&);  ///< "exit status 3", "killed by signal 11 (SIGSEGV)"
+
+/// Whether an environment variable is one by which a child is recognised: each child gets its own.
+bool is_tag_variable(std::string_view name);
 
 /// Runs children. One supervisor thread owns them all (PDEATHSIG fires when the thread that
 /// forked ends) and kills whole process groups and their descendants. No wait is unbounded.
