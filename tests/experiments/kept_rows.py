@@ -13,6 +13,10 @@ class KeptRows:
         lines = file.read_text().splitlines() if file.exists() else []
         self.rows = [json.loads(line) for line in lines]
 
+    def find(self, **members: object) -> dict[str, Any] | None:
+        """The first row that has these members."""
+        return next((row for row in self.rows if members.items() <= row.items()), None)
+
     def add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
         with self._file.open("a") as file:

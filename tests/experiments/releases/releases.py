@@ -26,12 +26,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kept_rows import KeptRows
+from nightly_call import CONCLUDED
 from release_changes import Change, changes_between, mean_change, signed_percent
 from suite_table import CONFIGURATION
 
 RELEASES = ["2.8.0", "2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0"]
 APART = timedelta(hours=6)
-MEASURED = (0, 1, 4)  # nothing regressed, something did, something stayed open
 INTERRUPTED = 130
 
 Pair = tuple[str, str]
@@ -44,10 +44,7 @@ class Comparisons:
         self._kept = KeptRows(folder / "comparisons.jsonl")
 
     def of(self, pair: Pair, number: int) -> dict[str, Any] | None:
-        for row in self._kept.rows:
-            if (row["baseline"], row["candidate"], row["round"]) == (*pair, number):
-                return row
-        return None
+        return self._kept.find(baseline=pair[0], candidate=pair[1], round=number)
 
     def documents(self) -> list[tuple[Pair, dict[str, Any], dict[str, Any] | None]]:
         """What both rounds said of each pair; None: it was not measured again."""
@@ -90,7 +87,7 @@ class Program:
         )
         if done.returncode == INTERRUPTED:
             sys.exit("releases: stopped; call it again to resume")
-        if done.returncode not in MEASURED:
+        if done.returncode not in CONCLUDED:
             say(f"{pair[0]} and {pair[1]} could not be compared: exit status {done.returncode}")
             return None
         return json.loads(done.stdout)

@@ -70,9 +70,8 @@ class Measured:
     def value(self, commit: str, tree: Path | None) -> float | None:
         """The median of the commit's runs; nothing where it has no build."""
         key = {"culprit": self._culprit.change.kind, "commit": commit}
-        for row in self._kept.rows:
-            if key.items() <= row.items():
-                return row["value"]
+        if known := self._kept.find(**key):
+            return known["value"]
         value = statistics.median(self._run(tree) for _ in range(RUNS)) if tree else None
         self._kept.add({**key, "value": value})
         return value

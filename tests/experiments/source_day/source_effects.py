@@ -43,7 +43,7 @@ def measure(
     """A row for each of the benchmarks; those that are kept are not measured again."""
     for name, workload, mode in benchmarks():
         key = {"culprit": name, "workload": workload, "mode": mode}
-        if any(key.items() <= row.items() for row in kept.rows):
+        if kept.find(**key):
             continue
         sha, parent = (truth["planted"][name][which] for which in ("sha", "parent"))
         runner = Runner(true_effect.runner_of(kits, workload), scratch)

@@ -27,6 +27,13 @@ class Kept(unittest.TestCase):
             KeptRows(self.file).add({"round": number})
         self.assertEqual(self.file.read_text(), '{"round": 0}\n{"round": 1}\n{"round": 2}\n')
 
+    def test_a_row_is_found_by_its_members(self) -> None:
+        rows = KeptRows(self.file)
+        rows.add({"way": "step", "round": 1, "values_ns": [1]})
+        rows.add({"way": "step", "round": 2, "values_ns": [2]})
+        self.assertEqual(rows.find(way="step", round=2), rows.rows[1])
+        self.assertIsNone(rows.find(way="walk"))
+
 
 if __name__ == "__main__":
     unittest.main()
