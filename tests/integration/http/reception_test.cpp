@@ -179,8 +179,8 @@ TEST_CASE("more connections than allowed, in total or of one address, are turned
   RawClient first(held.server.port());
   RawClient second(held.server.port());
   first.send(get);
-  // One after the other: of what the library makes with its first request ThreadSanitizer cannot
-  // see that others wait for it.
+  // One after the other: ThreadSanitizer does not see the lock under which the library makes a set
+  // at its first request.
   held.wait_for([&] { return held.answered == 1; });
   second.send(get);
   held.wait_for([&] { return held.answered == 2; });
