@@ -8,7 +8,6 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -96,12 +95,13 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "state", .fit = Fit::whole},
                                {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    TW_TRY(const auto waits,
-           report::what_it_waits_for(*database, storage::ItemKind::request, row.id));
+    TW_TRY(auto object, report::json_of(*database, row));
+    const auto& waits = object.at("waits_for");
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      kind_text(row), asked_text(row), report::name_of(row.asked_by),
-                     std::string(to_string(row.state)), waits.empty() ? result_text(row) : waits});
-    TW_TRY(items.json.emplace_back(), report::json_of(*database, row));
+                     std::string(to_string(row.state)),
+                     waits.is_null() ? result_text(row) : waits.get<std::string>()});
+    items.json.push_back(std::move(object));
   }
   print(invocation, items, "No request.");
   return ExitStatus::done;
