@@ -10,6 +10,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::test {
 namespace {
@@ -90,6 +91,7 @@ Result<std::string> final_state(storage::Database& database) {
   std::ostringstream text;
   TW_TRY(const auto comparisons, storage::ComparisonStore(database).list(100));
   storage::IncidentStore incidents(database);
+  storage::OutboxStore outbox(database);
   for (const auto& comparison : comparisons) {
     text << "comparison " << comparison.id << " state " << static_cast<int>(comparison.state) << " "
          << comparison.reason << "\n";
@@ -99,7 +101,7 @@ Result<std::string> final_state(storage::Database& database) {
     }
     TW_TRY(const auto found, incidents.of_comparison(comparison.id));
     for (const auto& incident : found) {
-      TW_TRY(const auto messages, incidents.outbox_of(incident.id));
+      TW_TRY(const auto messages, outbox.of_incident(incident.id));
       text << "  incident " << incident.key << ", " << messages.size() << " messages\n";
     }
   }

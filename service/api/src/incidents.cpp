@@ -7,6 +7,7 @@
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::api {
 namespace {
@@ -138,9 +139,8 @@ Result<Reply> list_incidents(const Request& request, const Backend& backend) {
 Result<Reply> get_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  storage::IncidentStore incidents(backend.database);
-  TW_TRY(const auto incident, incidents.get(id));
-  TW_TRY(const auto messages, incidents.outbox_of(id));
+  TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
+  TW_TRY(const auto messages, storage::OutboxStore(backend.database).of_incident(id));
   json out = incident_json(incident, backend);
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message, request));

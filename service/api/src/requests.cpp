@@ -5,7 +5,7 @@
 #include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/problem.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::api {
@@ -114,7 +114,7 @@ Result<Reply> get_request(const Request& request, const Backend& backend) {
 
 Result<Reply> list_outbox(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const auto rows, storage::IncidentStore(backend.database).unsent());
+  TW_TRY(const auto rows, storage::OutboxStore(backend.database).unsent());
   auto messages = nlohmann::json::array();
   for (const auto& row : rows) {
     messages.push_back(report::json_of(row));
@@ -137,7 +137,7 @@ Result<Reply> retry_message(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto body, parse_object(request.body, {"key"}));
   TW_TRY(const auto key, text_member(body, "key", kKeyBytesMax));
-  TW_TRY(const auto row, storage::IncidentStore(backend.database).retry(key));
+  TW_TRY(const auto row, storage::OutboxStore(backend.database).retry(key));
   if (backend.request_arrived) backend.request_arrived();
   return http::object_reply({{"key", row.key}, {"state", to_string(row.state)}});
 }

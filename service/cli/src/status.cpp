@@ -20,6 +20,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/terminal/status_text.hpp"
@@ -86,8 +87,7 @@ Status add_queue(storage::Database& database, StatusFacts& facts) {
 
 Status add_incidents(storage::Database& database, const bisect::CommitHistory* history,
                      StatusFacts& facts) {
-  storage::IncidentStore store(database);
-  TW_TRY(const auto incidents, store.list(kIncidentsRead));
+  TW_TRY(const auto incidents, storage::IncidentStore(database).list(kIncidentsRead));
   for (const auto& incident : incidents) {
     const auto& issue = incident.issue_number;
     if (issue && issue > facts.newest_issue.value_or(0)) facts.newest_issue = issue;
@@ -95,7 +95,7 @@ Status add_incidents(storage::Database& database, const bisect::CommitHistory* h
     TW_TRY(auto found, commands::gather(database, history, incident));
     facts.open.push_back(std::move(found));
   }
-  TW_TRY(facts.unsent, store.unsent());
+  TW_TRY(facts.unsent, storage::OutboxStore(database).unsent());
   TW_TRY(const auto times, storage::AlarmStore(database).times());
   facts.last_delivery = times.last_delivery;
   return {};

@@ -12,6 +12,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::commands {
@@ -88,7 +89,7 @@ Result<terminal::FoundIncident> found_incident(storage::Database& database,
     found.culprit = cause.culprit;
     found.confidence = cause.confidence;
   }
-  TW_TRY(const auto messages, storage::IncidentStore(database).outbox_of(incident.id));
+  TW_TRY(const auto messages, storage::OutboxStore(database).of_incident(incident.id));
   found.issue = report::issue_text(messages);
   return found;
 }

@@ -17,6 +17,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 
 namespace torchwatch::commands {
@@ -63,9 +64,8 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   Shown shown;
   auto& facts = shown.facts;
   facts.confidence = config.detect.confidence;
-  storage::IncidentStore incidents(database);
-  TW_TRY(facts.row, incidents.get(id));
-  TW_TRY(facts.messages, incidents.outbox_of(id));
+  TW_TRY(facts.row, storage::IncidentStore(database).get(id));
+  TW_TRY(facts.messages, storage::OutboxStore(database).of_incident(id));
   TW_TRY(const auto comparison, storage::ComparisonStore(database).get(facts.row.comparison));
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));

@@ -9,7 +9,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 // What the daemon has been asked for, and what it has to say: requests and the outbox.
@@ -123,7 +123,7 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
 Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
-  TW_TRY(const auto rows, storage::IncidentStore(*database).unsent());
+  TW_TRY(const auto rows, storage::OutboxStore(*database).unsent());
   using Align = terminal::Table::Align;
   using Fit = terminal::Table::Fit;
   Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
@@ -151,7 +151,7 @@ Outcome run_outbox(const Invocation& invocation) {
 
 Outcome run_retry(const Invocation& invocation, const std::string& key) {
   const auto retry = [&](comparison::Services& services) -> Status {
-    TW_TRY_VOID(storage::IncidentStore(services.database).retry(key));
+    TW_TRY_VOID(storage::OutboxStore(services.database).retry(key));
     return {};
   };
   TW_TRY_VOID(

@@ -20,7 +20,7 @@
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -86,7 +86,7 @@ CheckResult check_delivery(const config::Config& config) {
   const auto database = open_reader(config);
   if (!database) return bad(Severity::unknown, what, "unknown: " + database.error().message, "");
   const auto times = storage::AlarmStore(**database).times();
-  const auto unsent = storage::IncidentStore(**database).unsent();
+  const auto unsent = storage::OutboxStore(**database).unsent();
   if (!times || !unsent) return bad(Severity::unknown, what, "unknown: see database", "");
   const auto last = times->last_delivery
                         ? "the last one at " + platform::date_and_minute(*times->last_delivery)

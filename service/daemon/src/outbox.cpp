@@ -1,14 +1,14 @@
 
 #include "torchwatch/daemon/daemon.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::daemon {
 
 struct Outbox::Parts {
   Parts(Application& application, github::GithubSettings settings)
-      : incidents(application.services().database),
+      : messages(application.services().database),
         http(platform::make_http_client("torchwatch")),
-        sender(incidents, *http, application.services().clock, std::move(settings),
+        sender(messages, *http, application.services().clock, std::move(settings),
                application.log().logger("github")),
         log(application.log()),
         token_file(application.config().github.token_file) {}
@@ -22,7 +22,7 @@ struct Outbox::Parts {
     return sender.set_token(std::move(now));
   }
 
-  storage::IncidentStore incidents;
+  storage::OutboxStore messages;
   std::unique_ptr<platform::HttpClient> http;
   github::OutboxSender sender;
   log::Log& log;

@@ -86,10 +86,10 @@ std::optional<std::int64_t> issue_of(const std::vector<OutboxRow>& messages) {
 
 }  // namespace
 
-OutboxSender::OutboxSender(storage::IncidentStore& incidents, platform::HttpClient& http,
+OutboxSender::OutboxSender(storage::OutboxStore& outbox, platform::HttpClient& http,
                            const platform::Clock& clock, GithubSettings settings,
                            log::Logger logger)
-    : incidents_(incidents),
+    : outbox_(outbox),
       http_(http),
       clock_(clock),
       settings_(std::move(settings)),
@@ -102,7 +102,7 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
     if (delivery.sent > 0) clock_.wait(settings_.write_interval, stop);
     if (stop.stop_requested()) break;
-    TW_TRY(auto message, incidents_.next_due(clock_.wall_now()));
+    TW_TRY(auto message, outbox_.next_due(clock_.wall_now()));
     if (!message) break;
     TW_TRY_VOID(deliver(std::move(*message), tracker, stop, delivery));
   }
@@ -112,24 +112,24 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
 Status OutboxSender::set_token(std::string token) {
   settings_.token = std::move(token);
   quiet_until_ = std::chrono::nanoseconds{0};
-  return incidents_.make_due();
+  return outbox_.make_due();
 }
 
 Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker,
                              const std::stop_token& stop, Delivery& delivery) {
   // A process that died left a message in `sending`: looking up its marker decides.
   if (message.state == OutboxState::pending) {
-    TW_TRY(message, incidents_.mark_sending(message.key));
+    TW_TRY(message, outbox_.mark_sending(message.key));
   }
   logger_.debug("delivery started", {{"message", message.key}});
-  TW_TRY(const auto subject, incidents_.subject_of(message.key));
+  TW_TRY(const auto subject, outbox_.subject_of(message.key));
   const auto number = message.kind == OutboxKind::open
                           ? send_open(message, subject.since, tracker)
                           : send_follow_up(message, issue_of(subject.messages), tracker);
   // Broken off, it stays in `sending` and is looked up the next time.
   if (!number && stop.stop_requested()) return {};
   if (!number) return postpone(message, number.error(), delivery);
-  TW_TRY_VOID(incidents_.mark_sent(message.key, *number, clock_.wall_now()));
+  TW_TRY_VOID(outbox_.mark_sent(message.key, *number, clock_.wall_now()));
   ++delivery.sent;
   logger_.info("message delivered", {{"message", message.key}, {"issue", *number}});
   return platform::failpoint("outbox.after_sent");
@@ -150,11 +150,11 @@ Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& f
                 {{"message", message.key}, {"try", tries}, {"wait_s", wait.count()}});
   const auto not_before =
       clock_.wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-  return incidents_.record_failure(message.key, {.error = failure.sentence,
-                                                 .tries = tries,
-                                                 .failures = failures,
-                                                 .not_before = give_up ? 0 : not_before,
-                                                 .give_up = give_up});
+  return outbox_.record_failure(message.key, {.error = failure.sentence,
+                                              .tries = tries,
+                                              .failures = failures,
+                                              .not_before = give_up ? 0 : not_before,
+                                              .give_up = give_up});
 }
 
 }  // namespace torchwatch::github

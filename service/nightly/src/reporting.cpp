@@ -8,6 +8,7 @@
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -36,26 +37,25 @@ std::string key_of_decision(std::string_view what, const IncidentRow& before) {
 /// comparison ended without a report has no issue, and nothing to say there.
 Status queue_follow_up(comparison::Services& services, const IncidentRow& incident,
                        storage::OutboxKind kind, const std::string& key, const std::string& text) {
-  storage::IncidentStore store(services.database);
-  TW_TRY(const auto messages, store.outbox_of(incident.id));
+  storage::OutboxStore outbox(services.database);
+  TW_TRY(const auto messages, outbox.of_incident(incident.id));
   const auto opening =
       std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
   if (opening == messages.end()) return {};
-  return store.queue(
+  return outbox.queue(
       message(incident, kind, key, report::with_marker(text, key, services.random.token())));
 }
 
 Status queue_issue(comparison::Services& services, const ComparisonRow& comparison,
                    const IncidentRow& incident) {
-  storage::IncidentStore store(services.database);
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
   TW_TRY_VOID(add_history(services, comparison, facts));
   const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
   facts.key = key + ":" + services.random.token();  // nobody else can write such a marker
   auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));
   row.title = report::incident_title(facts);
-  TW_TRY_VOID(store.set_title(incident.id, row.title));
-  return store.queue(row);
+  TW_TRY_VOID(storage::IncidentStore(services.database).set_title(incident.id, row.title));
+  return storage::OutboxStore(services.database).queue(row);
 }
 
 /// Queues a comment on an incident of an earlier comparison that is there again.

@@ -11,6 +11,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -154,9 +155,8 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   const auto view = view_of(request, sources, "../");
-  storage::IncidentStore incidents(sources.database);
-  TW_TRY(const auto incident, incidents.get(id));
-  TW_TRY(const auto messages, incidents.outbox_of(id));
+  TW_TRY(const auto incident, storage::IncidentStore(sources.database).get(id));
+  TW_TRY(const auto messages, storage::OutboxStore(sources.database).of_incident(id));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(sources.database).get(incident.comparison));
   TW_TRY(const auto name, name_of_comparison(comparison, view));

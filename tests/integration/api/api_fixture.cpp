@@ -15,6 +15,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -242,20 +243,19 @@ Id Api::add_incident(const std::string& key) {
 void Api::fill() {
   BuildStore builds(*database);
   ComparisonStore comparisons(*database);
-  IncidentStore incidents(*database);
   const auto now = clock.wall_now();
   const Id baseline = ready_build(builds, "2.14.0.dev20260816");
   const Id candidate = ready_build(builds, "2.14.0.dev20260817");
   const auto comparison = comparisons.open({Purpose::nightly, candidate, baseline}, now).value();
   REQUIRE(comparisons.add_verdict(verdict_of(comparison)));
-  const auto incident = incidents.open(incident_of(comparison)).value();
+  const auto incident = IncidentStore(*database).open(incident_of(comparison)).value();
   add_bisection(*database, incident.id, now);
   OutboxRow message;
   message.key = "open:abc";
   message.incident = incident.id;
   message.title = "resnet18";
   message.body = "Slower.";
-  REQUIRE(incidents.queue(message));
+  REQUIRE(OutboxStore(*database).queue(message));
   add_run(comparison, now);
 }
 

@@ -8,6 +8,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
@@ -59,9 +60,9 @@ struct Pages : Api {
   }
 
   void file_issue() {
-    IncidentStore incidents(*database);
-    REQUIRE(incidents.mark_sending("open:abc"));
-    REQUIRE(incidents.mark_sent("open:abc", 17, clock.wall_now()));
+    OutboxStore outbox(*database);
+    REQUIRE(outbox.mark_sending("open:abc"));
+    REQUIRE(outbox.mark_sent("open:abc", 17, clock.wall_now()));
   }
 
   /// The address of every link of a page.
@@ -149,12 +150,12 @@ TEST_CASE("what waits says why, in the lists in brief, and strangers see since w
 
 TEST_CASE("an incident's page says why it has no issue, and when it was closed") {
   Pages api;
-  IncidentStore incidents(*api.database);
-  REQUIRE(incidents.mark_sending("open:abc"));
-  REQUIRE(incidents.record_failure("open:abc", {.error = "GitHub rejected the token"}));
+  OutboxStore outbox(*api.database);
+  REQUIRE(outbox.mark_sending("open:abc"));
+  REQUIRE(outbox.record_failure("open:abc", {.error = "GitHub rejected the token"}));
   CHECK_THAT(api.page("/incidents/1"), Contains("not filed yet: GitHub rejected the token"));
   CHECK_THAT(api.page("/incidents/1"), !Contains("<dt>closed</dt>"));
-  REQUIRE(incidents.close(1, {"ada", "", api.clock.wall_now()}));
+  REQUIRE(IncidentStore(*api.database).close(1, {"ada", "", api.clock.wall_now()}));
   CHECK_THAT(api.page("/incidents/1"), Contains("<dt>closed</dt>"));
 }
 

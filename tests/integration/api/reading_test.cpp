@@ -10,6 +10,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
@@ -136,8 +137,8 @@ TEST_CASE("an incident says where its page and its issue are") {
   const auto incident = [&] { return api.get("/api/v1/incidents/1").body; };
   CHECK(incident().at("html_url") == "/incidents/1");
   CHECK(incident().at("issue_url").is_null());
-  REQUIRE(IncidentStore(*api.database).mark_sending("open:abc"));
-  REQUIRE(IncidentStore(*api.database).mark_sent("open:abc", 17, api.clock.wall_now()));
+  REQUIRE(OutboxStore(*api.database).mark_sending("open:abc"));
+  REQUIRE(OutboxStore(*api.database).mark_sent("open:abc", 17, api.clock.wall_now()));
   CHECK(incident().at("issue_url") == "https://github.com/owner/issues/issues/17");
 }
 
@@ -210,7 +211,7 @@ TEST_CASE("messages that have not been delivered are listed with the reason") {
   REQUIRE(messages.size() == 1);
   CHECK(messages[0].at("key") == "open:abc");
   CHECK(messages[0].at("state") == "pending");
-  CHECK(messages[0] == report::json_of(IncidentStore(*api.database).unsent().value().front()));
+  CHECK(messages[0] == report::json_of(OutboxStore(*api.database).unsent().value().front()));
 }
 
 TEST_CASE("a request has the members that the command line prints, and where it is found") {

@@ -20,6 +20,7 @@
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::test {
 
@@ -100,7 +101,7 @@ struct Place {
       OutboxRow issue;
       issue.key = std::string("open-") + key;
       issue.incident = opened.id;
-      REQUIRE(IncidentStore(*database).queue(issue));
+      REQUIRE(OutboxStore(*database).queue(issue));
     }
   }
 

@@ -38,16 +38,16 @@ TEST_CASE("incidents are acknowledged, accepted and closed while the daemon runs
   REQUIRE(incident.acceptance);
   CHECK(incident.acceptance->by == "ada");
   CHECK(incident.acceptance->reason == "the price");
-  CHECK(IncidentStore(*place.open(true)).outbox_of(2).value().size() == 2);
+  CHECK(OutboxStore(*place.open(true)).of_incident(2).value().size() == 2);
 
   CHECK(place.run({"incident", "close", "3", "--by", "ada", "--reason", "mended"}).out ==
         "incident 3 closed by ada\n");
   CHECK(place.incident(3).state == IncidentState::closed);
-  const auto closing = IncidentStore(*place.open(true)).outbox_of(3).value().back();
+  const auto closing = OutboxStore(*place.open(true)).of_incident(3).value().back();
   CHECK(closing.kind == OutboxKind::close);
   CHECK_THAT(closing.body, Catch::StartsWith("Closed by `ada`: `mended`"));
   CHECK(place.run({"incident", "reopen", "3", "--by", "ada"}).status == 0);
-  CHECK(IncidentStore(*place.open(true)).outbox_of(3).value().back().kind == OutboxKind::reopen);
+  CHECK(OutboxStore(*place.open(true)).of_incident(3).value().back().kind == OutboxKind::reopen);
 }
 
 TEST_CASE("what cannot be done to an incident fails beside a daemon as it does without one") {

@@ -32,9 +32,9 @@ void store_one_of_each(const CommandLine& line) {
        "the runner does not compile against the headers of 2.14.0.dev20260819");
   REQUIRE(RequestStore(*database).receive("d1", RequestKind::nightly, "{}", kNow));
   wait(ItemKind::request, 1, "cannot fetch PyTorch 9.9.9: no such release in the index");
-  IncidentStore incidents(*database);
-  REQUIRE(incidents.mark_sending("open:abc"));
-  REQUIRE(incidents.record_failure(
+  OutboxStore outbox(*database);
+  REQUIRE(outbox.mark_sending("open:abc"));
+  REQUIRE(outbox.record_failure(
       "open:abc", {.error = "GitHub rejected the token (expired or revoked?): put a new one into "
                             "the file that [github] token_file names",
                    .not_before = kNow}));

@@ -18,6 +18,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
@@ -56,19 +57,18 @@ struct CommandLine {
     const auto candidate = ready_build(*database, "2.14.0.dev20260817");
     const auto comparison =
         ComparisonStore(*database).open({Purpose::nightly, candidate, baseline}, kNow).value();
-    IncidentStore incidents(*database);
     IncidentRow row;
     row.comparison = comparison.id;
     row.key = "time-cpu:abc";
     row.title = "resnet18 cpu-train time +15.0 %";
     row.opened_at = kNow;
-    const auto incident = incidents.open(row).value();
+    const auto incident = IncidentStore(*database).open(row).value();
     OutboxRow message;
     message.key = "open:abc";
     message.incident = incident.id;
     message.title = row.title;
     message.body = "It is slower.";
-    REQUIRE(incidents.queue(message));
+    REQUIRE(OutboxStore(*database).queue(message));
   }
 
   std::unique_ptr<Database> open() const {

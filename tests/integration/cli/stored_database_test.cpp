@@ -159,9 +159,9 @@ TEST_CASE("messages and requests are listed, retried and cancelled") {
   line.store_incident();
   {
     const auto database = Database::open({line.folder.path() / "db.sqlite", "", false}).value();
-    IncidentStore incidents(*database);
-    REQUIRE(incidents.mark_sending("open:abc"));
-    REQUIRE(incidents.record_failure(
+    OutboxStore outbox(*database);
+    REQUIRE(outbox.mark_sending("open:abc"));
+    REQUIRE(outbox.record_failure(
         "open:abc", {.error = "422: too long", .tries = 3, .failures = 3, .give_up = true}));
     REQUIRE(RequestStore(*database).receive("d1", RequestKind::nightly, "{}", kNow));
   }

@@ -22,7 +22,7 @@ TEST_CASE("a closed incident is reopened with a comment, an open one is not") {
   const auto incident = IncidentStore(*database).get(1).value();
   CHECK(incident.state == IncidentState::open);
   CHECK_FALSE(incident.acceptance);
-  const auto messages = IncidentStore(*database).outbox_of(1).value();
+  const auto messages = OutboxStore(*database).of_incident(1).value();
   CHECK(messages.back().kind == OutboxKind::reopen);
   CHECK_THAT(messages.back().body, Contains("Opened again by `ada`"));
   CHECK(database->check_invariants().value().empty());
@@ -42,7 +42,7 @@ TEST_CASE("a disputed commit is searched again, on a search of its own, and is c
     const auto again = BisectionStore(*database).get(2).value();
     CHECK(again.state == BisectionState::open);
     CHECK(again.incident == 1);
-    CHECK_THAT(IncidentStore(*database).outbox_of(1).value().back().body,
+    CHECK_THAT(OutboxStore(*database).of_incident(1).value().back().body,
                Contains("it changes a test only"));
   }
   CHECK_THAT(line.run({"bisection", "list"}).out, Contains("1 was disputed."));

@@ -7,7 +7,7 @@
 #include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -35,9 +35,9 @@ TEST_CASE("check says when an issue was last delivered, and what was not") {
   message.key = message.title = message.body = "k";
   REQUIRE(alarms.raise(alarm, message));
   CHECK(found() == "none yet, 1 not sent");
-  storage::IncidentStore incidents(database);
-  REQUIRE(incidents.mark_sending("k"));
-  REQUIRE(incidents.mark_sent("k", 7, 1'786'935'845'000));
+  storage::OutboxStore outbox(database);
+  REQUIRE(outbox.mark_sending("k"));
+  REQUIRE(outbox.mark_sent("k", 7, 1'786'935'845'000));
   CHECK(found() == "the last one at 2026-08-17 03:04, nothing waits");
 }
 

@@ -12,7 +12,7 @@
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -179,7 +179,7 @@ TEST_CASE("nightlies that stay away raise an alarm with an issue, which ends whe
   CHECK(health.at("problems").at(0).at("item") == "no_nightly");
   nightly("n2", services.clock.wall_now());
   service.wait_until("/healthz", [](const json& body) { return !body.contains("problems"); });
-  const auto messages = storage::IncidentStore(services.database).unsent().value();
+  const auto messages = storage::OutboxStore(services.database).unsent().value();
   REQUIRE(messages.size() == 2);
   CHECK(messages[0].title == "torchwatch alarm: no nightly has come");
   CHECK_THAT(messages[0].body, Contains("since 1970-01-01"));

@@ -10,14 +10,14 @@ namespace {
 
 Result<github::Delivery> deliver(char** arguments) {
   TW_TRY(const auto database, storage::Database::open({arguments[1], "", false}));
-  storage::IncidentStore incidents(*database);
+  storage::OutboxStore messages(*database);
   const auto http = platform::make_http_client("torchwatch-test");
   const platform::SystemClock clock;
   github::GithubSettings settings;
   settings.api = arguments[2];
   settings.repository = arguments[3];
   settings.token = arguments[4];
-  github::OutboxSender sender(incidents, *http, clock, settings);
+  github::OutboxSender sender(messages, *http, clock, settings);
   return sender.deliver_due({});
 }
 

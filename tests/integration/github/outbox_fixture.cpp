@@ -61,7 +61,7 @@ void Outbox::queue(const std::string& key, OutboxKind kind, const std::string& b
   row.kind = kind;
   row.title = kind == OutboxKind::open ? "resnet18 cpu-train time +15.2 %" : "";
   row.body = body;
-  REQUIRE(IncidentStore(*database).queue(row));
+  REQUIRE(OutboxStore(*database).queue(row));
 }
 
 github::GithubSettings Outbox::settings() const {
@@ -75,8 +75,8 @@ github::GithubSettings Outbox::settings() const {
 }
 
 github::Delivery Outbox::deliver() {
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, *http, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, *http, clock, settings());
   auto delivery = sender.deliver_due({});
   REQUIRE(delivery);
   return *delivery;
@@ -92,7 +92,7 @@ void Outbox::deliver_all() {
 }
 
 OutboxRow Outbox::message(const std::string& key) const {
-  const auto rows = IncidentStore(*database).outbox_of(incident).value();
+  const auto rows = OutboxStore(*database).of_incident(incident).value();
   for (const auto& row : rows) {
     if (row.key == key) return row;
   }

@@ -108,8 +108,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a used-up quota is waited for until its reset") 
 TEST_CASE_METHOD(FaultyOutbox, "a rate limit keeps one sender quiet about every message") {
   queue("other", OutboxKind::comment);
   github.fail_next(status(429, {{"Retry-After", "100"}}));
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, *http, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, *http, clock, settings());
   CHECK(sender.deliver_due({}).value().postponed == 1);
   const auto asked = github.requests().size();
   clock.step_wall(std::chrono::hours(1));  // the messages are due, but no time has passed
@@ -161,8 +161,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a token that is not accepted for a month loses n
 }
 
 TEST_CASE_METHOD(FaultyOutbox, "another token is tried at once") {
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, *http, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, *http, clock, settings());
   github.fail_next(status(401));
   CHECK(sender.deliver_due({}).value().postponed == 1);
   CHECK(sender.deliver_due({}).value().sent == 0);
@@ -173,8 +173,8 @@ TEST_CASE_METHOD(FaultyOutbox, "another token is tried at once") {
 TEST_CASE_METHOD(FaultyOutbox, "a message that was given up is sent when somebody retries it") {
   reject_three_times(status(422));
   CHECK(deliver().sent == 0);
-  IncidentStore incidents(*database);
-  REQUIRE(incidents.retry("open-1"));
+  OutboxStore messages(*database);
+  REQUIRE(messages.retry("open-1"));
   require_one_issue_in_the_end();
 }
 
@@ -182,8 +182,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a tracker that is not there postpones") {
   test::FakeHttpClient nobody([](const platform::HttpRequest&) -> Result<platform::HttpResponse> {
     return fail(ErrorCode::unavailable, "no connection to the host");
   });
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, nobody, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, nobody, clock, settings());
   CHECK(sender.deliver_due({}).value().postponed == 1);
   require_one_issue_in_the_end();
 }
@@ -196,8 +196,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a redirect to another host gets neither the toke
     if (request.method == "GET") return test::answer(200, "[]");
     return test::answer(307, "", {{"location", "https://evil.example/x"}});
   });
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, redirecting, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, redirecting, clock, settings());
   CHECK(sender.deliver_due({}).value().postponed == 1);
   const auto requests = redirecting.requests();
   REQUIRE(requests.size() == 3);
@@ -211,8 +211,8 @@ TEST_CASE_METHOD(FaultyOutbox, "redirects in a circle end after five") {
   test::FakeHttpClient circling([](const platform::HttpRequest& request) {
     return test::answer(301, "", {{"location", request.url}});
   });
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, circling, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, circling, clock, settings());
   CHECK(sender.deliver_due({}).value().postponed == 1);
   CHECK(circling.requests().size() == 6);
 }
@@ -221,8 +221,8 @@ TEST_CASE_METHOD(FaultyOutbox, "a next page on another host is not asked for") {
   test::FakeHttpClient luring([](const platform::HttpRequest&) {
     return test::answer(200, "[]", {{"link", "<https://evil.example/x>; rel=\"next\""}});
   });
-  IncidentStore incidents(*database);
-  github::OutboxSender sender(incidents, luring, clock, settings());
+  OutboxStore messages(*database);
+  github::OutboxSender sender(messages, luring, clock, settings());
   CHECK(sender.deliver_due({}).value().postponed == 1);
   CHECK(luring.requests().size() == 1);
 }

@@ -177,7 +177,7 @@ TEST_CASE("a renamed repository's redirects are followed within the configured o
 TEST_CASE("settings that can never work are an error before anything is touched") {
   Outbox outbox;
   outbox.queue("open-1", OutboxKind::open);
-  IncidentStore incidents(*outbox.database);
+  OutboxStore messages(*outbox.database);
   for (const auto& [repository, api] :
        std::vector<std::pair<std::string, std::string>>{{"no-slash", outbox.github.url()},
                                                         {"owner/../x", outbox.github.url()},
@@ -186,7 +186,7 @@ TEST_CASE("settings that can never work are an error before anything is touched"
     auto settings = outbox.settings();
     settings.repository = repository;
     settings.api = api;
-    github::OutboxSender sender(incidents, *outbox.http, outbox.clock, settings);
+    github::OutboxSender sender(messages, *outbox.http, outbox.clock, settings);
     const auto delivery = sender.deliver_due({});
     REQUIRE_FALSE(delivery);
     CHECK(delivery.error().code == ErrorCode::invalid);

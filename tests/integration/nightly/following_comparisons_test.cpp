@@ -16,6 +16,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using storage::ComparisonRow;
@@ -197,7 +198,7 @@ TEST_CASE(
     }
   }
   const auto message =
-      storage::IncidentStore(service.database()).outbox_of(incidents[0].id).value().at(0);
+      storage::OutboxStore(service.database()).of_incident(incidents[0].id).value().at(0);
   CHECK_THAT(message.body, Catch::Contains("an older nightly, 3 before"));
 
   SECTION("while it is open, earlier steps are not reported again") {
@@ -274,7 +275,7 @@ TEST_CASE("a change of the code together with one of the machine is an incident 
   REQUIRE(incidents[0].series.size() == 1);
   CHECK(incidents[0].series[0].ratio == Approx(1.3).epsilon(0.05));
   const auto body =
-      storage::IncidentStore(service.database()).outbox_of(incidents[0].id).value().at(0).body;
+      storage::OutboxStore(service.database()).of_incident(incidents[0].id).value().at(0).body;
   CHECK_THAT(body, Catch::Contains("The environment is not that of the nightly before"));
 }
 
@@ -294,7 +295,7 @@ TEST_CASE("a series that suddenly runs with neither build is lost until it runs 
   CHECK_THAT(incident.title,
              Catch::StartsWith("[lost] environment: no result with either build, dlrm"));
   const auto body =
-      storage::IncidentStore(service.database()).outbox_of(incident.id).value().at(0).body;
+      storage::OutboxStore(service.database()).of_incident(incident.id).value().at(0).body;
   CHECK_THAT(body, Catch::Contains("look at this machine, not at the build") &&
                        Catch::Contains("torchwatch incident retest 1") &&
                        Catch::Contains("killed by signal 11 (SIGSEGV)") &&
@@ -343,7 +344,7 @@ TEST_CASE("an accepted change is closed in the tracker and neither measured nor 
   REQUIRE(service.incidents().size() == 1);
   CHECK(service.comparisons(Purpose::recheck).empty());
   CHECK(service.comparisons(Purpose::drift).empty());
-  const auto messages = storage::IncidentStore(service.database()).outbox_of(incident.id).value();
+  const auto messages = storage::OutboxStore(service.database()).of_incident(incident.id).value();
   REQUIRE(messages.size() == 2);
   CHECK(messages[1].kind == storage::OutboxKind::close);
   CHECK_THAT(messages[1].body, Catch::StartsWith("Accepted by `ada`: ``it is `right` now``"));

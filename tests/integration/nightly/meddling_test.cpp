@@ -17,6 +17,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -267,7 +268,7 @@ TEST_CASE("a search that is cancelled while it measures ends, and its comparison
   CHECK(ended.state == ComparisonState::reported);
   const auto incident =
       storage::IncidentStore(due.services.database).get(row.incident.value()).value();
-  CHECK(storage::IncidentStore(due.services.database).outbox_of(incident.id).value().size() == 1);
+  CHECK(storage::OutboxStore(due.services.database).of_incident(incident.id).value().size() == 1);
   CHECK(due.setbacks().empty());
 }
 

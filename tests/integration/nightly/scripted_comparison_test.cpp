@@ -13,6 +13,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using test::ScriptedDay;
@@ -91,8 +92,7 @@ TEST_CASE("a comparison finds both culprits of its day and queues one issue for 
   REQUIRE(comparisons[0].state == storage::ComparisonState::reported);
 
   auto& database = service->services().database;
-  storage::IncidentStore store(database);
-  const auto incidents = store.of_comparison(comparisons[0].id).value();
+  const auto incidents = storage::IncidentStore(database).of_comparison(comparisons[0].id).value();
   REQUIRE(incidents.size() == 2);
   for (const auto& incident : incidents) {
     const auto result = search_of(database, incident);
@@ -102,7 +102,7 @@ TEST_CASE("a comparison finds both culprits of its day and queues one issue for 
     REQUIRE_THAT(result.culprits[0].verified,
                  Catch::Contains("undoes the change (with the commit: " +
                                  to_string(result.culprits[0].effects[0].series) + " +"));
-    REQUIRE(store.outbox_of(incident.id).value().size() == 1);
+    REQUIRE(storage::OutboxStore(database).of_incident(incident.id).value().size() == 1);
     // Ends, culprit and at times a rest in pairs; what lies between the ends alone, but for times
     // that were interleaved.
     const bool interleaved = interleave && incident.kind == IncidentKind::regression;
@@ -221,11 +221,10 @@ TEST_CASE("the same change found again is a comment on its open incident, not a 
       nightly::open_requested_comparison(services, first.candidate, *first.baseline, true).value();
   REQUIRE(nightly::carry_out_comparison(services, again, {}));
 
-  storage::IncidentStore store(services.database);
-  const auto incidents = store.list(10).value();
+  const auto incidents = storage::IncidentStore(services.database).list(10).value();
   REQUIRE(incidents.size() == 2);
   for (const auto& incident : incidents) {
-    const auto messages = store.outbox_of(incident.id).value();
+    const auto messages = storage::OutboxStore(services.database).of_incident(incident.id).value();
     REQUIRE(messages.size() == 2);
     REQUIRE(messages[1].kind == storage::OutboxKind::comment);
   }
@@ -276,7 +275,7 @@ TEST_CASE("an incident is closed when a later nightly no longer shows it") {
   CHECK(incidents[0].state == storage::IncidentState::closed);
   const auto database =
       storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
-  const auto messages = storage::IncidentStore(**database).outbox_of(incidents[0].id).value();
+  const auto messages = storage::OutboxStore(**database).of_incident(incidents[0].id).value();
   REQUIRE(messages.size() == 2);
   CHECK(messages[1].kind == storage::OutboxKind::close);
   CHECK(messages[1].body.find("nothing of this is left") != std::string::npos);

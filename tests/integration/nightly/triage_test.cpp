@@ -14,6 +14,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -34,7 +35,7 @@ struct ReportedDay {
     return storage::IncidentStore(database()).get(1).value();
   }
   std::vector<storage::OutboxRow> messages() const {
-    return storage::IncidentStore(database()).outbox_of(1).value();
+    return storage::OutboxStore(database()).of_incident(1).value();
   }
   std::optional<std::string> culprit() const {
     const auto row = storage::BisectionStore(database()).get(*incident().bisection).value();

@@ -20,13 +20,13 @@ struct Alarms : FreshStores {
   }
 
   std::string next_key() {
-    const auto next = stores.incidents.next_due(1'000'000).value();
+    const auto next = stores.outbox.next_due(1'000'000).value();
     return next ? next->key : "none";
   }
 
   void send(const std::string& key, std::int64_t issue) {
-    REQUIRE(stores.incidents.mark_sending(key));
-    REQUIRE(stores.incidents.mark_sent(key, issue, 1000 + issue));
+    REQUIRE(stores.outbox.mark_sending(key));
+    REQUIRE(stores.outbox.mark_sent(key, issue, 1000 + issue));
   }
 };
 
@@ -35,14 +35,14 @@ struct Alarms : FreshStores {
 TEST_CASE_METHOD(Alarms, "an alarm goes through the outbox as an issue that is opened and closed") {
   const auto alarm = raise(AlarmCause::no_nightly);
   REQUIRE(next_key() == "open-no_nightly");
-  const auto subject = stores.incidents.subject_of(next_key()).value();
+  const auto subject = stores.outbox.subject_of(next_key()).value();
   REQUIRE(subject.since == 900);
   REQUIRE(subject.messages.size() == 1);
   REQUIRE(alarms.end(alarm, message_of("end"), 2000));
   REQUIRE(next_key() == "open-no_nightly");
   send(next_key(), 41);
   REQUIRE(next_key() == "end");
-  const auto messages = stores.incidents.subject_of(next_key()).value().messages;
+  const auto messages = stores.outbox.subject_of(next_key()).value().messages;
   REQUIRE(messages.size() == 2);
   REQUIRE(messages.at(0).issue_number == 41);
   REQUIRE(messages.at(1).kind == OutboxKind::close);
@@ -66,12 +66,12 @@ TEST_CASE_METHOD(Alarms, "a cause has one open alarm at a time, and another one 
 TEST_CASE_METHOD(Alarms, "the messages of an alarm and of an incident do not wait for each other") {
   raise(AlarmCause::no_nightly);
   const auto incident = stores.incidents.open(incident_of(comparison_of_two(stores), "k1")).value();
-  REQUIRE(stores.incidents.queue(message_of(incident, "m1", OutboxKind::open)));
+  REQUIRE(stores.outbox.queue(message_of(incident, "m1", OutboxKind::open)));
   send("open-no_nightly", 7);
   REQUIRE(stores.incidents.get(incident.id).value().issue_number == std::nullopt);
   REQUIRE(alarms.open().value().at(0).issue_number == 7);
   REQUIRE(next_key() == "m1");
-  REQUIRE(stores.incidents.subject_of("m1").value().messages.size() == 1);
+  REQUIRE(stores.outbox.subject_of("m1").value().messages.size() == 1);
 }
 
 TEST_CASE_METHOD(Alarms, "the times of the data say what came last and what is still missing") {
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(Alarms, "the times of the data say what came last and what is s
   REQUIRE(alarms.times().value().without_verdict == 5000);
   REQUIRE(comparisons.advance(second, ComparisonState::reported, 7000));
   const auto incident = stores.incidents.open(incident_of(second, "k1")).value();
-  REQUIRE(stores.incidents.queue(message_of(incident, "m1", OutboxKind::open)));
+  REQUIRE(stores.outbox.queue(message_of(incident, "m1", OutboxKind::open)));
   const auto test = comparisons.open({Purpose::self_test, third.id, third.id}, 7500).value();
   REQUIRE(comparisons.advance(test, ComparisonState::reported, 8000));
   times = alarms.times().value();

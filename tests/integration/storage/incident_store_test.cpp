@@ -11,14 +11,6 @@ struct OneIncident : FreshStores {
   ComparisonRow comparison = comparison_of_two(stores);
   IncidentStore& incidents = stores.incidents;
   IncidentRow incident = incidents.open(incident_of(comparison, "k1")).value();
-
-  void queue(const std::string& key, OutboxKind kind) {
-    REQUIRE(incidents.queue(message_of(incident, key, kind)));
-  }
-  std::string next_key(WallMillis now = 0) {
-    const auto next = incidents.next_due(now).value();
-    return next ? next->key : "none";
-  }
 };
 
 }  // namespace
@@ -127,140 +119,10 @@ TEST_CASE_METHOD(OneIncident, "an acceptance needs a name and a reason") {
   REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
 }
 
-TEST_CASE_METHOD(OneIncident, "a message queued twice is one message") {
-  queue("m1", OutboxKind::open);
-  queue("m1", OutboxKind::open);
-  const auto rows = incidents.outbox_of(incident.id).value();
-  REQUIRE(rows.size() == 1);
-  REQUIRE(rows[0].state == OutboxState::pending);
-  REQUIRE(rows[0].digest.size() == 64);
-}
-
-TEST_CASE_METHOD(OneIncident, "an incident opens one issue, whatever the keys") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.queue(message_of(incident, "m2", OutboxKind::open)).error().code ==
-          ErrorCode::conflict);
-}
-
-TEST_CASE_METHOD(OneIncident, "a message goes pending, sending, sent, each once") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sent("m1", 5, 1000).error().code == ErrorCode::conflict);
-  const auto sending = incidents.mark_sending("m1").value();
-  REQUIRE(sending.state == OutboxState::sending);
-  REQUIRE(incidents.mark_sending("m1").error().code == ErrorCode::conflict);
-  REQUIRE(incidents.mark_sent("m1", 42, 1000));
-  REQUIRE(incidents.mark_sent("m1", 43, 1000).error().code == ErrorCode::conflict);
-  REQUIRE(incidents.record_failure("m1", {.error = "e", .give_up = true}).error().code ==
-          ErrorCode::conflict);
-  REQUIRE(incidents.get(incident.id).value().issue_number == 42);
-  REQUIRE(incidents.outbox_of(incident.id).value().at(0).issue_number == 42);
-  REQUIRE(next_key() == "none");
-  REQUIRE(incidents.mark_sending("m9").error().code == ErrorCode::not_found);
-}
-
-TEST_CASE_METHOD(OneIncident, "a failed message waits for its date and is tried again") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 500}));
-  REQUIRE(next_key(499) == "none");
-  REQUIRE(next_key(500) == "m1");
-  REQUIRE(incidents.next_due(500).value()->last_error == "502");
-  REQUIRE(incidents.mark_sending("m1"));
-}
-
-TEST_CASE_METHOD(OneIncident, "a clock that was years ahead holds no message back") {
-  constexpr WallMillis kYear = 365LL * 24 * 3600 * 1000;
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 3 * kYear + 500}));
-  REQUIRE(next_key(3 * kYear) == "none");
-  REQUIRE(next_key(10) == "m1");
-}
-
-TEST_CASE_METHOD(OneIncident, "a message that was given up can be retried, one that was sent not") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure(
-      "m1", {.error = "422", .tries = 3, .failures = 3, .not_before = 9, .give_up = true}));
-  REQUIRE(incidents.unsent().value().size() == 1);
-  const auto again = incidents.retry("m1").value();
-  REQUIRE(again.state == OutboxState::pending);
-  REQUIRE(again.tries == 0);
-  REQUIRE(next_key(0) == "m1");
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.mark_sent("m1", 42, 1000));
-  REQUIRE(incidents.retry("m1").error().code == ErrorCode::conflict);
-  REQUIRE(incidents.retry("m9").error().code == ErrorCode::not_found);
-  REQUIRE(incidents.unsent().value().empty());
-}
-
-TEST_CASE_METHOD(OneIncident, "waiting messages can be made due") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", {.error = "401", .failures = 7, .not_before = 500}));
-  REQUIRE(next_key(0) == "none");
-  REQUIRE(incidents.make_due());
-  REQUIRE(next_key(0) == "m1");
-}
-
 TEST_CASE_METHOD(OneIncident, "an incident found again is known to the comparison that did") {
   REQUIRE(incidents.found_again_by(comparison.id).value().empty());
   REQUIRE(incidents.add_recurrence(incident.id, comparison.id));
   REQUIRE(incidents.found_again_by(comparison.id).value().at(0).id == incident.id);
   REQUIRE(incidents.set_title(incident.id, "another"));
   REQUIRE(incidents.get(incident.id).value().title == "another");
-}
-
-TEST_CASE_METHOD(OneIncident, "messages of one incident keep their order") {
-  queue("m1", OutboxKind::open);
-  queue("m2", OutboxKind::comment);
-  const auto other = incidents.open(incident_of(comparison, "k2")).value();
-  REQUIRE(incidents.queue(message_of(other, "n1", OutboxKind::open)));
-  REQUIRE(next_key() == "m1");
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.record_failure("m1", {.error = "502", .not_before = 500}));
-  REQUIRE(next_key(10) == "n1");
-  REQUIRE(next_key(500) == "m1");
-  REQUIRE(incidents.mark_sending("m1"));
-  REQUIRE(incidents.mark_sent("m1", 42, 1000));
-  REQUIRE(next_key(10) == "m2");
-}
-
-TEST_CASE_METHOD(OneIncident,
-                 "a message that was being sent when its process died is due at once") {
-  queue("m1", OutboxKind::open);
-  REQUIRE(incidents.mark_sending("m1"));
-  const auto next = incidents.next_due(0).value();
-  REQUIRE(next->key == "m1");
-  REQUIRE(next->state == OutboxState::sending);
-}
-
-TEST_CASE_METHOD(OneIncident,
-                 "nothing follows a dead opening, and the rest follows a dead comment") {
-  queue("m1", OutboxKind::open);
-  queue("m2", OutboxKind::comment);
-  queue("m3", OutboxKind::close);
-  REQUIRE(incidents.mark_sending("m1"));
-  SECTION("the opening is dead") {
-    REQUIRE(incidents.record_failure("m1", {.error = "410", .give_up = true}));
-    REQUIRE(next_key() == "none");
-  }
-  SECTION("the comment is dead") {
-    REQUIRE(incidents.mark_sent("m1", 42, 1000));
-    REQUIRE(incidents.mark_sending("m2"));
-    REQUIRE(incidents.record_failure("m2", {.error = "422", .give_up = true}));
-    REQUIRE(next_key() == "m3");
-  }
-}
-
-TEST_CASE_METHOD(OneIncident,
-                 "a message and the change that causes it are stored together or not at all") {
-  const auto failed = stores.database->transact([&]() -> Status {
-    TW_TRY_VOID(incidents.close(incident.id, {"ada", "", 5}));
-    TW_TRY_VOID(incidents.queue(message_of(incident, "m1", OutboxKind::close)));
-    return fail(ErrorCode::cancelled, "stop");
-  });
-  REQUIRE(failed.error().code == ErrorCode::cancelled);
-  REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
-  REQUIRE(incidents.outbox_of(incident.id).value().empty());
 }

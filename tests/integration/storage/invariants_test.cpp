@@ -22,9 +22,9 @@ struct DamagedFile {
     }
     for (const std::string key : {"k1", "k2"}) {
       const auto incident = stores.incidents.open(incident_of(comparison, key)).value();
-      REQUIRE(stores.incidents.queue(message_of(incident, key, OutboxKind::open)));
-      REQUIRE(stores.incidents.mark_sending(key));
-      REQUIRE(stores.incidents.mark_sent(key, 40 + incident.id, 1000));
+      REQUIRE(stores.outbox.queue(message_of(incident, key, OutboxKind::open)));
+      REQUIRE(stores.outbox.mark_sending(key));
+      REQUIRE(stores.outbox.mark_sent(key, 40 + incident.id, 1000));
     }
     comparison = stores.comparisons.advance(comparison, ComparisonState::reported, 3).value();
     REQUIRE(stores.requests.receive("d1", RequestKind::nightly, "{}", 1));
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(DamagedFile, "samples and messages that were changed on disk ar
   Stores stores(path);
   REQUIRE(stores.runs.samples_of(1).error().code == ErrorCode::corrupt);
   REQUIRE(stores.runs.result_of(1).error().code == ErrorCode::corrupt);
-  REQUIRE(stores.incidents.outbox_of(1).error().code == ErrorCode::corrupt);
+  REQUIRE(stores.outbox.of_incident(1).error().code == ErrorCode::corrupt);
   const auto digest =
       stores.runs.runs_of({OwnerKind::comparison, 1}).value().at(0).environment_digest;
   REQUIRE(stores.runs.environment(digest).error().code == ErrorCode::corrupt);

@@ -18,6 +18,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "transaction.hpp"
 
@@ -167,14 +168,14 @@ TEST_CASE_METHOD(
   REQUIRE(incident.acceptance);
   REQUIRE(incident.acceptance->by == "ada");
   REQUIRE(incident.decisions.size() == 1);
-  REQUIRE(incidents.outbox_of(1).value().at(0).issue_number == 12);
+  REQUIRE(OutboxStore(*opened).of_incident(1).value().at(0).issue_number == 12);
   REQUIRE(RequestStore(*opened).get(1).value().asked_by.user == 1000);
   REQUIRE(incidents.reopen(1, {"bob", "", 10}));
   OutboxRow message;
   message.key = "reopened-k";
   message.incident = 1;
   message.kind = OutboxKind::reopen;
-  REQUIRE(incidents.queue(message));
+  REQUIRE(OutboxStore(*opened).queue(message));
   REQUIRE(EventStore(*opened).after(0, 100).value().back().item == "reopened-k");
   REQUIRE(opened->check_invariants().value().empty());
 }

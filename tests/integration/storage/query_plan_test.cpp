@@ -110,7 +110,7 @@ struct FullDatabase : FreshStores {
     for (int i = 0; i < 50; ++i) {
       const auto name = std::to_string(i);
       TW_TRY(const auto incident, stores.incidents.open(incident_of(comparisons[0], "k" + name)));
-      TW_TRY_VOID(stores.incidents.queue(message_of(incident, "m" + name, OutboxKind::open)));
+      TW_TRY_VOID(stores.outbox.queue(message_of(incident, "m" + name, OutboxKind::open)));
       TW_TRY_VOID(stores.requests.receive("d" + name, RequestKind::nightly, "{}", i));
       BisectionRow row;
       row.incident = incident.id;
@@ -121,7 +121,8 @@ struct FullDatabase : FreshStores {
   }
 
   void call_every_query() {
-    auto& [database, builds, comparison_store, runs, incidents, bisections, requests] = stores;
+    auto& [database, builds, comparison_store, runs, incidents, outbox, bisections, requests] =
+        stores;
     const auto comparison = comparisons[0];
     REQUIRE(builds.list());
     REQUIRE(ready_build(builds, "n9", "h9").id > 0);
@@ -163,6 +164,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(tokens.list());
     call_run_queries(runs, comparison);
     call_queries_of_readers(*database, comparison);
+    call_outbox_queries(outbox);
     call_incident_queries(incidents, comparison);
     REQUIRE(comparison_store.advance(comparisons[1], ComparisonState::reported, 1));
     call_upkeep_queries(*database);
@@ -223,19 +225,22 @@ struct FullDatabase : FreshStores {
     REQUIRE(events.after(5, 10).value().size() == 10);
   }
 
+  static void call_outbox_queries(OutboxStore& outbox) {
+    REQUIRE(outbox.of_incident(3));
+    REQUIRE(outbox.subject_of("m3"));
+    REQUIRE(outbox.next_due(1).value());
+    REQUIRE(outbox.mark_sending("m0"));
+    REQUIRE(outbox.record_failure("m0", {.error = "e", .not_before = 1}));
+    REQUIRE(outbox.mark_sending("m0"));
+    REQUIRE(outbox.mark_sent("m0", 1, 1000));
+    REQUIRE(outbox.unsent());
+    REQUIRE(outbox.make_due());
+  }
+
   static void call_incident_queries(IncidentStore& incidents, const ComparisonRow& comparison) {
     REQUIRE(incidents.find_open("k7").value());
     REQUIRE(incidents.list(10));
     REQUIRE(incidents.of_comparison(comparison.id));
-    REQUIRE(incidents.outbox_of(3));
-    REQUIRE(incidents.subject_of("m3"));
-    REQUIRE(incidents.next_due(1).value());
-    REQUIRE(incidents.mark_sending("m0"));
-    REQUIRE(incidents.record_failure("m0", {.error = "e", .not_before = 1}));
-    REQUIRE(incidents.mark_sending("m0"));
-    REQUIRE(incidents.mark_sent("m0", 1, 1000));
-    REQUIRE(incidents.unsent());
-    REQUIRE(incidents.make_due());
     REQUIRE(incidents.set_title(3, "t"));
     REQUIRE(incidents.add_recurrence(3, comparison.id));
     REQUIRE(incidents.found_again_by(comparison.id));

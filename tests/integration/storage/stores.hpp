@@ -8,6 +8,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::storage {
@@ -23,6 +24,7 @@ struct Stores {
   ComparisonStore comparisons{*database};
   RunStore runs{*database};
   IncidentStore incidents{*database};
+  OutboxStore outbox{*database};
   BisectionStore bisections{*database};
   RequestStore requests{*database};
 };

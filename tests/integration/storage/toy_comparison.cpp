@@ -236,8 +236,8 @@ Status ToyComparison::end_search() {
 Status ToyComparison::queue_issue() {
   return stores_.database->transact([&]() -> Status {
     TW_TRY(const auto incident, stores_.incidents.get(1));
-    TW_TRY_VOID(stores_.incidents.queue(message_of(incident, "opening", OutboxKind::open)));
-    TW_TRY_VOID(stores_.incidents.queue(message_of(incident, "comment", OutboxKind::comment)));
+    TW_TRY_VOID(stores_.outbox.queue(message_of(incident, "opening", OutboxKind::open)));
+    TW_TRY_VOID(stores_.outbox.queue(message_of(incident, "comment", OutboxKind::comment)));
     TW_TRY(const auto row, comparison());
     TW_TRY_VOID(stores_.comparisons.advance(row, ComparisonState::reported, kNow));
     return {};
@@ -245,26 +245,25 @@ Status ToyComparison::queue_issue() {
 }
 
 Result<bool> ToyComparison::outbox_is_empty() {
-  TW_TRY(const auto due, stores_.incidents.next_due(kNow));
+  TW_TRY(const auto due, stores_.outbox.next_due(kNow));
   return !due;
 }
 
 Status ToyComparison::send_messages() {
   while (true) {
-    TW_TRY(const auto due, stores_.incidents.next_due(kNow));
+    TW_TRY(const auto due, stores_.outbox.next_due(kNow));
     if (!due) return {};
     TW_TRY_VOID(send(*due));
   }
 }
 
 Status ToyComparison::send(const OutboxRow& message) {
-  if (message.state == OutboxState::pending)
-    TW_TRY_VOID(stores_.incidents.mark_sending(message.key));
+  if (message.state == OutboxState::pending) TW_TRY_VOID(stores_.outbox.mark_sending(message.key));
   auto number = look_up(tracker_, message.key);
   if (!number) {
     TW_TRY(number, post(tracker_, message.key));
   }
-  return stores_.incidents.mark_sent(message.key, *number, 1000);
+  return stores_.outbox.mark_sent(message.key, *number, 1000);
 }
 
 Result<bool> ToyComparison::incident_is_closed() {
@@ -307,7 +306,7 @@ std::string ToyComparison::dump_incident() {
   out << "incident " << incident.key << " " << to_string(incident.state) << " "
       << incident.issue_number.value_or(0) << " " << incident.bisection.value_or(0) << " "
       << incident.series.size() << "\n";
-  for (const auto& message : must(stores_.incidents.outbox_of(1))) {
+  for (const auto& message : must(stores_.outbox.of_incident(1))) {
     out << "message " << message.key << " " << to_string(message.state) << " " << message.tries
         << " " << message.issue_number.value_or(0) << " " << message.digest << "\n";
   }

@@ -10,7 +10,7 @@
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::github {
 
@@ -46,8 +46,8 @@ class IssueTracker;
 /// lasts, and uses up no try. Use one sender per database. Not thread-safe.
 class OutboxSender {
  public:
-  OutboxSender(storage::IncidentStore&, platform::HttpClient&, const platform::Clock&,
-               GithubSettings, log::Logger = {});
+  OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
+               log::Logger = {});
   /// Sends until nothing is due or `stop` is requested. A failed message is postponed and is no
   /// error. Errors: those of storage; invalid (repository or api cannot work).
   Result<Delivery> deliver_due(std::stop_token stop);
@@ -59,7 +59,7 @@ class OutboxSender {
   Status deliver(storage::OutboxRow, const IssueTracker&, const std::stop_token&, Delivery&);
   Status postpone(const storage::OutboxRow&, const DeliveryFailure&, Delivery&);
 
-  storage::IncidentStore& incidents_;
+  storage::OutboxStore& outbox_;
   platform::HttpClient& http_;
   const platform::Clock& clock_;
   GithubSettings settings_;

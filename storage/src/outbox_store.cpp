@@ -1,7 +1,8 @@
+#include "torchwatch/storage/outbox_store.hpp"
+
 #include "messages.hpp"
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -77,14 +78,14 @@ void insert_message(Connection& connection, const std::string& key, OutboxKind k
           row.not_before);
 }
 
-Status IncidentStore::queue(const OutboxRow& row) {
+Status OutboxStore::queue(const OutboxRow& row) {
   return write(database_, [&](Connection& connection) -> Status {
     insert_message(connection, row.key, row.kind, row.incident, {}, row);
     return {};
   });
 }
 
-Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
+Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
     // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
     // issue to comment on.
@@ -106,7 +107,7 @@ Result<std::optional<OutboxRow>> IncidentStore::next_due(WallMillis now) {
   });
 }
 
-Result<OutboxRow> IncidentStore::mark_sending(const std::string& key) {
+Result<OutboxRow> OutboxStore::mark_sending(const std::string& key) {
   return write(database_, [&](Connection& connection) {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sending' "
@@ -116,7 +117,7 @@ Result<OutboxRow> IncidentStore::mark_sending(const std::string& key) {
   });
 }
 
-Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now) {
+Status OutboxStore::mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sent', issue_number = ?, sent_at = ?, "
@@ -135,7 +136,7 @@ Status IncidentStore::mark_sent(const std::string& key, std::int64_t issue_numbe
   });
 }
 
-Status IncidentStore::record_failure(const std::string& key, const OutboxFailure& failure) {
+Status OutboxStore::record_failure(const std::string& key, const OutboxFailure& failure) {
   return write(database_, [&](Connection& connection) -> Status {
     const auto state = failure.give_up ? OutboxState::dead : OutboxState::pending;
     const int changed =
@@ -148,7 +149,7 @@ Status IncidentStore::record_failure(const std::string& key, const OutboxFailure
   });
 }
 
-Result<OutboxRow> IncidentStore::retry(const std::string& key) {
+Result<OutboxRow> OutboxStore::retry(const std::string& key) {
   return write(database_, [&](Connection& connection) -> Result<OutboxRow> {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'pending', tries = 0, failures = 0, "
@@ -161,7 +162,7 @@ Result<OutboxRow> IncidentStore::retry(const std::string& key) {
   });
 }
 
-Status IncidentStore::make_due() {
+Status OutboxStore::make_due() {
   return write(database_, [](Connection& connection) -> Status {
     // `state <> 'sent'` is what the index of such messages says.
     execute(connection,
@@ -171,13 +172,13 @@ Status IncidentStore::make_due() {
   });
 }
 
-Result<std::vector<OutboxRow>> IncidentStore::unsent() {
+Result<std::vector<OutboxRow>> OutboxStore::unsent() {
   return read(database_, [](Connection& connection) {
     return checked_rows(Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
   });
 }
 
-Result<OutboxSubject> IncidentStore::subject_of(const std::string& key) {
+Result<OutboxSubject> OutboxStore::subject_of(const std::string& key) {
   return read(database_, [&](Connection& connection) -> Result<OutboxSubject> {
     OutboxSubject subject;
     Query since(connection,
@@ -197,7 +198,7 @@ Result<OutboxSubject> IncidentStore::subject_of(const std::string& key) {
   });
 }
 
-Result<std::vector<OutboxRow>> IncidentStore::outbox_of(Id incident) {
+Result<std::vector<OutboxRow>> OutboxStore::of_incident(Id incident) {
   return read(database_, [&](Connection& connection) {
     return checked_rows(Query(connection, kSelect + "WHERE incident_id = ? ORDER BY id", incident));
   });

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::storage {
+
+/// What a message is about: an incident or an alarm.
+struct OutboxSubject {
+  WallMillis since = 0;               ///< when it was opened
+  std::vector<OutboxRow> messages{};  ///< all that are about it, oldest first
+};
+
+/// The outbox: messages about incidents and alarms that the issue tracker is to get. Thread-safe as
+/// Database is.
+class OutboxStore {
+ public:
+  explicit OutboxStore(Database& database) : database_(database) {}
+
+  /// Queues a message; the same key again changes nothing. Call inside the transaction of the
+  /// state change that causes it.
+  Status queue(const OutboxRow&);
+  /// Returns the oldest message that is due. Messages of one incident keep their order; once its
+  /// `open` is dead, no later one is due. A message in state `sending` was left by a process that
+  /// died, and may have been sent: look its marker up in the tracker, then call mark_sent or
+  /// record_failure, not mark_sending.
+  Result<std::optional<OutboxRow>> next_due(WallMillis now);
+  /// pending -> sending, committed before the request leaves. Errors: conflict, when another sender
+  /// was faster.
+  Result<OutboxRow> mark_sending(const std::string& key);
+  /// sending -> sent; an `open` also gives its incident the issue's number.
+  Status mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now);
+  /// sending -> pending with a later date, or dead. `tries` says how many count by now: what the
+  /// network, the tracker or the token are to blame for counts for nothing.
+  Status record_failure(const std::string& key, const OutboxFailure&);
+  Result<std::vector<OutboxRow>> of_incident(Id);
+  Result<OutboxSubject> subject_of(const std::string& key);
+  Result<std::vector<OutboxRow>> unsent();  ///< pending, sending and dead messages, oldest first
+  /// Makes all waiting messages due at once: what they waited for was mended.
+  Status make_due();
+  /// Makes a message that was given up, or that waits, due at once. Errors: not_found; conflict,
+  /// when it was sent already.
+  Result<OutboxRow> retry(const std::string& key);
+
+ private:
+  Database& database_;
+};
+
+}  // namespace torchwatch::storage

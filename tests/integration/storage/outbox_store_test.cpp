@@ -1,0 +1,156 @@
+#include <catch2/catch.hpp>
+
+#include "stores.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+
+namespace {
+
+struct IncidentWithMessages : FreshStores {
+  ComparisonRow comparison = comparison_of_two(stores);
+  IncidentStore& incidents = stores.incidents;
+  OutboxStore& outbox = stores.outbox;
+  IncidentRow incident = incidents.open(incident_of(comparison, "k1")).value();
+
+  void queue(const std::string& key, OutboxKind kind) {
+    REQUIRE(outbox.queue(message_of(incident, key, kind)));
+  }
+  std::string next_key(WallMillis now = 0) {
+    const auto next = outbox.next_due(now).value();
+    return next ? next->key : "none";
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(IncidentWithMessages, "a message queued twice is one message") {
+  queue("m1", OutboxKind::open);
+  queue("m1", OutboxKind::open);
+  const auto rows = outbox.of_incident(incident.id).value();
+  REQUIRE(rows.size() == 1);
+  REQUIRE(rows[0].state == OutboxState::pending);
+  REQUIRE(rows[0].digest.size() == 64);
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "an incident opens one issue, whatever the keys") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.queue(message_of(incident, "m2", OutboxKind::open)).error().code ==
+          ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "a message goes pending, sending, sent, each once") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sent("m1", 5, 1000).error().code == ErrorCode::conflict);
+  const auto sending = outbox.mark_sending("m1").value();
+  REQUIRE(sending.state == OutboxState::sending);
+  REQUIRE(outbox.mark_sending("m1").error().code == ErrorCode::conflict);
+  REQUIRE(outbox.mark_sent("m1", 42, 1000));
+  REQUIRE(outbox.mark_sent("m1", 43, 1000).error().code == ErrorCode::conflict);
+  REQUIRE(outbox.record_failure("m1", {.error = "e", .give_up = true}).error().code ==
+          ErrorCode::conflict);
+  REQUIRE(incidents.get(incident.id).value().issue_number == 42);
+  REQUIRE(outbox.of_incident(incident.id).value().at(0).issue_number == 42);
+  REQUIRE(next_key() == "none");
+  REQUIRE(outbox.mark_sending("m9").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "a failed message waits for its date and is tried again") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure("m1", {.error = "502", .not_before = 500}));
+  REQUIRE(next_key(499) == "none");
+  REQUIRE(next_key(500) == "m1");
+  REQUIRE(outbox.next_due(500).value()->last_error == "502");
+  REQUIRE(outbox.mark_sending("m1"));
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "a clock that was years ahead holds no message back") {
+  constexpr WallMillis kYear = 365LL * 24 * 3600 * 1000;
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure("m1", {.error = "502", .not_before = 3 * kYear + 500}));
+  REQUIRE(next_key(3 * kYear) == "none");
+  REQUIRE(next_key(10) == "m1");
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "a message that was given up can be retried, one that was sent not") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure(
+      "m1", {.error = "422", .tries = 3, .failures = 3, .not_before = 9, .give_up = true}));
+  REQUIRE(outbox.unsent().value().size() == 1);
+  const auto again = outbox.retry("m1").value();
+  REQUIRE(again.state == OutboxState::pending);
+  REQUIRE(again.tries == 0);
+  REQUIRE(next_key(0) == "m1");
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.mark_sent("m1", 42, 1000));
+  REQUIRE(outbox.retry("m1").error().code == ErrorCode::conflict);
+  REQUIRE(outbox.retry("m9").error().code == ErrorCode::not_found);
+  REQUIRE(outbox.unsent().value().empty());
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "waiting messages can be made due") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure("m1", {.error = "401", .failures = 7, .not_before = 500}));
+  REQUIRE(next_key(0) == "none");
+  REQUIRE(outbox.make_due());
+  REQUIRE(next_key(0) == "m1");
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "messages of one incident keep their order") {
+  queue("m1", OutboxKind::open);
+  queue("m2", OutboxKind::comment);
+  const auto other = incidents.open(incident_of(comparison, "k2")).value();
+  REQUIRE(outbox.queue(message_of(other, "n1", OutboxKind::open)));
+  REQUIRE(next_key() == "m1");
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure("m1", {.error = "502", .not_before = 500}));
+  REQUIRE(next_key(10) == "n1");
+  REQUIRE(next_key(500) == "m1");
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.mark_sent("m1", 42, 1000));
+  REQUIRE(next_key(10) == "m2");
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "a message that was being sent when its process died is due at once") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  const auto next = outbox.next_due(0).value();
+  REQUIRE(next->key == "m1");
+  REQUIRE(next->state == OutboxState::sending);
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "nothing follows a dead opening, and the rest follows a dead comment") {
+  queue("m1", OutboxKind::open);
+  queue("m2", OutboxKind::comment);
+  queue("m3", OutboxKind::close);
+  REQUIRE(outbox.mark_sending("m1"));
+  SECTION("the opening is dead") {
+    REQUIRE(outbox.record_failure("m1", {.error = "410", .give_up = true}));
+    REQUIRE(next_key() == "none");
+  }
+  SECTION("the comment is dead") {
+    REQUIRE(outbox.mark_sent("m1", 42, 1000));
+    REQUIRE(outbox.mark_sending("m2"));
+    REQUIRE(outbox.record_failure("m2", {.error = "422", .give_up = true}));
+    REQUIRE(next_key() == "m3");
+  }
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "a message and the change that causes it are stored together or not at all") {
+  const auto failed = stores.database->transact([&]() -> Status {
+    TW_TRY_VOID(incidents.close(incident.id, {"ada", "", 5}));
+    TW_TRY_VOID(outbox.queue(message_of(incident, "m1", OutboxKind::close)));
+    return fail(ErrorCode::cancelled, "stop");
+  });
+  REQUIRE(failed.error().code == ErrorCode::cancelled);
+  REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
+  REQUIRE(outbox.of_incident(incident.id).value().empty());
+}
