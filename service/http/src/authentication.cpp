@@ -27,14 +27,7 @@ std::string bearer_token(const std::string& authorization) {
 }
 
 Reply must_authenticate(const std::string& detail) {
-  Reply reply = problem(401, detail);
-  reply.headers.emplace("WWW-Authenticate", "Bearer");
-  return reply;
-}
-
-Reply with_header(Reply reply, const std::string& name, const std::string& value) {
-  reply.headers.emplace(name, value);
-  return reply;
+  return problem(401, detail, {{"WWW-Authenticate", "Bearer"}});
 }
 
 }  // namespace
@@ -83,8 +76,8 @@ Reply Authentication::refusal_of_wrong_token(const std::string& address) {
   const int wait = failures_.wait_of(who);
   failures_.count(who);
   if (wait == 0) return must_authenticate("this token is not known, or was revoked");
-  return with_header(problem(429, "too many wrong tokens; try again later"), "Retry-After",
-                     std::to_string(wait));
+  return problem(429, "too many wrong tokens; try again later",
+                 {{"Retry-After", std::to_string(wait)}});
 }
 
 ReadBudget::ReadBudget(double requests_per_second, const platform::Clock& clock)
@@ -95,8 +88,8 @@ std::optional<Reply> ReadBudget::refusal_of(const Head& head, const Origin& orig
   const int wait = requests_.wait_of(who);
   requests_.count(who);
   if (wait == 0) return std::nullopt;
-  return with_header(problem(429, "too many requests without a token; try again later"),
-                     "Retry-After", std::to_string(wait));
+  return problem(429, "too many requests without a token; try again later",
+                 {{"Retry-After", std::to_string(wait)}});
 }
 
 }  // namespace torchwatch::http

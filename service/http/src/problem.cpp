@@ -69,14 +69,14 @@ std::string title_of(int status) {
   return "Error";
 }
 
-Reply problem(int status, const std::string& detail) {
+Reply problem(int status, const std::string& detail, std::map<std::string, std::string> headers) {
   const nlohmann::json body{
       {"type", "about:blank"}, {"title", title_of(status)}, {"status", status}, {"detail", detail}};
   // A detail may quote what a client sent: invalid UTF-8 is replaced.
   return {.status = status,
           .content_type = "application/problem+json",
           .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-          .headers = {}};
+          .headers = std::move(headers)};
 }
 
 Reply problem(const Error& error) {

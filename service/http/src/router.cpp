@@ -33,12 +33,6 @@ std::optional<std::map<std::string, std::string>> fit(std::string_view path_temp
   return parameters;
 }
 
-Reply not_allowed(const std::string& allowed) {
-  Reply reply = problem(405, "method not allowed; allowed: " + allowed);
-  reply.headers.emplace("Allow", allowed);
-  return reply;
-}
-
 }  // namespace
 
 tl::expected<Match, Reply> match(std::span<const Route> routes, const Request& request) {
@@ -50,7 +44,9 @@ tl::expected<Match, Reply> match(std::span<const Route> routes, const Request& r
     allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
     if (route.method == "GET") allowed += ", HEAD";
   }
-  return tl::unexpected(allowed.empty() ? problem(404, "not found") : not_allowed(allowed));
+  if (allowed.empty()) return tl::unexpected(problem(404, "not found"));
+  return tl::unexpected(
+      problem(405, "method not allowed; allowed: " + allowed, {{"Allow", allowed}}));
 }
 
 }  // namespace torchwatch::http

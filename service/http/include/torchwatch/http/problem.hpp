@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "torchwatch/http/exchange.hpp"
@@ -13,7 +14,8 @@ int status_of(ErrorCode);
 std::string title_of(int status);
 
 /// Makes a reply of type application/problem+json (RFC 9457). `detail` may be any bytes.
-Reply problem(int status, const std::string& detail);
+Reply problem(int status, const std::string& detail,
+              std::map<std::string, std::string> headers = {});
 
 /// Makes a problem of an error. For codes whose messages may hold internals (paths, SQL) it states
 /// a fixed sentence instead.
