@@ -1,4 +1,4 @@
-#include "listener.hpp"
+#include "acceptor.hpp"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
