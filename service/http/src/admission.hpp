@@ -25,7 +25,6 @@ class Admission {
     ~Connection();
     int socket() const { return socket_; }
     UniqueFd release();  ///< frees its place and leaves it open
-    const std::string& address() const { return address_; }
 
    private:
     Admission* admission_;

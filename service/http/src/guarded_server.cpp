@@ -85,11 +85,7 @@ GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, lo
       calls_(std::move(calls)),
       admission_(settings.connections_max, settings.connections_per_address_max),
       reception_(settings_, admission_,
-                 {.refuse =
-                      [this](const Head& head, const Origin& origin) {
-                        return answers_.to_arrival ? answers_.to_arrival(head, origin)
-                                                   : std::nullopt;
-                      },
+                 {.refuse = answers_.to_arrival,
                   .serve = [this](auto& client) { return hand_over(client); },
                   .note =
                       [this](const std::string& problem) {

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,17 +14,13 @@
 #include <thread>
 #include <utility>
 
-#include "representation.hpp"
-#include "torchwatch/http/problem.hpp"
-
 namespace torchwatch::http {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kWakeId = 15;
+constexpr WaitingClients::Id kWakeId = WaitingClients::kFirstId - 1;
 constexpr int kAcceptedAtOnce = 64;
-constexpr std::size_t kReadAtOnce = 16U << 10U;
 constexpr std::chrono::seconds kTellRefusedEvery{10};
 /// Under a flood many events are then attended in one round, which costs as much as one.
 constexpr milliseconds kPauseAfterRefusal{2};
@@ -53,20 +48,18 @@ std::optional<Origin> peer_at_socket(int socket) {
   return Origin{.address = "uid " + std::to_string(peer.uid), .is_local = true, .user = peer.uid};
 }
 
-/// Sends what the client takes at once: nobody waits for it.
-ssize_t send_now(int socket, const std::string& bytes) {
-  return send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 }  // namespace
 
 Reception::Reception(const ServerSettings& settings, Admission& admission, Calls calls,
                      Accept accept, log::Logger logger)
     : settings_(settings),
-      admission_(admission),
       calls_(std::move(calls)),
       accept_(std::move(accept)),
-      logger_(std::move(logger)) {}
+      logger_(std::move(logger)),
+      clients_(
+          settings_, admission, epoll_,
+          [this](const Head& head, const Origin& origin) { return refusal_of(head, origin); },
+          calls_.serve) {}
 
 Status Reception::open() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
@@ -125,14 +118,16 @@ void Reception::work_a_round() {
     } else if (event.data.u64 < acceptors_.size()) {
       accept_all(acceptors_[event.data.u64]);
     } else {
-      attend_client(event.data.u64, event.events);
+      clients_.attend(event.data.u64, event.events);
     }
   }
-  expire(Clock::now());
+  const auto now = Clock::now();
+  clients_.expire(now);
+  end_rests(now);
   tell();
 }
 
-/// Waits at a acceptor, or opens it anew after its rest.
+/// Waits at an acceptor, or opens it anew after its rest.
 void Reception::attend_acceptor(Acceptor& acceptor) {
   if (!acceptor.is_open()) {
     if (const auto opened = acceptor.open(); !opened) {
@@ -152,7 +147,7 @@ void Reception::accept_all(Acceptor& acceptor) {
                                SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
       acceptor.works();
-      admit(acceptor, socket, peer);
+      clients_.admit(socket, acceptor.is_on_port() ? peer_at_port(peer) : peer_at_socket(socket));
       continue;
     }
     const auto error = accept_error_of(errno);
@@ -164,58 +159,6 @@ void Reception::accept_all(Acceptor& acceptor) {
   }
 }
 
-void Reception::admit(const Acceptor& acceptor, int socket, const sockaddr_storage& peer) {
-  const std::optional<Origin> from =
-      acceptor.is_on_port() ? peer_at_port(peer) : peer_at_socket(socket);
-  if (!from || !make_place_for(from->address)) {
-    send_now(socket, plain_reply(problem(503, "too many connections; try again later"),
-                                 {{"Retry-After", "1"}, {"Connection", "close"}}));
-    close(socket);
-    return;
-  }
-  auto client = std::make_unique<Client>(Admission::Connection(admission_, socket, from->address),
-                                         *from, settings_.requests_per_connection_max);
-  if (acceptor.is_on_port()) {
-    const int on = 1;
-    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
-  client->since = Clock::now();
-  client->deadline = client->since + settings_.head_time_limit;  // as long as for its head
-  const Id id = next_id_++;
-  watch(id, *client, EPOLLIN, true);
-  clients_.emplace(id, std::move(client));
-}
-
-/// A client that asks for nothing yet gives its place to a new one: nobody keeps others out by
-/// holding connections.
-bool Reception::make_place_for(const std::string& address) {
-  const bool is_proxy =
-      std::ranges::find(settings_.trusted_proxies, address) != settings_.trusted_proxies.end();
-  const auto place = admission_.place_for(address, is_proxy);
-  if (place == Admission::Place::free) return true;
-  const std::string busiest =
-      place == Admission::Place::address_full ? address : admission_.busiest();
-  auto oldest = clients_.end();
-  for (auto each = clients_.begin(); each != clients_.end(); ++each) {
-    const Client& client = *each->second;
-    if (!client.unsent.empty() || client.peer.address != busiest) continue;
-    if (oldest == clients_.end() || client.since < oldest->second->since) oldest = each;
-  }
-  if (oldest == clients_.end()) return false;
-  clients_.erase(oldest);
-  return true;
-}
-
-void Reception::attend_client(Id id, std::uint32_t events) {
-  const auto found = clients_.find(id);
-  if (found == clients_.end()) return;  // let go earlier in this round
-  Client& client = *found->second;
-  if (!client.unsent.empty()) return send_rest(id, client);
-  const bool is_gone = (events & EPOLLIN) == 0;
-  if (is_gone || client.is_resting) return end(id);
-  receive(id, client);
-}
-
 void Reception::collect_returned() {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = read(wake_.get(), &count, sizeof count);
@@ -224,114 +167,10 @@ void Reception::collect_returned() {
     const std::scoped_lock lock(mutex_);
     returned.swap(returned_);
   }
-  for (auto& client : returned) settle(std::move(client));
+  for (auto& client : returned) clients_.settle(std::move(client));
 }
 
-/// Takes in a client that was answered: sends the rest of the answer, or waits for its next head.
-void Reception::settle(std::unique_ptr<Client> taken) {
-  const Id id = next_id_++;
-  Client& client = *taken;
-  clients_.emplace(id, std::move(taken));
-  client.since = Clock::now();
-  if (!client.unsent.empty()) {
-    client.deadline = client.since + settings_.answer_time_limit;
-    return watch(id, client, EPOLLOUT, true);
-  }
-  client.deadline = client.since + (client.arrived.empty() ? settings_.idle_time_limit
-                                                           : settings_.head_time_limit);
-  client.scanner = HeadScanner();
-  client.scanned = 0;
-  watch(id, client, EPOLLIN, true);
-  look_at_head(id, client);
-}
-
-void Reception::receive(Id id, Client& client) {
-  std::array<char, kReadAtOnce> buffer{};
-  const ssize_t got = recv(client.connection.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) return end(id);
-  if (client.arrived.empty()) client.deadline = Clock::now() + settings_.head_time_limit;
-  client.arrived.append(buffer.data(), static_cast<std::size_t>(got));
-  look_at_head(id, client);
-}
-
-void Reception::send_rest(Id id, Client& client) {
-  const ssize_t sent = send_now(client.connection.socket(), client.unsent);
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) return end(id);
-  if (sent > 0) client.unsent.erase(0, static_cast<std::size_t>(sent));
-  if (!client.unsent.empty()) return;
-  if (client.is_last) return end(id);
-  auto taken = std::move(clients_.at(id));
-  clients_.erase(id);
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, taken->connection.socket(), nullptr);
-  settle(std::move(taken));
-}
-
-/// A head that is refused is handed over as well: a worker explains what is wrong with it.
-void Reception::look_at_head(Id id, Client& client) {
-  const std::string& bytes = client.arrived;
-  std::size_t& at = client.scanned;
-  while (at < bytes.size() && at < settings_.head_bytes_max && !client.scanner.is_whole()) {
-    if (client.scanner.see(bytes[at++]) != HeadScanner::Scan::fine) return pass_on(id, client);
-  }
-  if (at >= settings_.head_bytes_max && !client.scanner.is_whole()) return pass_on(id, client);
-  if (!client.scanner.is_whole()) return;
-  const auto head = read_head(std::string_view(bytes).substr(0, at));
-  client.origin = origin_of(client.peer, head, settings_.trusted_proxies);
-  if (const auto refusal = calls_.refuse(head, client.origin)) {
-    return refuse(id, client, *refusal, at, head.has_body);
-  }
-  pass_on(id, client);
-}
-
-void Reception::pass_on(Id id, Client& client) {
-  if (client.origin.address.empty()) client.origin = client.peer;
-  auto taken = std::move(clients_.at(id));
-  clients_.erase(id);
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, client.connection.socket(), nullptr);
-  if (calls_.serve(taken)) return;
-  send_now(client.connection.socket(),
-           plain_reply(problem(503, "no thread is left to answer; try again later"),
-                       {{"Retry-After", "1"}, {"Connection", "close"}}));
-}
-
-void Reception::refuse(Id id, Client& client, const Reply& reply, std::size_t head_bytes,
-                       bool has_body) {
-  ++refused_;
-  has_refused_ = true;
-  const bool ends = has_body || --client.requests_left <= 0;
-  const auto text = plain_reply(reply, {{"Connection", ends ? "close" : "keep-alive"}});
-  const auto sent = send_now(client.connection.socket(), text);
-  if (ends || sent != static_cast<ssize_t>(text.size())) return end(id);
-  client.arrived.erase(0, head_bytes);
-  client.is_resting = true;
-  client.since = Clock::now();
-  client.deadline = client.since + settings_.rest_time;
-  watch(id, client, 0, false);
-}
-
-void Reception::expire(Clock::time_point now) {
-  std::vector<Id> late;
-  for (const auto& [id, client] : clients_) {
-    if (client->deadline <= now) late.push_back(id);
-  }
-  for (const Id id : late) {
-    Client& client = *clients_.at(id);
-    if (client.is_resting) {
-      client.is_resting = false;
-      auto taken = std::move(clients_.at(id));
-      clients_.erase(id);
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, taken->connection.socket(), nullptr);
-      settle(std::move(taken));
-      continue;
-    }
-    if (client.unsent.empty() && !client.arrived.empty()) {
-      send_now(client.connection.socket(),
-               plain_reply(problem(408, "the request did not arrive in time"),
-                           {{"Connection", "close"}}));
-    }
-    end(id);
-  }
+void Reception::end_rests(Clock::time_point now) {
   for (auto& acceptor : acceptors_) {
     if (!acceptor.is_resting() || *acceptor.rests_until() > now) continue;
     acceptor.end_rest();
@@ -340,10 +179,15 @@ void Reception::expire(Clock::time_point now) {
   }
 }
 
-void Reception::watch(Id id, const Client& client, std::uint32_t events, bool is_new) const {
-  epoll_event event{events, {.u64 = id}};
-  epoll_ctl(epoll_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, client.connection.socket(),
-            &event);
+/// Counts what is refused, on its way to the client.
+std::optional<Reply> Reception::refusal_of(const Head& head, const Origin& origin) {
+  if (!calls_.refuse) return std::nullopt;
+  auto refusal = calls_.refuse(head, origin);
+  if (refusal) {
+    ++refused_;
+    has_refused_ = true;
+  }
+  return refusal;
 }
 
 /// Says what keeps clients out when that changes, and from time to time how many were refused.
@@ -361,8 +205,7 @@ void Reception::tell() {
 
 int Reception::wait_ms() const {
   const auto now = Clock::now();
-  auto first = now + std::chrono::minutes(1);
-  for (const auto& [id, client] : clients_) first = std::min(first, client->deadline);
+  auto first = std::min(clients_.first_deadline(), now + std::chrono::minutes(1));
   for (const auto& acceptor : acceptors_) {
     if (acceptor.is_resting()) first = std::min(first, *acceptor.rests_until());
   }
