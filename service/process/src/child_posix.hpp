@@ -7,8 +7,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
-#include "orphans_posix.hpp"
+#include "child_tree_posix.hpp"
 #include "spawn_posix.hpp"
 #include "torchwatch/process/process.hpp"
 
@@ -21,7 +22,31 @@ struct SupervisorSettings {
   std::chrono::milliseconds give_up{30'000};    ///< after SIGKILL
   std::chrono::milliseconds kill_every{1000};   ///< again, until it is gone
   std::chrono::milliseconds sample_every{100};  ///< memory of the tree
-  std::function<void(pid_t group, int signal)> signal_group;  ///< default: kill(-group, signal)
+  SignalGroup signal_group;                     ///< default: kill(-group, signal)
+};
+
+/// What a child prints: all of it is counted, the end of it kept.
+class ChildOutput {
+ public:
+  /// `pipe`: its stdout and stderr, non-blocking.
+  ChildOutput(UniqueFd pipe, std::size_t limit_bytes)
+      : pipe_(std::move(pipe)), limit_bytes_(limit_bytes) {}
+
+  /// The descriptor to poll; -1 once nothing more can come.
+  int descriptor() const { return pipe_.get(); }
+  bool is_open() const { return pipe_.is_open(); }
+  /// Reads what is there, 64 KiB at most.
+  void read();
+  /// Whether more was printed than `limit_bytes`.
+  bool is_over_limit() const { return printed_bytes_ > limit_bytes_; }
+  /// Hands out the last `limit_bytes` of what was read.
+  std::string take() { return std::exchange(kept_, {}); }
+
+ private:
+  UniqueFd pipe_;
+  std::size_t limit_bytes_;
+  std::size_t printed_bytes_ = 0;
+  std::string kept_;
 };
 
 /// One running child, from its start until nothing of it is left. Driven by the supervisor: by
@@ -34,7 +59,7 @@ class Child {
   Child(const ProcessSpec&, SpawnedChild, std::string tag, const SupervisorSettings&, Deliver);
 
   /// Descriptors to poll; -1 where there is nothing more to come.
-  int output() const { return output_.get(); }
+  int output() const { return output_.descriptor(); }
   int process() const { return has_ended_ ? -1 : process_.get(); }
   TimePoint due() const;
 
@@ -58,29 +83,21 @@ class Child {
     gone,
   };
 
-  ProcessEnd own_end() const;
-  void ask_to_end() const;
   void terminate(ProcessEnd why);
   void kill_now(ProcessEnd why);
-  void kill_tree();
   void start_cleaning(TimePoint now);
   void clean(TimePoint now, const std::set<pid_t>& leaders);
   void check_memory();
   void deliver(ProcessEnd end);
-  void keep_output(std::string_view bytes);
 
   pid_t pid_;
   UniqueFd process_;
-  UniqueFd output_;
+  ChildOutput output_;
   UniqueFd status_;  ///< of a launcher; else not open
   SupervisorSettings settings_;
   Deliver deliver_;  ///< empty once delivered
-  OrphanFinder orphans_;
-
-  std::size_t output_limit_;
+  ChildTree tree_;
   std::int64_t memory_limit_;
-  std::size_t output_bytes_ = 0;
-  std::string kept_output_;
 
   TimePoint start_;
   TimePoint deadline_;
