@@ -17,10 +17,10 @@ struct Candidate {
 
 std::vector<std::size_t> not_built(const Measure& measure, const SearchRecord& record) {
   std::vector<std::size_t> places;
-  if (measure.reference && !record.is_built(place_of(measure.reference))) {
+  if (measure.reference && !record.builds().is_built(place_of(measure.reference))) {
     places.push_back(*measure.reference);
   }
-  if (!record.is_built(static_cast<Place>(measure.candidate))) {
+  if (!record.builds().is_built(static_cast<Place>(measure.candidate))) {
     places.push_back(measure.candidate);
   }
   return places;
@@ -34,7 +34,8 @@ std::vector<Candidate> candidates(const std::vector<double>& posterior,
     bad += posterior[place];
     const auto at = static_cast<Place>(place);
     const bool tells = bad >= kWorthBuilding && bad <= 1 - kWorthBuilding;
-    if (tells && !record.is_built(at) && !record.is_broken(at)) result.push_back({place, bad});
+    if (tells && !record.builds().is_built(at) && !record.builds().is_broken(at))
+      result.push_back({place, bad});
   }
   return result;
 }
@@ -50,8 +51,8 @@ std::vector<std::size_t> choose_builds(const Measure& measure, const std::vector
   // Read together, classes that cut the posterior into equal parts tell most.
   std::vector<std::size_t> places;
   const auto all = candidates(posterior, record);
-  const auto free =
-      static_cast<std::size_t>(std::max(0, record.settings().builds_max - record.build_attempts()));
+  const auto free = static_cast<std::size_t>(
+      std::max(0, record.settings().builds_max - record.builds().attempts()));
   const std::size_t parts = std::min(builders, free) + 1;
   for (std::size_t part = 1; part < parts && !all.empty(); ++part) {
     const double cut = static_cast<double>(part) / static_cast<double>(parts);

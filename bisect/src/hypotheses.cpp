@@ -224,7 +224,7 @@ std::vector<Group> groups_of(Span span, const SearchRecord& record,
   for (Place place = span.from + 1; place <= span.to; ++place) {
     group.last = place;
     group.mass += posterior[static_cast<std::size_t>(place - span.from - 1)];
-    if (record.is_broken(place)) continue;
+    if (record.builds().is_broken(place)) continue;
     groups.push_back(group);
     group = {.first = place + 1, .last = place + 1, .parent = place};
   }

@@ -26,9 +26,9 @@ constexpr double kNeighbourFails = 0.66;
 constexpr double kStretch = 3;
 
 double chance_to_build(Place place, const SearchRecord& record) {
-  if (record.is_built(place)) return 1;
+  if (record.builds().is_built(place)) return 1;
   double distance = 1e9;
-  for (const Place broken : record.broken()) {
+  for (const Place broken : record.builds().broken()) {
     distance = std::min(distance, std::abs(static_cast<double>(place) - broken));
   }
   return 1 - kNeighbourFails * std::exp(-(distance - 1) / kStretch);
@@ -96,15 +96,15 @@ int runs_needed(const Measure& measure) {
 }
 
 int builds_needed(const Measure& measure, const SearchRecord& record) {
-  const bool reference = !record.is_built(place_of(measure.reference));
-  const bool candidate = !record.is_built(static_cast<Place>(measure.candidate));
+  const bool reference = !record.builds().is_built(place_of(measure.reference));
+  const bool candidate = !record.builds().is_built(static_cast<Place>(measure.candidate));
   return int{reference} + int{candidate};
 }
 
 bool is_affordable(const Measure& measure, const SearchRecord& record) {
   const int builds = builds_needed(measure, record);
   const auto& settings = record.settings();
-  return (builds == 0 || record.build_attempts() + builds <= settings.builds_max) &&
+  return (builds == 0 || record.builds().attempts() + builds <= settings.builds_max) &&
          record.runs() + runs_needed(measure) <= settings.runs_max;
 }
 
@@ -132,7 +132,7 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
   for (const auto& question : questions) {
     if (question.limit <= best.value) break;
     const auto place = static_cast<Place>(question.measure.candidate);
-    if (!record.is_built(place)) {
+    if (!record.builds().is_built(place)) {
       const double chance = chance_to_build(place, record);
       if (chance <= chance_tried) continue;
       chance_tried = chance;

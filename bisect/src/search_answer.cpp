@@ -135,9 +135,9 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
     answer.ends.push_back(
         effect_of(evidence, series, record.whole(), ends_gate(evidence.series())));
   }
-  answer.builds = record.builds();
+  answer.builds = record.builds().count();
   answer.runs = record.runs();
-  for (const Place place : record.broken()) {
+  for (const Place place : record.builds().broken()) {
     answer.skipped.push_back(static_cast<std::size_t>(place));
   }
   answer.outcome = outcome_of(record, answer, !limit.empty());

@@ -6,10 +6,6 @@
 namespace torchwatch::bisect {
 namespace {
 
-std::string name(Place place) {
-  return place == kGoodEnd ? "the good end" : "class " + std::to_string(place);
-}
-
 template <typename... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
@@ -19,9 +15,8 @@ struct Overloaded : Visitors... {
 
 SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchSeries>& all_series,
                            std::vector<double> prior)
-    : settings_(settings), prior_(std::move(prior)) {
+    : settings_(settings), prior_(std::move(prior)), builds_(prior_.size()) {
   for (const auto& series : all_series) evidence_.emplace_back(series);
-  if (!prior_.empty()) built_.insert(last());  // the bad end is there before the search
 }
 
 Status SearchRecord::take(const SearchEvent& event) {
@@ -30,11 +25,11 @@ Status SearchRecord::take(const SearchEvent& event) {
                         [&](const MeasuredAlone& measured) { return take_alone(measured); },
                         [&](const Built& built) -> Status {
                           TW_TRY_VOID(check_place(built.candidate));
-                          return take_built(static_cast<Place>(built.candidate));
+                          return builds_.take_built(static_cast<Place>(built.candidate));
                         },
                         [&](const Unbuildable& broken) -> Status {
                           TW_TRY_VOID(check_place(broken.candidate));
-                          return take_broken(static_cast<Place>(broken.candidate));
+                          return builds_.take_broken(static_cast<Place>(broken.candidate));
                         },
                         [&](const SameLibrary& same) { return take_same(same); },
                         [&](const SeriesLost& gone) -> Status {
@@ -64,9 +59,9 @@ Status SearchRecord::take_measured(const Measured& measured) {
   if (measured.reference) TW_TRY_VOID(check_place(*measured.reference));
   const Span span{place_of(measured.reference), static_cast<Place>(measured.candidate)};
   if (span.from == span.to) {
-    return fail(ErrorCode::invalid, name(span.to) + " was measured against itself");
+    return fail(ErrorCode::invalid, name_of(span.to) + " was measured against itself");
   }
-  for (const Place place : {span.from, span.to}) TW_TRY_VOID(check_measurable(place));
+  for (const Place place : {span.from, span.to}) TW_TRY_VOID(builds_.check_measurable(place));
   for (const auto& [series, effects] : measured.effects) {
     TW_TRY_VOID(check_values(span.to, series, effects));
   }
@@ -74,10 +69,10 @@ Status SearchRecord::take_measured(const Measured& measured) {
     TW_TRY_VOID(check_values(span.from, series, readings));
     const auto effects = measured.effects.find(series);
     if (effects == measured.effects.end() || effects->second.size() != readings.size()) {
-      return fail(ErrorCode::invalid, "one reading of " + name(span.from) + " a pair is needed");
+      return fail(ErrorCode::invalid, "one reading of " + name_of(span.from) + " a pair is needed");
     }
   }
-  for (const Place place : {span.from, span.to}) TW_TRY_VOID(note_measured(place));
+  for (const Place place : {span.from, span.to}) TW_TRY_VOID(builds_.take_measured(place));
   for (const auto& [series, effects] : measured.effects) {
     evidence_[series].add(span, effects);
     runs_ += 2 * static_cast<int>(effects.size());
@@ -92,25 +87,20 @@ Status SearchRecord::take_measured(const Measured& measured) {
 Status SearchRecord::take_alone(const MeasuredAlone& measured) {
   TW_TRY_VOID(check_place(measured.candidate));
   const auto place = static_cast<Place>(measured.candidate);
-  TW_TRY_VOID(check_measurable(place));
+  TW_TRY_VOID(builds_.check_measurable(place));
   for (const auto& [series, readings] : measured.readings) {
     TW_TRY_VOID(check_values(place, series, readings));
     if (!has_level(series)) {
       return fail(ErrorCode::conflict,
-                  name(place) + " was measured alone, but what the ends read is not known");
+                  name_of(place) + " was measured alone, but what the ends read is not known");
     }
   }
-  TW_TRY_VOID(note_measured(place));
+  TW_TRY_VOID(builds_.take_measured(place));
   for (const auto& [series, readings] : measured.readings) {
     evidence_[series].add_alone(place, readings);
     runs_ += static_cast<int>(readings.size());
   }
   return {};
-}
-
-Status SearchRecord::check_measurable(Place place) const {
-  if (!is_broken(place)) return {};
-  return fail(ErrorCode::conflict, name(place) + " was measured but could not be built");
 }
 
 Status SearchRecord::check_values(Place place, std::size_t series,
@@ -121,38 +111,9 @@ Status SearchRecord::check_values(Place place, std::size_t series,
   for (const double value : values) {
     if (!std::isfinite(value)) {
       return fail(ErrorCode::invalid,
-                  "invalid reading of " + name(place) + ": must be a finite number");
+                  "invalid reading of " + name_of(place) + ": must be a finite number");
     }
   }
-  return {};
-}
-
-Status SearchRecord::note_measured(Place place) {
-  if (place == kGoodEnd) return {};
-  TW_TRY_VOID(take_built(place));
-  measured_.insert(place);
-  return {};
-}
-
-Status SearchRecord::take_built(Place place) {
-  if (is_broken(place)) {
-    return fail(ErrorCode::conflict, name(place) + " has a build after it could not be built");
-  }
-  const bool is_new = built_.insert(place).second;
-  if (is_new && has_begun()) ++builds_;
-  return {};
-}
-
-Status SearchRecord::take_broken(Place place) {
-  if (place == last()) {
-    return fail(ErrorCode::conflict, name(place) + " is the bad end, which has a build");
-  }
-  if (measured_.contains(place)) {
-    return fail(ErrorCode::conflict, name(place) + " could not be built after it was measured");
-  }
-  if (built_.erase(place) > 0) --builds_;
-  const bool is_new = broken_.insert(place).second;
-  if (is_new && has_begun()) ++failed_builds_;
   return {};
 }
 
@@ -161,7 +122,8 @@ Status SearchRecord::take_same(const SameLibrary& same) {
   if (same.earlier) TW_TRY_VOID(check_place(*same.earlier));
   const Span span{place_of(same.earlier), static_cast<Place>(same.later)};
   if (span.from >= span.to) {
-    return fail(ErrorCode::invalid, name(span.from) + " is not earlier than " + name(span.to));
+    return fail(ErrorCode::invalid,
+                name_of(span.from) + " is not earlier than " + name_of(span.to));
   }
   for (Place place = span.from + 1; place <= span.to; ++place) {
     prior_[static_cast<std::size_t>(place)] = 0;

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "build_record.hpp"
 #include "evidence.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
 
@@ -25,41 +26,27 @@ class SearchRecord {
 
   /// Before anything is measured; 0 for a class that has the library of an earlier build.
   double prior(Place place) const { return prior_[static_cast<std::size_t>(place)]; }
-  bool is_built(Place place) const { return place == kGoodEnd || built_.contains(place); }
-  bool is_broken(Place place) const { return broken_.contains(place); }
-  const std::set<Place>& broken() const { return broken_; }
+  const BuildRecord& builds() const { return builds_; }
 
   /// Whether a run alone can be compared with what the ends read.
   bool has_level(std::size_t series) const { return !level_lost_ && evidence_[series].has_level(); }
 
   int runs() const { return runs_; }
-  /// Classes that were built, or found not to build, since the first measurement.
-  int builds() const { return builds_; }
-  int build_attempts() const { return builds_ + failed_builds_; }
 
  private:
   Status take_measured(const Measured&);
   Status take_alone(const MeasuredAlone&);
-  Status check_measurable(Place) const;
   Status check_values(Place, std::size_t series, const std::vector<double>& values) const;
-  Status note_measured(Place);
-  Status take_built(Place);
-  Status take_broken(Place);
   Status take_same(const SameLibrary&);
   Status check_place(std::size_t candidate) const;
-  bool has_begun() const { return !measured_.empty(); }
 
   SearchSettings settings_;
   std::vector<Evidence> evidence_;
   std::vector<double> prior_;
-  std::set<Place> built_;
-  std::set<Place> measured_;
-  std::set<Place> broken_;
+  BuildRecord builds_;
   std::set<std::size_t> lost_;
   bool level_lost_ = false;
   int runs_ = 0;
-  int builds_ = 0;
-  int failed_builds_ = 0;
 };
 
 }  // namespace torchwatch::bisect

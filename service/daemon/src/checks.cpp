@@ -11,7 +11,7 @@
 
 #include "confinement.hpp"
 #include "torchwatch/bisect/candidate_commits.hpp"
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/platform/clock.hpp"

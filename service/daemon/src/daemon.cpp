@@ -8,7 +8,7 @@
 #include "requests.hpp"
 #include "tokens.hpp"
 #include "torchwatch/api/api.hpp"
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"

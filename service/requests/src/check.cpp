@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisection/request.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"

@@ -1,4 +1,4 @@
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::bisect;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
 #include "torchwatch/records/error.hpp"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"

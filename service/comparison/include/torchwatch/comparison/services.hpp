@@ -1,6 +1,6 @@
 #pragma once
 
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/comparison/interrupts.hpp"

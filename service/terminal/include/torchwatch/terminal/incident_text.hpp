@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/report/recheck.hpp"

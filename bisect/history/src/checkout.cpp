@@ -1,7 +1,7 @@
 #include <system_error>
 
 #include "repository.hpp"
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 
 namespace torchwatch::bisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 
 #include <algorithm>
 #include <regex>

@@ -4,7 +4,7 @@
 
 #include "first_parent_line.hpp"
 #include "git_handles.hpp"
-#include "torchwatch/bisect/commit_history.hpp"
+#include "torchwatch/history/commit_history.hpp"
 
 namespace torchwatch::bisect {
 
