@@ -51,6 +51,53 @@ std::string class_of(const torch::nn::Module& module) {
   return name;
 }
 
+void set_training(const Modules& modules, bool on) {
+  for (const auto& module : modules) module->train(on);
+}
+
+/// The parameters by name; a tied one appears once.
+NamedTensors distinct_parameters(const Modules& modules) {
+  NamedTensors distinct;
+  std::set<const void*> seen;
+  for (const auto& module : modules) {
+    for (const auto& each : module->named_parameters()) {
+      if (seen.insert(each.value().unsafeGetTensorImpl()).second) {
+        distinct.emplace_back(each.key(), each.value());
+      }
+    }
+  }
+  return distinct;
+}
+
+/// Module::to would cast whole numbers as well.
+void cast(torch::nn::Module& module, torch::ScalarType type) {
+  if (type == torch::kFloat32) return;
+  for (auto& tensor : module.parameters()) tensor.set_data(tensor.to(type));
+  for (auto& tensor : module.buffers()) {
+    if (tensor.is_floating_point()) tensor.set_data(tensor.to(type));
+  }
+}
+
+double sum_of(const NamedTensors& parameters) {
+  const torch::NoGradGuard no_gradients;
+  double sum = 0;
+  for (const auto& [name, tensor] : parameters) {
+    sum += tensor.to(torch::kCPU).sum(torch::kFloat64).item<double>();
+  }
+  return sum;
+}
+
+double gradient_norm(const NamedTensors& parameters) {
+  double squares = 0;
+  for (const auto& [name, tensor] : parameters) {
+    if (!tensor.grad().defined()) continue;
+    const auto gradient =
+        tensor.grad().is_sparse() ? tensor.grad().coalesce().values() : tensor.grad();
+    squares += gradient.to(torch::kCPU).to(torch::kFloat64).pow(2).sum().item<double>();
+  }
+  return std::sqrt(squares);
+}
+
 }  // namespace
 
 std::unique_ptr<Workload> build(const Definition& definition, Setup setup) {
@@ -64,7 +111,7 @@ NetworkWorkload::NetworkWorkload(const Setup& setup)
       device_(setup.device == Device::cuda ? torch::kCUDA : torch::kCPU),
       draw_(setup.fill) {}
 
-void NetworkWorkload::adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules) {
+void NetworkWorkload::adopt(Modules modules) {
   modules_ = std::move(modules);
   if (setup_.fill == Fill::formula) {
     NamedTensors buffers;
@@ -72,23 +119,13 @@ void NetworkWorkload::adopt(std::vector<std::shared_ptr<torch::nn::Module>> modu
       for (const auto& each : module->named_buffers())
         buffers.emplace_back(each.key(), each.value());
     }
-    fill_by_formula(distinct_parameters(), buffers);
+    fill_by_formula(distinct_parameters(modules_), buffers);
   }
   for (const auto& module : modules_) {
     module->to(device_);
-    cast(*module);
+    cast(*module, storage_type(setup_.precision));
   }
-  set_training(is_training());
-}
-
-/// Module::to would cast whole numbers as well.
-void NetworkWorkload::cast(torch::nn::Module& module) const {
-  const auto type = storage_type(setup_.precision);
-  if (type == torch::kFloat32) return;
-  for (auto& tensor : module.parameters()) tensor.set_data(tensor.to(type));
-  for (auto& tensor : module.buffers()) {
-    if (tensor.is_floating_point()) tensor.set_data(tensor.to(type));
-  }
+  set_training(modules_, is_training());
 }
 
 torch::Tensor NetworkWorkload::place(const torch::Tensor& tensor) const {
@@ -97,32 +134,15 @@ torch::Tensor NetworkWorkload::place(const torch::Tensor& tensor) const {
   return is_cast ? tensor.to(device_, type) : tensor.to(device_);
 }
 
-void NetworkWorkload::set_training(bool on) {
-  for (const auto& module : modules_) module->train(on);
-}
-
-NamedTensors NetworkWorkload::distinct_parameters() const {
-  NamedTensors distinct;
-  std::set<const void*> seen;
-  for (const auto& module : modules_) {
-    for (const auto& each : module->named_parameters()) {
-      if (seen.insert(each.value().unsafeGetTensorImpl()).second) {
-        distinct.emplace_back(each.key(), each.value());
-      }
-    }
-  }
-  return distinct;
-}
-
 std::vector<torch::Tensor> NetworkWorkload::parameters() const {
   std::vector<torch::Tensor> tensors;
-  for (const auto& [name, tensor] : distinct_parameters()) tensors.push_back(tensor);
+  for (const auto& [name, tensor] : distinct_parameters(modules_)) tensors.push_back(tensor);
   return tensors;
 }
 
 Census NetworkWorkload::census() const {
   Census census;
-  for (const auto& [name, tensor] : distinct_parameters()) {
+  for (const auto& [name, tensor] : distinct_parameters(modules_)) {
     census.params_all += tensor.numel();
     if (tensor.requires_grad()) census.params_trainable += tensor.numel();
     ++census.param_tensors;
@@ -161,49 +181,29 @@ double NetworkWorkload::last_loss() const {
 
 std::vector<OutputFigures> NetworkWorkload::outputs() {
   const torch::NoGradGuard no_gradients;
-  set_training(false);
+  set_training(modules_, false);
   auto figures = figures_of(forward());
-  set_training(is_training());
+  set_training(modules_, is_training());
   return figures;
 }
 
 void NetworkWorkload::reference_forward() {
   const torch::NoGradGuard no_gradients;
-  set_training(false);
+  set_training(modules_, false);
   counted_forward();
-  set_training(is_training());
-}
-
-double NetworkWorkload::parameter_sum() const {
-  const torch::NoGradGuard no_gradients;
-  double sum = 0;
-  for (const auto& [name, tensor] : distinct_parameters()) {
-    sum += tensor.to(torch::kCPU).sum(torch::kFloat64).item<double>();
-  }
-  return sum;
-}
-
-double NetworkWorkload::gradient_norm() const {
-  double squares = 0;
-  for (const auto& [name, tensor] : distinct_parameters()) {
-    if (!tensor.grad().defined()) continue;
-    const auto gradient =
-        tensor.grad().is_sparse() ? tensor.grad().coalesce().values() : tensor.grad();
-    squares += gradient.to(torch::kCPU).to(torch::kFloat64).pow(2).sum().item<double>();
-  }
-  return std::sqrt(squares);
+  set_training(modules_, is_training());
 }
 
 Values NetworkWorkload::values() {
-  set_training(false);
+  set_training(modules_, false);
   Values values;
-  values.parameter_sum = parameter_sum();
+  values.parameter_sum = sum_of(distinct_parameters(modules_));
   // The loss before the outputs: a forward of moco moves what the next one starts from.
   if (is_training()) {
     const auto value = loss();
     value.backward();
     values.loss = value.to(torch::kCPU).to(torch::kFloat64).item<double>();
-    values.gradient_norm = gradient_norm();
+    values.gradient_norm = gradient_norm(distinct_parameters(modules_));
   }
   const torch::NoGradGuard no_gradients;
   values.outputs = figures_of(forward());

@@ -12,6 +12,7 @@
 namespace torchwatch::models {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 
 /// The base of all workloads: it counts, moves and fills modules, and implements the usual step. A
 /// derived workload builds its modules and inputs in its constructor (modules first, then `adopt`,
@@ -30,7 +31,7 @@ class NetworkWorkload : public Workload {
 
   /// Takes the network's modules, in the original's order: fills them by the formula if the setup
   /// asks for it, moves them to the device, sets their mode. Call once, before inputs are drawn.
-  void adopt(std::vector<std::shared_ptr<torch::nn::Module>> modules);
+  void adopt(Modules modules);
 
   /// Moves an input or a target to the device, and to 16 bits where the setup asks for them.
   torch::Tensor place(const torch::Tensor& tensor) const;
@@ -54,17 +55,10 @@ class NetworkWorkload : public Workload {
   torch::Tensor last_loss_;  ///< detached
 
  private:
-  NamedTensors distinct_parameters() const;
-  double parameter_sum() const;
-  double gradient_norm() const;
-  void set_training(bool on);
-
-  void cast(torch::nn::Module& module) const;
-
   Setup setup_;
   torch::Device device_;
   Draw draw_;
-  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+  Modules modules_;
 };
 
 }  // namespace torchwatch::models
