@@ -2,61 +2,53 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "stores.hpp"
 
 namespace torchwatch::storage {
 
+/// A tracker that is a file: a line is the key of a message, its number that of the issue.
+class ToyTracker {
+ public:
+  explicit ToyTracker(std::filesystem::path file) : file_(std::move(file)) {}
+
+  /// Returns the number of the message's issue, if the tracker has it.
+  std::optional<std::int64_t> look_up(const std::string& key) const;
+  /// Makes one request: whole or not at all, and never taken back. Returns the issue's number.
+  Result<std::int64_t> post(const std::string& key) const;
+  /// Returns all its lines.
+  std::string text() const;
+
+ private:
+  std::filesystem::path file_;
+};
+
+/// Where a small comparison leaves its state.
+struct ToyState {
+  Stores& stores;
+  ToyTracker tracker;
+};
+
 /// A small comparison through every store, in steps that follow from the stored state alone, so
-/// that a new process continues where an earlier one stopped. Its tracker is a file.
+/// that a new process continues where an earlier one stopped.
 class ToyComparison {
  public:
   ToyComparison(Stores& stores, std::filesystem::path tracker)
-      : stores_(stores), tracker_(std::move(tracker)) {}
+      : state_{stores, ToyTracker(std::move(tracker))} {}
 
   static int steps();
   /// Does the steps that are not done yet, and calls `acknowledge` with the number of each.
   Status play(const std::function<void(int)>& acknowledge);
   /// Returns the number of steps that are done.
-  Result<int> steps_done();
+  Result<int> steps_done() const;
 
   /// Returns everything that must be equal at the end, whatever happened on the way.
-  std::string dump();
+  std::string dump() const;
 
  private:
-  struct Step;
-  static const std::vector<Step>& plan();
-
-  Result<bool> builds_are_ready();
-  Status make_builds_ready();
-  Result<ComparisonRow> comparison();
-  Result<bool> comparison_is_past(ComparisonState);
-  Status plan_comparison();
-  Result<bool> run_is_over(const Owner&, const std::string& slot);
-  Result<std::string> issue(const Owner&, const std::string& slot);
-  Status run(const Owner&, const std::string& slot);
-  Status end_measuring();
-  Status judge();
-  Result<bool> search_is_open();
-  Status open_bisection();
-  Result<bool> search_has_ended();
-  Status search_on();
-  Status end_search();
-  Status queue_issue();
-  Result<bool> outbox_is_empty();
-  Status send_messages();
-  Status send(const OutboxRow&);
-  Result<bool> incident_is_closed();
-  Status close_incident();
-  Result<bool> request_is_answered();
-  Status answer_request();
-
-  std::string dump_runs(const Owner&);
-  std::string dump_incident();
-
-  Stores& stores_;
-  std::filesystem::path tracker_;
+  ToyState state_;
 };
 
 }  // namespace torchwatch::storage
