@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+import lint_classes
 import lint_markdown
 from lint_file import File, Finding, joined
 from lint_markdown import LINK
@@ -206,6 +207,7 @@ CHECKS = (
     comments_that_begin_with_of,
     citations,
     *lint_markdown.CHECKS,
+    *lint_classes.CHECKS,
     length,
     functions,
     loops,
