@@ -269,9 +269,9 @@ class Week(unittest.TestCase):
 
     def publish_unreadable(self, nightly: str) -> None:
         """Nobody can read it, not even root, who reads what the rights of a file forbid."""
-        commit = make_own(self.make_nightly(nightly), "build-hash")
-        commit.unlink()
-        commit.mkdir()
+        version = make_own(self.make_nightly(nightly), "build-version")
+        version.unlink()
+        version.mkdir()
         self.publish(nightly)
 
     def publish_good(self, nightly: str) -> None:
