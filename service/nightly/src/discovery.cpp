@@ -221,11 +221,45 @@ void sort_by_commit(comparison::Services& services, FoundBuilds& found) {
   }
 }
 
-/// Notes in which order the builds follow one another. The places of those that the channel does
-/// not list any more stay as they are.
-Status note_places(comparison::Services& services, std::vector<BuildRow>& ready) {
+/// Returns whether `older` is known to come before the first of the builds that the channel lists:
+/// by their commits, else by the places that they had.
+bool comes_before(comparison::Services& services, const BuildRow& older,
+                  const std::vector<BuildRow>& listed) {
+  const auto& first = listed.front();
+  if (services.history != nullptr) {
+    const auto& branch = services.config.source.branch;
+    const auto one = services.history->position(older.trunk_commit, branch);
+    const auto other = services.history->position(first.trunk_commit, branch);
+    if (one && other) return *one < *other;
+  }
+  if (first.place > 0) return older.place < first.place;
+  return std::ranges::all_of(listed, [](const BuildRow& row) { return row.place == 0; });
+}
+
+/// Returns the newest nightly at hand that comes before all that the channel lists: an index
+/// forgets its old ones, and the oldest that it has left can be compared with that one still.
+Result<std::optional<BuildRow>> before_all(comparison::Services& services,
+                                           const std::vector<BuildRow>& listed) {
+  std::optional<BuildRow> newest;
+  if (listed.empty()) return newest;
+  TW_TRY(auto builds, storage::BuildStore(services.database).list());
+  for (auto& build : builds) {
+    const bool is_placed = build.origin == storage::BuildOrigin::nightly && build.place > 0;
+    const bool is_usable = build.state == storage::BuildState::ready && build.unusable.empty();
+    if (!is_placed || !is_usable || (newest && build.place < newest->place)) continue;
+    std::error_code ignored;
+    const bool is_at_hand = std::filesystem::exists(build.folder, ignored);
+    const bool is_listed = std::ranges::find(listed, build.name, &BuildRow::name) != listed.end();
+    if (is_at_hand && !is_listed && comes_before(services, build, listed)) newest = build;
+  }
+  return newest;
+}
+
+/// Notes in which order the builds follow one another, after `place`. The places of those that the
+/// channel does not list any more stay as they are.
+Status note_places(comparison::Services& services, std::vector<BuildRow>& ready,
+                   std::int64_t place) {
   storage::BuildStore store(services.database);
-  std::int64_t place = 0;
   for (auto& build : ready) {
     place = std::max(place + 1, build.place);
     if (build.place == place) continue;
@@ -239,11 +273,6 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
                        const BuildRow* baseline) {
   storage::ComparisonStore comparisons(services.database);
   const auto now = services.clock.wall_now();
-  if (baseline == nullptr) {
-    // If older builds were removed, the oldest one left has had its comparison.
-    TW_TRY(const auto known, comparisons.nightly_of(candidate.id));
-    if (known) return {};
-  }
   TW_TRY(const auto comparison,
          comparisons.open(
              {.purpose = storage::Purpose::nightly,
@@ -255,6 +284,16 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
   const auto accepted = comparisons.advance(comparison, storage::ComparisonState::accepted, now,
                                             std::string(kOldestNightly));
   return accepted ? Status{} : Status{fail(accepted.error())};
+}
+
+/// Opens the comparison of the oldest nightly that the channel lists.
+Status open_first(comparison::Services& services, const BuildRow& candidate,
+                  const std::optional<BuildRow>& unlisted) {
+  TW_TRY(const auto known, storage::ComparisonStore(services.database).nightly_of(candidate.id));
+  // If older builds were removed, the oldest one left has had its comparison.
+  const bool is_refused = known && known->state == storage::ComparisonState::refused;
+  if (known && !(is_refused && unlisted)) return {};
+  return open_comparison(services, candidate, unlisted ? &*unlisted : nullptr);
 }
 
 Status fetch_again(comparison::Services& services, channel::Channel& channel, const BuildRow& build,
@@ -289,10 +328,12 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
   TW_TRY(auto found, find_builds(services, offers, retry, stop));
   TW_TRY_VOID(forget_unlisted(services, offers));
   sort_by_commit(services, found);
-  TW_TRY_VOID(note_places(services, found.ready));
+  TW_TRY(const auto unlisted, before_all(services, found.ready));
+  TW_TRY_VOID(note_places(services, found.ready, unlisted ? unlisted->place : 0));
   const BuildRow* before = nullptr;
   for (const auto& build : found.ready) {
-    TW_TRY_VOID(open_comparison(services, build, before));
+    TW_TRY_VOID(before == nullptr ? open_first(services, build, unlisted)
+                                  : open_comparison(services, build, before));
     before = &build;
   }
   return storage::ComparisonStore(services.database).unfinished();

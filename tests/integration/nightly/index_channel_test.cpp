@@ -34,6 +34,10 @@ class FakeIndex final : public channel::Channel {
     files_[fingerprint] = tree;
   }
   void fail_with(ErrorCode code) { fault_ = code; }
+  /// Keeps no more than the newest `count`.
+  void forget_all_but(std::size_t count) {
+    offers_.erase(offers_.begin(), offers_.end() - static_cast<std::ptrdiff_t>(count));
+  }
 
   Result<std::vector<Offer>> list(std::stop_token) override { return offers_; }
   Result<builds::Tree> fetch(const Offer& offer, std::stop_token stop) override {
@@ -164,4 +168,32 @@ TEST_CASE("a replaced file that is damaged leaves the build that it replaced as 
   CHECK(index.fetched.size() == 3);
   CHECK(followed.builds(BuildState::ready).size() == 2);
   CHECK(followed.builds(BuildState::rejected).size() == 1);
+}
+
+TEST_CASE("a nightly is compared with the one before it that the index has forgotten") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n0", "a", "0");
+  index.publish("n1", "b", "1");
+  followed.poll();
+  index.publish("n2", "c", "2");
+  index.publish("n3", "d", "3");
+  const auto forgotten = GENERATE(1U, 2U);
+  index.forget_all_but(forgotten);
+  followed.poll();
+  const auto rows =
+      storage::ComparisonStore(followed.service->services().database).list(100).value();
+  const auto builds = followed.builds(BuildState::ready);
+  const auto first =
+      std::ranges::find(builds, forgotten == 1 ? "n3" : "n2", &storage::BuildRow::name);
+  REQUIRE(first != builds.end());
+  const auto row = std::ranges::find(rows, first->id, &storage::ComparisonRow::candidate);
+  REQUIRE(row != rows.end());
+  CHECK(row->baseline == std::ranges::find(builds, "n1", &storage::BuildRow::name)->id);
+  CHECK(row->state == storage::ComparisonState::discovered);
+  for (int i = 0; i < 3; ++i) followed.poll();
+  CHECK(followed.comparisons() == rows.size());
+  index.forget_all_but(1);
+  followed.poll();
+  CHECK(followed.comparisons() == rows.size());
 }
