@@ -87,14 +87,19 @@ Result<std::string> CommitHistory::resolve(std::string_view revision) const {
 }
 
 Result<std::string> CommitHistory::trunk_commit(std::string_view revision) const {
+  TW_TRY(const auto named, named_trunk_commit(revision));
+  const auto trunk = repository_->commit(named);
+  if (trunk) return named;
+  TW_TRY(const auto nightly, repository_->commit(revision));
+  return fail(trunk.error().within("trunk commit of nightly " + describe(nightly)));
+}
+
+Result<std::string> CommitHistory::named_trunk_commit(std::string_view revision) const {
   static const std::regex kNightly("nightly release \\(([0-9a-f]{40})\\)");
   TW_TRY(const auto commit, repository_->commit(revision));
   const std::string subject = text(git_commit_summary(commit.get()));
   std::smatch found;
-  if (!std::regex_search(subject, found, kNightly)) return sha_of(commit);
-  auto trunk = repository_->commit(found[1].str());
-  if (!trunk) return fail(trunk.error().within("trunk commit of nightly " + describe(commit)));
-  return sha_of(*trunk);
+  return std::regex_search(subject, found, kNightly) ? found[1].str() : sha_of(commit);
 }
 
 Result<Commit> CommitHistory::commit(std::string_view sha) const {

@@ -11,9 +11,9 @@
 
 #include "confinement.hpp"
 #include "torchwatch/bisect/candidate_commits.hpp"
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/unix_socket.hpp"

@@ -7,6 +7,20 @@ namespace {
 
 constexpr std::size_t kShaDigits = 40;
 
+/// Fetches a commit that the clone lacks. Without it a nightly is compared as well, and only its
+/// place among the others is not known: so whatever is wrong is told, and ends nothing.
+void fetch_if_missing(const comparison::Services& services, const std::string& commit,
+                      const std::string& what, std::stop_token stop) {
+  if (services.history->commit(commit)) return;
+  std::string reason = "[source] repository does not have it; fetch there what is new";
+  if (services.source != nullptr) {
+    const auto fetched = services.source->fetch(commit, std::move(stop));
+    if (fetched) return;
+    reason = fetched.error().message;
+  }
+  services.progress.log(what + " " + commit + " is missing: " + reason);
+}
+
 }  // namespace
 
 Status fetch_source(comparison::Services& services, std::stop_token stop) {
@@ -39,12 +53,12 @@ Result<std::string> find_trunk_commit(comparison::Services& services, const std:
 std::string trunk_commit_of(const comparison::Services& services, const builds::Tree& tree,
                             std::stop_token stop) {
   if (services.history == nullptr) return tree.embedded_commit;
-  const bool is_missing = !services.history->commit(tree.embedded_commit);
-  if (is_missing && services.source != nullptr) {
-    const auto fetched = services.source->fetch(tree.embedded_commit, std::move(stop));
-    if (!fetched) services.progress.log("commit of a nightly: " + fetched.error().message);
-  }
-  return services.history->trunk_commit(tree.embedded_commit).value_or(tree.embedded_commit);
+  const auto name = tree.folder.filename().string();
+  fetch_if_missing(services, tree.embedded_commit, "commit of build " + name + ",", stop);
+  const auto trunk = services.history->named_trunk_commit(tree.embedded_commit);
+  if (!trunk) return tree.embedded_commit;
+  fetch_if_missing(services, *trunk, "trunk commit of build " + name + ",", std::move(stop));
+  return *trunk;
 }
 
 }  // namespace torchwatch::nightly

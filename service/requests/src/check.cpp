@@ -4,10 +4,10 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisection/request.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"

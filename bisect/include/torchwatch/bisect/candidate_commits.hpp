@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/records/error.hpp"
 
 namespace torchwatch::bisect {

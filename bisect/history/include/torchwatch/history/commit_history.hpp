@@ -46,6 +46,9 @@ class CommitHistory {
   /// subject, "<date> nightly release (<40 hex>)"; any other commit is one already.
   Result<std::string> trunk_commit(std::string_view revision) const;
 
+  /// The same commit's sha, which this repository may lack. Errors: not_found: it lacks `revision`.
+  Result<std::string> named_trunk_commit(std::string_view revision) const;
+
   Result<Commit> commit(std::string_view sha) const;
 
   /// The first parent. invalid for a root commit.

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/comparison_text.hpp"
 

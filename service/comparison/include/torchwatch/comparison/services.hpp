@@ -1,6 +1,5 @@
 #pragma once
 
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/comparison/interrupts.hpp"
@@ -8,6 +7,7 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/executor/executor.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/kit_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"

@@ -18,7 +18,8 @@ Result<std::string> find_trunk_commit(comparison::Services&, const std::string& 
                                       std::stop_token stop = {});
 
 /// Returns the trunk commit of a tree: the one in the subject of its commit on the nightly branch
-/// if [source] has that commit, else the commit embedded in the tree.
+/// if [source] has that commit, else the commit embedded in the tree. What the clone lacks of the
+/// two is fetched; what cannot be had is named in the progress.
 std::string trunk_commit_of(const comparison::Services&, const builds::Tree&,
                             std::stop_token stop = {});
 

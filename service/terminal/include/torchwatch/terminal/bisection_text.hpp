@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::terminal {
