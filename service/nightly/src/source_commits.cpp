@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kShaDigits = 40;
 
 /// Fetches a commit that the clone lacks. Without it a nightly is compared as well, and only its
-/// place among the others is not known: so whatever is wrong is told, and ends nothing.
+/// place among the others is not known: so whatever is wrong ends nothing.
 void fetch_if_missing(const comparison::Services& services, const std::string& commit,
                       const std::string& what, std::stop_token stop) {
   if (services.history->commit(commit)) return;
