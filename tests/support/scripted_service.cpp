@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -108,9 +108,8 @@ Result<std::string> final_state(storage::Database& database) {
   TW_TRY(const auto bisections, storage::BisectionStore(database).list(100));
   for (const auto& bisection : bisections) {
     TW_TRY(const auto result, bisection::parse_bisection_result(bisection.result_json));
-    text << "search " << bisection.good << ".." << bisection.bad << ": "
-         << bisection::to_string(result.outcome) << " " << result.culprit().value_or("none")
-         << "\n";
+    text << "search " << bisection.good << ".." << bisection.bad << ": " << spelling(result.outcome)
+         << " " << result.culprit().value_or("none") << "\n";
   }
   return text.str();
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "recorded_search.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/comparison/build_preparer.hpp"
+#include "torchwatch/documents/bisection.hpp"
 
 namespace torchwatch::bisection {
 

@@ -82,7 +82,8 @@ std::string revert_change(const RevertCheck& check, const bisect::Culprit& culpr
     if (measured == check.effects.end()) continue;
     const auto& series = spec.series.at(effect.series).series;
     return to_string(series) + " " +
-           report::change_text(effect_facts({.series = series, .effect = measured->second}));
+           report::change_text(
+               report::effect_of(SeriesEffect{.series = series, .effect = measured->second}));
   }
   return "";
 }

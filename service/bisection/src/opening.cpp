@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"

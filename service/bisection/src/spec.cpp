@@ -4,16 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/comparison/benchmark_json.hpp"
+#include "torchwatch/comparison/plan_json.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 
 namespace torchwatch::bisection {
 
 using nlohmann::json;
-
-bool is_relative(Metric metric) {
-  return pass_of(metric) == Pass::timing;
-}
 
 double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
   if (is_relative(metric)) return std::log1p(settings.threshold) / 2;
@@ -35,8 +31,6 @@ static void from_json(const json& from, SearchedSeries& searched) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BisectionSpec, good, bad, series, plan, cannot_change,
                                    base_folder, confidence, builds_max, runs_max, verify_by_revert)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dispute, bisection, by, reason, at)
-
 std::string to_json(const BisectionSpec& spec) {
   json object = spec;
   if (spec.dispute) object["dispute"] = *spec.dispute;
@@ -45,9 +39,8 @@ std::string to_json(const BisectionSpec& spec) {
 
 Result<BisectionSpec> parse_bisection_spec(std::string_view text) {
   try {
-    const auto object = json::parse(text);
-    auto spec = object.get<BisectionSpec>();
-    if (object.contains("dispute")) spec.dispute = object.at("dispute").get<Dispute>();
+    auto spec = json::parse(text).get<BisectionSpec>();
+    TW_TRY(spec.dispute, parse_dispute(text));
     return spec;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt,

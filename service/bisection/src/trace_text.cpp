@@ -3,9 +3,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
@@ -82,7 +82,8 @@ std::string sentence_on(const TraceStep& step) {
   if (!step.reason.empty()) text += ": " + step.reason;
   for (std::size_t i = 0; i < step.readings.size(); ++i) {
     const auto& [series, effect, readings] = step.readings[i];
-    const auto change = report::change_text(effect_facts({.series = series, .effect = effect}));
+    const auto change =
+        report::change_text(report::effect_of(SeriesEffect{.series = series, .effect = effect}));
     text += fmt::format("{}{} {} ({})", i == 0 ? ": " : "; ", to_string(series),
                         change.empty() ? "no change" : change,
                         figures::count(static_cast<std::size_t>(readings),

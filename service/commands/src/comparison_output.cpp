@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/comparison/batch_choice.hpp"
-#include "torchwatch/comparison/benchmark_json.hpp"
+#include "torchwatch/comparison/plan_json.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"
 

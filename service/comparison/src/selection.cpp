@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "torchwatch/comparison/benchmark_json.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 
 namespace torchwatch::comparison {
 namespace {

@@ -1,9 +1,9 @@
 #include "torchwatch/daemon/on_demand.hpp"
 
 #include "torchwatch/bisection/opening.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"

@@ -5,9 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/comparison/benchmark_json.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/detect/machine_shift.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -147,7 +147,7 @@ std::string to_json(const ComparisonSummary& summary) {
   if (summary == ComparisonSummary{}) return {};
   json object{{"machine_shifts", json::array()},
               {"machine_changes", summary.machine_changes},
-              {"left_out", json::array()},
+              {"left_out", summary.left_out},
               {"sentences", in_sentences(summary)}};
   for (const auto& shift : summary.machine_shifts) {
     object["machine_shifts"].push_back({{"device", to_string(shift.device)},
@@ -155,8 +155,6 @@ std::string to_json(const ComparisonSummary& summary) {
                                         {"interval", {shift.low, shift.high}},
                                         {"series", shift.series}});
   }
-  for (const auto& benchmark : summary.left_out)
-    object["left_out"].push_back(comparison::benchmark_to_json(benchmark));
   return object.dump();
 }
 
@@ -175,10 +173,7 @@ Result<ComparisonSummary> parse_summary(std::string_view text) {
       summary.machine_shifts.push_back(shift);
     }
     object.at("machine_changes").get_to(summary.machine_changes);
-    for (const auto& item : object.at("left_out")) {
-      TW_TRY(auto benchmark, comparison::benchmark_from_json(item));
-      summary.left_out.push_back(std::move(benchmark));
-    }
+    object.at("left_out").get_to(summary.left_out);
     return summary;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt, std::string("stored summary: ") + exception.what());

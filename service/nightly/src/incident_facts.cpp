@@ -60,10 +60,8 @@ void add_commands(report::IncidentFacts& facts) {
         worst->benchmark, threads == facts.machine.end() ? "" : threads->second);
   }
   if (!facts.bisection) return;
-  const auto& culprits = facts.bisection->culprits;
-  const auto named = std::ranges::find(culprits, std::size_t{1},
-                                       [](const auto& culprit) { return culprit.commits.size(); });
-  if (named == culprits.end()) return;
+  const auto* named = bisection::leading(facts.bisection->culprits);
+  if (named == nullptr || named->commits.size() != 1) return;
   facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst);
 }
 
@@ -188,8 +186,7 @@ report::CulpritFacts culprit_facts(const comparison::Services& services,
   facts.commits = commits_facts(services, finding.commits);
   facts.confidence = finding.confidence;
   facts.verified = finding.verified;
-  for (const auto& effect : finding.effects)
-    facts.effects.push_back(bisection::effect_facts(effect));
+  for (const auto& effect : finding.effects) facts.effects.push_back(report::effect_of(effect));
   return facts;
 }
 

@@ -4,8 +4,8 @@
 
 #include "follow_ups.hpp"
 #include "reporting.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/run.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"

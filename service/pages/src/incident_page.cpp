@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "items.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -171,7 +172,7 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
                   {"closed", time_text(incident.closed_at, view)},
                   {"found by", {name, view.to_comparison(comparison.id)}},
                   {"issue", issue_cell(incident, messages, view)}});
-  const auto* cause = report::leading(search.causes);
+  const auto* cause = bisection::leading(search.causes);
   const bool names_culprit = cause != nullptr && cause->commits.size() == 1;
   const auto advice = report::advice_on(incident, names_culprit, reproduce);
   return reply_with(view, incident.title + " - torchwatch",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/bisection_text.hpp"
@@ -151,7 +152,7 @@ std::string reason_table(const std::vector<storage::VerdictRow>& rows, const Vie
 }
 
 Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& view) {
-  const auto* cause = report::leading(causes);
+  const auto* cause = bisection::leading(causes);
   if (cause == nullptr) return "";
   const auto evidence = evidence_of(*cause);
   const auto behind = evidence.empty() ? "" : "(" + evidence + ")";

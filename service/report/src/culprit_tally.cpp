@@ -1,36 +1,23 @@
 #include "torchwatch/report/culprit_tally.hpp"
 
-#include <optional>
 #include <set>
 
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::report {
-namespace {
-
-/// Returns the bisection that this one searches again because its culprit was disputed. A damaged
-/// row must not keep other incidents from their texts: its number is 0 where there is none.
-std::optional<storage::Id> disputed_by(const nlohmann::json& spec) {
-  if (!spec.is_object() || !spec.contains("dispute")) return std::nullopt;
-  const auto& dispute = spec["dispute"];
-  const bool is_named = dispute.is_object() && dispute.contains("bisection") &&
-                        dispute["bisection"].is_number_integer();
-  return is_named ? dispute["bisection"].get<storage::Id>() : storage::Id{0};
-}
-
-}  // namespace
 
 CulpritTally culprit_tally(const std::vector<storage::BisectionRow>& rows) {
   CulpritTally tally;
   std::set<storage::Id> disputed;
   for (const auto& row : rows) {
-    if (const auto of = disputed_by(embedded(row.spec_json))) disputed.insert(*of);
-    const auto result = embedded(row.result_json);
-    const bool has_culprit =
-        result.is_object() && !result.value("culprits", nlohmann::json::array()).empty();
-    if (has_culprit) ++tally.named;
+    // A damaged row must not keep other incidents from their texts: a dispute that cannot be read
+    // counts as one of bisection 0.
+    const auto dispute = bisection::parse_dispute(row.spec_json).value_or(bisection::Dispute{});
+    if (dispute) disputed.insert(dispute->bisection);
+    const auto result = bisection::parse_bisection_result(row.result_json);
+    if (result && !result->culprits.empty()) ++tally.named;
   }
   tally.disputed = static_cast<int>(disputed.size());
   return tally;

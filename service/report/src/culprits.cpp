@@ -1,81 +1,34 @@
 #include "torchwatch/report/culprits.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
 namespace {
 
-using nlohmann::json;
-
-CommitFacts commit_of(const std::string& sha) {
-  CommitFacts commit;
-  commit.sha = sha;
-  return commit;
-}
-
-double number_or_zero(const json& value) {
-  return value.is_number() ? value.get<double>() : 0;
-}
-
-/// Throws json::exception where the row is damaged; nothing for a word that is not known.
-std::optional<EffectFacts> stored_effect(const json& stored) {
-  EffectFacts effect;
-  const auto configuration = parse_configuration(stored.at("configuration").get<std::string>());
-  const auto variant = parse_variant(stored.at("variant").get<std::string>());
-  const auto metric = parse_metric(stored.at("metric").get<std::string>());
-  if (!configuration || !variant || !metric) return std::nullopt;
-  effect.series = {{stored.at("workload").get<std::string>(), *configuration, *variant}, *metric};
-  effect.runs = stored.at("pairs").get<int>() * 2;
-  effect.ratio = number_or_zero(stored.at("ratio"));
-  if (const auto& interval = stored.at("interval"); interval.is_array()) {
-    effect.interval_low = number_or_zero(interval.at(0));
-    effect.interval_high = number_or_zero(interval.at(1));
-  }
-  if (!(effect.ratio > 0)) effect.difference = number_or_zero(stored.at("effect"));
-  return effect;
-}
-
-CulpritFacts cause_of(const json& stored) {
-  CulpritFacts cause;
-  for (const auto& sha : stored.at("commits")) cause.commits.push_back(commit_of(sha));
-  cause.confidence = number_or_zero(stored.at("confidence"));
-  cause.verified = stored.at("verified").get<std::string>();
-  for (const auto& each : stored.at("effects")) {
-    if (auto effect = stored_effect(each)) cause.effects.push_back(*std::move(effect));
-  }
-  return cause;
-}
-
-std::vector<CulpritFacts> causes_in(const json& result) {
-  std::vector<CulpritFacts> causes;
-  for (const auto& each : result.at("culprits")) causes.push_back(cause_of(each));
-  CulpritFacts suspects;
-  for (const auto& sha : result.at("suspects")) suspects.commits.push_back(commit_of(sha));
-  suspects.confidence = number_or_zero(result.at("suspects_confidence"));
-  if (!suspects.commits.empty()) causes.push_back(std::move(suspects));
-  return causes;
+std::vector<CommitFacts> commits_of(const std::vector<std::string>& shas) {
+  std::vector<CommitFacts> commits;
+  for (const auto& sha : shas) commits.emplace_back().sha = sha;
+  return commits;
 }
 
 }  // namespace
 
 std::vector<CulpritFacts> causes_of(const storage::BisectionRow& row) {
-  const auto result = embedded(row.result_json);
-  if (!result.is_object()) return {};
-  try {
-    return causes_in(result);
-  } catch (const json::exception&) {
-    return {};
+  const auto result = bisection::parse_bisection_result(row.result_json);
+  if (!result) return {};
+  std::vector<CulpritFacts> causes;
+  for (const auto& culprit : result->culprits) {
+    auto& cause = causes.emplace_back();
+    cause.commits = commits_of(culprit.commits);
+    cause.confidence = culprit.confidence;
+    cause.verified = culprit.verified;
+    for (const auto& effect : culprit.effects) cause.effects.push_back(effect_of(effect));
   }
-}
-
-const CulpritFacts* leading(const std::vector<CulpritFacts>& causes) {
-  if (causes.empty()) return nullptr;
-  const auto single = std::ranges::find(causes, std::size_t{1},
-                                        [](const auto& cause) { return cause.commits.size(); });
-  return single == causes.end() ? &causes.front() : &*single;
+  if (result->suspects.empty()) return causes;
+  auto& suspects = causes.emplace_back();
+  suspects.commits = commits_of(result->suspects);
+  suspects.confidence = result->suspects_confidence;
+  return causes;
 }
 
 }  // namespace torchwatch::report

@@ -133,10 +133,8 @@ json json_of(const storage::BisectionRow& row) {
 }
 
 json result_of(const storage::BisectionRow& row) {
-  auto result = embedded(row.result_json);
-  if (!result.is_object()) return nullptr;
-  result.emplace("made_elsewhere", 0);
-  return result;
+  const auto result = bisection::parse_bisection_result(row.result_json);
+  return result ? bisection::json_of(*result) : json(nullptr);
 }
 
 Result<json> json_of(storage::Database& database, const storage::RequestRow& row) {
@@ -213,6 +211,20 @@ EffectFacts effect_of(const storage::VerdictRow& row) {
   facts.baseline_spread = row.baseline_spread;
   facts.candidate_spread = row.candidate_spread;
   facts.runs = row.runs;
+  return facts;
+}
+
+EffectFacts effect_of(const bisection::SeriesEffect& effect) {
+  EffectFacts facts;
+  facts.series = effect.series;
+  facts.runs = effect.pairs * 2;
+  if (bisection::is_relative(effect.series.metric)) {
+    facts.ratio = std::exp(effect.effect);
+    facts.interval_low = std::exp(effect.low);
+    facts.interval_high = std::exp(effect.high);
+  } else {
+    facts.difference = effect.effect;
+  }
   return facts;
 }
 

@@ -32,7 +32,7 @@ void print_effects(std::ostream& out, const std::vector<bisection::SeriesEffect>
                {"pairs", Align::right, 1}},
               2);
   for (const auto& effect : effects) {
-    const auto facts = bisection::effect_facts(effect);
+    const auto facts = report::effect_of(effect);
     table.add({to_string(effect.series), report::change_text(facts), report::interval_text(facts),
                std::to_string(effect.pairs)});
   }

@@ -6,9 +6,9 @@
 
 #include "one_token.hpp"
 #include "raw_client.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"

@@ -9,10 +9,10 @@
 
 #include "printed.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"

@@ -6,8 +6,8 @@
 
 #include "running_service.hpp"
 #include "test_repository.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 

@@ -8,7 +8,7 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/bisection_store.hpp"

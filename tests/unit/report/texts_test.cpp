@@ -1,11 +1,12 @@
 // Small texts of issues and pages.
 #include <catch2/catch.hpp>
 
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/strip.hpp"
+#include "torchwatch/report/view.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::report;
@@ -60,7 +61,7 @@ TEST_CASE("the causes of a stored bisection are read as they were stored") {
   result.suspects_confidence = 0.9;
   const auto causes = causes_of(ended_with(result));
   REQUIRE(causes.size() == 3);
-  const auto* first = leading(causes);
+  const auto* first = bisection::leading(causes);
   REQUIRE(first == &causes[1]);
   CHECK(first->commits.front().sha == "cccc");
   CHECK(first->confidence == 0.9973);
@@ -81,7 +82,25 @@ TEST_CASE("a bisection without a result, or with a damaged one, has no causes") 
     row.result_json = damaged;
     CHECK(causes_of(row).empty());
   }
-  CHECK(leading({}) == nullptr);
+  CHECK(bisection::leading(std::vector<CulpritFacts>{}) == nullptr);
+}
+
+TEST_CASE("a bisection prints its result as it was stored, and nothing for a damaged one") {
+  bisection::BisectionResult result;
+  result.culprits = {{.commits = {"cccc"},
+                      .parent = "bbbb",
+                      .confidence = 0.9973,
+                      .effects = {{kTime, 0.1389, 0.1275, 0.1508, 12}},
+                      .verified = ""}};
+  auto row = ended_with(result);
+  const auto stored = nlohmann::json::parse(row.result_json);
+  CHECK(result_of(row) == stored);
+  auto older = stored;
+  older.erase("made_elsewhere");
+  row.result_json = older.dump();
+  CHECK(result_of(row) == stored);
+  row.result_json = R"({"culprit": "cccc"})";
+  CHECK(result_of(row).is_null());
 }
 
 TEST_CASE("an outcome says what regressed, and never that nothing did where nothing was decided") {
@@ -98,9 +117,11 @@ TEST_CASE("a damaged bisection keeps no other out of the tally") {
   std::vector<storage::BisectionRow> rows(3);
   rows[0].spec_json = R"({"dispute": 7})";
   rows[0].result_json = "[";
-  rows[1].spec_json = R"({"dispute": {"bisection": 1}})";
+  rows[1].spec_json = R"({"dispute": {"bisection": 1, "by": "ada", "reason": "why", "at": 2}})";
   rows[2].spec_json = "{}";
-  rows[2].result_json = R"({"culprits": [{}]})";
+  bisection::BisectionResult named;
+  named.culprits.resize(1);
+  rows[2].result_json = to_json(named);
   const auto tally = report::culprit_tally(rows);
   CHECK(tally.named == 1);
   CHECK(tally.disputed == 2);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/terminal/comparison_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <stop_token>
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {

@@ -7,8 +7,8 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/detect/settings.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/vocabulary.hpp"
-#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
 
@@ -18,15 +18,6 @@ struct SearchedSeries {
   double noise_sd = 0.02;  ///< of one pair's effect, in the effect's unit
   double minimum_effect = 0.034;
   bool operator==(const SearchedSeries&) const = default;
-};
-
-/// Why a search is carried out again: a person holds the commit that it named for the wrong one.
-struct Dispute {
-  storage::Id bisection = 0;  ///< the search that named it
-  std::string by;
-  std::string reason;
-  storage::WallMillis at = 0;
-  bool operator==(const Dispute&) const = default;
 };
 
 /// Everything that a bisection was asked for, stored with it (BisectionRow::spec_json), so that it
@@ -45,9 +36,6 @@ struct BisectionSpec {
   std::optional<Dispute> dispute;
   bool operator==(const BisectionSpec&) const = default;
 };
-
-/// Effects are additive: ln(candidate / reference) for times, a difference in bytes otherwise.
-bool is_relative(Metric);
 
 /// The smallest effect that is worth a culprit's name: half of what detection must find.
 /// `baseline_value`: 0 where it is not known.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/error.hpp"
 
 namespace torchwatch::commands {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -95,6 +96,8 @@ nlohmann::json text_or_null(const std::string&);
 /// ratio. Those of memory come from the medians of the runs, the interval is their range.
 EffectFacts effect_of(const storage::VerdictRow&);
 EffectFacts effect_of(const storage::IncidentSeriesRow&);
+/// A bisection knows changes, not values: its effect is a ratio or a difference.
+EffectFacts effect_of(const bisection::SeriesEffect&);
 
 /// Formats the change: "+15.2 %"; of memory without a ratio "+4,096 bytes/iteration". Empty if
 /// there is none.

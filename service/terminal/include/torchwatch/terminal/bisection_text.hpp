@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/terminal/screen.hpp"
 

@@ -1,14 +1,21 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "torchwatch/records/vocabulary.hpp"
-#include "torchwatch/report/facts.hpp"
+#include "torchwatch/records/words.hpp"
+#include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
+
+/// Effects are additive: ln(candidate / reference) for times, a difference in bytes otherwise.
+bool is_relative(Metric);
 
 /// An additive effect with its 99 % interval: ln(candidate / reference) for times, bytes otherwise.
 struct SeriesEffect {
@@ -20,10 +27,6 @@ struct SeriesEffect {
   bool operator==(const SeriesEffect&) const = default;
 };
 
-/// Returns the effect as people read it, a ratio or a difference: a bisection knows changes, not
-/// values.
-report::EffectFacts effect_facts(const SeriesEffect&);
-
 /// What a bisection ended with.
 enum class BisectionOutcome {
   found,              ///< every change has its culprit
@@ -33,10 +36,6 @@ enum class BisectionOutcome {
   nothing_to_search,  ///< no commit can be searched
   faulted,            ///< the recipe fails, whatever the commit
 };
-/// Returns the one spelling, as stored: "did_not_reproduce".
-std::string_view to_string(BisectionOutcome);
-/// Errors: corrupt, for a word that is no outcome.
-Result<BisectionOutcome> parse_bisection_outcome(std::string_view);
 
 /// A commit, or the few that cannot be told apart, that made a change.
 struct NamedCulprit {
@@ -47,6 +46,16 @@ struct NamedCulprit {
   std::string verified;  ///< how, in words
   bool operator==(const NamedCulprit&) const = default;
 };
+
+/// Returns the cause that stands for all of several, the largest first: the first that is one
+/// commit, else the first; null without causes.
+template <typename Cause>
+const Cause* leading(const std::vector<Cause>& causes) {
+  if (causes.empty()) return nullptr;
+  const auto single = std::ranges::find(causes, std::size_t{1},
+                                        [](const auto& cause) { return cause.commits.size(); });
+  return single == causes.end() ? &causes.front() : &*single;
+}
 
 struct SkippedBuild {
   std::string commit;
@@ -71,14 +80,47 @@ struct BisectionResult {
   std::string reason;
   bool operator==(const BisectionResult&) const = default;
 
-  /// Returns the culprit that stands for all: the largest that is one commit, else the largest;
-  /// null without culprits.
-  const NamedCulprit* leading() const;
+  /// Null without culprits.
+  const NamedCulprit* leading() const { return bisection::leading(culprits); }
   /// Returns the commit of the leading culprit, if it is one.
   std::optional<std::string> culprit() const;
 };
 
+/// Makes the members that are stored, and printed: beside those of the result what its leading
+/// culprit is.
+nlohmann::json json_of(const BisectionResult&);
 std::string to_json(const BisectionResult&);
+/// Errors: corrupt.
 Result<BisectionResult> parse_bisection_result(std::string_view json);
 
+/// Why a search is carried out again: a person holds the commit that it named for the wrong one.
+struct Dispute {
+  storage::Id bisection = 0;  ///< the search that named it
+  std::string by;
+  std::string reason;
+  storage::WallMillis at = 0;
+  bool operator==(const Dispute&) const = default;
+};
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dispute, bisection, by, reason, at)
+/// Reads the dispute that a bisection's specification (BisectionRow::spec_json) holds; nothing
+/// where it holds none, or is no object. Errors: corrupt.
+Result<std::optional<Dispute>> parse_dispute(std::string_view spec_json);
+
 }  // namespace torchwatch::bisection
+
+namespace torchwatch {
+
+template <>
+struct Words<bisection::BisectionOutcome> {
+  using enum bisection::BisectionOutcome;
+  static constexpr std::string_view kKind = "outcome of a bisection";
+  static constexpr std::array kAll{Word{found, "found"},
+                                   Word{partly_found, "partly_found"},
+                                   Word{not_told_apart, "not_told_apart"},
+                                   Word{did_not_reproduce, "did_not_reproduce"},
+                                   Word{nothing_to_search, "nothing_to_search"},
+                                   Word{faulted, "faulted"}};
+};
+
+}  // namespace torchwatch

@@ -1,4 +1,4 @@
-#include "torchwatch/comparison/benchmark_json.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 
 namespace torchwatch {
 
@@ -28,14 +28,3 @@ void from_json(const json& from, Series& series) {
 }
 
 }  // namespace torchwatch
-
-namespace torchwatch::comparison {
-
-nlohmann::json benchmark_to_json(const Benchmark& benchmark) {
-  return benchmark;
-}
-Result<Benchmark> benchmark_from_json(const nlohmann::json& object) {
-  return object.get<Benchmark>();
-}
-
-}  // namespace torchwatch::comparison

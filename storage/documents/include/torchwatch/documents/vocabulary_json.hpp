@@ -4,12 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 #include "torchwatch/records/words.hpp"
 
-// Plans and the vocabulary inside stored JSON: an enumerator, a configuration and a variant are
-// their spelling, a benchmark is an object, a series is its benchmark's object with the metric.
+// The vocabulary inside stored JSON: an enumerator, a configuration and a variant are their
+// spelling, a benchmark is an object, a series is its benchmark's object with the metric.
 // nlohmann-json finds these functions by their types. The readers throw json::exception for a
 // missing member and for a word that is not known, which their callers catch and name.
 
@@ -42,14 +41,3 @@ void to_json(nlohmann::json&, const Series&);
 void from_json(const nlohmann::json&, Series&);
 
 }  // namespace torchwatch
-
-namespace torchwatch::comparison {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, preset, benchmarks, passes, threads, warmup, iterations,
-                                   enough_ns, time_limit_ms, memory_limit_bytes, interleave)
-
-nlohmann::json benchmark_to_json(const Benchmark&);
-/// Throws json::exception like the readers above.
-Result<Benchmark> benchmark_from_json(const nlohmann::json&);
-
-}  // namespace torchwatch::comparison
