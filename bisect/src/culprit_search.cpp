@@ -63,36 +63,6 @@ class CulpritSearch::State {
   Action action_;
 };
 
-const char* to_string(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::verify_ends:
-      return "verify_ends";
-    case Purpose::probe:
-      return "probe";
-    case Purpose::verify_culprit:
-      return "verify_culprit";
-    case Purpose::look_for_more:
-      return "look_for_more";
-  }
-  return "probe";
-}
-
-const char* to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::found:
-      return "found";
-    case Outcome::partly_found:
-      return "partly_found";
-    case Outcome::not_told_apart:
-      return "not_told_apart";
-    case Outcome::did_not_reproduce:
-      return "did_not_reproduce";
-    case Outcome::nothing_to_search:
-      return "nothing_to_search";
-  }
-  return "found";
-}
-
 CulpritSearch::CulpritSearch(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CulpritSearch::CulpritSearch(const CulpritSearch& other)
     : state_(std::make_unique<State>(*other.state_)) {}

@@ -1,6 +1,5 @@
 #include "events.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 namespace torchwatch::bisection {
@@ -9,10 +8,10 @@ namespace {
 using nlohmann::json;
 using Values = std::map<std::size_t, std::vector<double>>;
 
-/// The words of the events, in the order of the variant's alternatives.
-constexpr std::array<std::string_view, std::variant_size_v<BisectionEvent>> kKinds{
-    "measured",     "measured_alone", "built",      "unbuildable",
-    "same_library", "series_lost",    "level_lost", "reverted"};
+template <typename Event>
+constexpr EventKind kKind = Event::kKind;
+template <>
+constexpr EventKind kKind<bisect::SameLibrary> = EventKind::same_library;
 
 json reference_to_json(const bisect::Reference& reference) {
   return reference ? json(*reference) : json(nullptr);
@@ -36,19 +35,14 @@ Values values_from_json(const json& by_series) {
   return values;
 }
 
-std::optional<bisect::Purpose> parse_purpose(const std::string& word) {
-  using bisect::Purpose;
-  for (const auto purpose :
-       {Purpose::verify_ends, Purpose::probe, Purpose::verify_culprit, Purpose::look_for_more}) {
-    if (word == bisect::to_string(purpose)) return purpose;
-  }
-  return std::nullopt;
+Result<bisect::Purpose> purpose_in(const json& body) {
+  return parse_word<bisect::Purpose>(body.at("purpose").get<std::string>());
 }
 
 json body_of(const PairsMeasured& event) {
   return {{"candidate", event.readings.candidate},
           {"reference", reference_to_json(event.readings.reference)},
-          {"purpose", bisect::to_string(event.purpose)},
+          {"purpose", spelling(event.purpose)},
           {"effects", values_to_json(event.readings.effects)},
           {"references", values_to_json(event.readings.references)},
           {"posterior", event.posterior}};
@@ -56,7 +50,7 @@ json body_of(const PairsMeasured& event) {
 
 json body_of(const RunsMeasured& event) {
   return {{"candidate", event.readings.candidate},
-          {"purpose", bisect::to_string(event.purpose)},
+          {"purpose", spelling(event.purpose)},
           {"readings", values_to_json(event.readings.readings)},
           {"posterior", event.posterior}};
 }
@@ -100,14 +94,14 @@ void read(const json& body, PairsMeasured& event) {
   event.readings.effects = values_from_json(body.at("effects"));
   // Older events do not have them; their searches continue in pairs.
   event.readings.references = values_from_json(body.value("references", json::object()));
-  event.purpose = parse_purpose(body.at("purpose")).value_or(event.purpose);
+  event.purpose = purpose_in(body).value_or(event.purpose);
   body.at("posterior").get_to(event.posterior);
 }
 
 void read(const json& body, RunsMeasured& event) {
   body.at("candidate").get_to(event.readings.candidate);
   event.readings.readings = values_from_json(body.at("readings"));
-  event.purpose = parse_purpose(body.at("purpose")).value_or(event.purpose);
+  event.purpose = purpose_in(body).value_or(event.purpose);
   body.at("posterior").get_to(event.posterior);
 }
 
@@ -151,12 +145,13 @@ void read(const json& body, RevertCheck& check) {
 }
 
 template <std::size_t index = 0>
-std::optional<BisectionEvent> read_kind(std::string_view kind, const json& body) {
-  if constexpr (index == kKinds.size()) {
+std::optional<BisectionEvent> read_kind(EventKind kind, const json& body) {
+  if constexpr (index == std::variant_size_v<BisectionEvent>) {
     return std::nullopt;
   } else {
-    if (kind != kKinds[index]) return read_kind<index + 1>(kind, body);
-    std::variant_alternative_t<index, BisectionEvent> event;
+    using Event = std::variant_alternative_t<index, BisectionEvent>;
+    if (kind != kKind<Event>) return read_kind<index + 1>(kind, body);
+    Event event;
     read(body, event);
     return event;
   }
@@ -189,13 +184,14 @@ std::optional<bisect::SearchEvent> applied(const RevertCheck&) {
 
 }  // namespace
 
-std::string_view kind_of(const BisectionEvent& event) {
-  return kKinds.at(event.index());
+EventKind kind_of(const BisectionEvent& event) {
+  return std::visit([]<typename Event>(const Event&) { return kKind<Event>; }, event);
 }
 
 storage::BisectionEventRow row_of(const BisectionEvent& event, int ordinal) {
   const auto body = std::visit([](const auto& known) { return body_of(known); }, event);
-  return {.ordinal = ordinal, .kind = std::string(kind_of(event)), .body_json = body.dump()};
+  return {
+      .ordinal = ordinal, .kind = std::string(spelling(kind_of(event))), .body_json = body.dump()};
 }
 
 Result<BisectionEvent> parse_event(const storage::BisectionEventRow& row) {
@@ -204,10 +200,11 @@ Result<BisectionEvent> parse_event(const storage::BisectionEventRow& row) {
   };
   try {
     const auto body = json::parse(row.body_json);
-    if (body.contains("purpose") && !parse_purpose(body.at("purpose"))) {
+    if (body.contains("purpose") && !purpose_in(body)) {
       return corrupt("unknown purpose " + body.at("purpose").dump());
     }
-    auto event = read_kind(row.kind, body);
+    const auto kind = parse_word<EventKind>(row.kind);
+    auto event = kind ? read_kind(*kind, body) : std::nullopt;
     if (!event) return corrupt("unknown kind \"" + row.kind + "\"");
     return *std::move(event);
   } catch (const std::exception& exception) {  // of the JSON, or of a series that is no number

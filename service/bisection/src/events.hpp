@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
@@ -17,6 +18,7 @@ namespace torchwatch::bisection {
 // people (commits, reasons, how the posterior moved), and the reverts that were tried.
 
 struct PairsMeasured {
+  static constexpr auto kKind = EventKind::measured;
   bisect::Measured readings;
   bisect::Purpose purpose = bisect::Purpose::probe;
   std::vector<double> posterior;  ///< of the search once the event is applied
@@ -24,12 +26,14 @@ struct PairsMeasured {
 
 /// Runs of one class without a partner.
 struct RunsMeasured {
+  static constexpr auto kKind = EventKind::measured_alone;
   bisect::MeasuredAlone readings;
   bisect::Purpose purpose = bisect::Purpose::probe;
   std::vector<double> posterior;
 };
 
 struct CommitBuilt {
+  static constexpr auto kKind = EventKind::built;
   std::size_t candidate = 0;
   std::string commit;
   std::string content_hash;
@@ -37,6 +41,7 @@ struct CommitBuilt {
 };
 
 struct CommitUnbuildable {
+  static constexpr auto kKind = EventKind::unbuildable;
   std::size_t candidate = 0;
   std::string commit;
   std::string reason;
@@ -44,17 +49,20 @@ struct CommitUnbuildable {
 };
 
 struct SeriesDropped {
+  static constexpr auto kKind = EventKind::series_lost;
   std::size_t series = 0;
   std::string reason;
 };
 
 /// The machine has changed, so a run alone has nothing left to be compared with.
 struct MachineChanged {
+  static constexpr auto kKind = EventKind::level_lost;
   std::string reason;
 };
 
 /// What reverting a culprit on top of the bad end showed.
 struct RevertCheck {
+  static constexpr auto kKind = EventKind::reverted;
   std::size_t culprit = 0;  ///< its class
   bool applies = false;
   bool builds = false;
@@ -67,8 +75,7 @@ using BisectionEvent =
     std::variant<PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable, bisect::SameLibrary,
                  SeriesDropped, MachineChanged, RevertCheck>;
 
-/// Returns the word by which the event is stored and printed: "measured", "built", ...
-std::string_view kind_of(const BisectionEvent&);
+EventKind kind_of(const BisectionEvent&);
 
 storage::BisectionEventRow row_of(const BisectionEvent&, int ordinal);
 

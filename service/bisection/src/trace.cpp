@@ -30,7 +30,7 @@ class TraceReader {
   void read(const PairsMeasured& event, TraceStep& step) {
     const auto& [candidate, reference, effects, references] = event.readings;
     has_begun_ = true;
-    step.purpose = bisect::to_string(event.purpose);
+    step.purpose = event.purpose;
     step.commit = name(candidate);
     step.against = name(reference);
     if (!reference) {
@@ -45,7 +45,7 @@ class TraceReader {
 
   void read(const RunsMeasured& event, TraceStep& step) {
     has_begun_ = true;
-    step.purpose = bisect::to_string(event.purpose);
+    step.purpose = event.purpose;
     step.commit = name(event.readings.candidate);
     for (const auto& [series, values] : event.readings.readings) {
       const auto& good = good_readings_[series];
@@ -57,7 +57,7 @@ class TraceReader {
   void read(const CommitBuilt& event, TraceStep& step) {
     step.commit = event.commit;
     // Before anything is measured the bad end alone is built.
-    if (!has_begun_) step.purpose = bisect::to_string(bisect::Purpose::verify_ends);
+    if (!has_begun_) step.purpose = bisect::Purpose::verify_ends;
     commits_[event.candidate] = event.commit;
   }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/bisection/spec.hpp"
@@ -17,39 +16,42 @@ using nlohmann::json;
 
 namespace {
 
-struct Words {
-  std::string_view of;
-  std::string_view said;  ///< {0}: the commit, {1}: what it was compared with
-};
-constexpr std::array kMeasured{
-    Words{"verify_ends", "measured both ends again, {0} against {1}"},
-    Words{"probe", "measured {0} against {1}"},
-    Words{"verify_culprit",
-          "measured the culprit {0} against {1}, the commit before it that builds"},
-    Words{"look_for_more", "looked for another cause, {0} against {1}"},
-};
-constexpr std::array kHappened{
-    Words{"built", "built {0}"},
-    Words{"unbuildable", "{0} cannot be built"},
-    Words{"same_library",
-          "{0} gives the same library as {1}, so neither can be told from the other"},
-    Words{"series_lost", "gave up a series"},
-    Words{"level_lost", "the machine changed, so earlier values of single builds count no more"},
-    Words{"reverted", "built the newest commit without {0}"},
-};
+// Sentences: {0} is the commit, {1} what it was compared with.
 
-std::string what_happened(const TraceStep& step) {
-  const auto commit = report::short_sha(step.commit);
-  const auto other = report::short_sha(step.against);
-  if (step.kind == "measured_alone") return "measured " + commit + " alone";
-  if (step.kind == "built" && !step.purpose.empty()) return "built " + commit + ", the bad end";
-  const auto said = [&](const auto& words, const std::string& key) {
-    for (const auto& each : words) {
-      if (each.of == key) return fmt::format(fmt::runtime(each.said), commit, other);
-    }
-    return key;
-  };
-  return step.kind == "measured" ? said(kMeasured, step.purpose) : said(kHappened, step.kind);
+std::string_view said_of(bisect::Purpose purpose) {
+  switch (purpose) {
+    case bisect::Purpose::verify_ends:
+      return "measured both ends again, {0} against {1}";
+    case bisect::Purpose::probe:
+      return "measured {0} against {1}";
+    case bisect::Purpose::verify_culprit:
+      return "measured the culprit {0} against {1}, the commit before it that builds";
+    case bisect::Purpose::look_for_more:
+      return "looked for another cause, {0} against {1}";
+  }
+  return "";
+}
+
+std::string_view said_of(const TraceStep& step) {
+  switch (step.kind) {
+    case EventKind::measured:
+      return said_of(step.purpose.value_or(bisect::Purpose::probe));
+    case EventKind::measured_alone:
+      return "measured {0} alone";
+    case EventKind::built:
+      return step.purpose ? "built {0}, the bad end" : "built {0}";
+    case EventKind::unbuildable:
+      return "{0} cannot be built";
+    case EventKind::same_library:
+      return "{0} gives the same library as {1}, so neither can be told from the other";
+    case EventKind::series_lost:
+      return "gave up a series";
+    case EventKind::level_lost:
+      return "the machine changed, so earlier values of single builds count no more";
+    case EventKind::reverted:
+      return "built the newest commit without {0}";
+  }
+  return "";
 }
 
 json step_json(const TraceStep& step) {
@@ -63,8 +65,8 @@ json step_json(const TraceStep& step) {
     readings.push_back(std::move(object));
   }
   const bool has_belief = step.probability > 0;
-  return {{"kind", step.kind},
-          {"purpose", text_or_null(step.purpose)},
+  return {{"kind", spelling(step.kind)},
+          {"purpose", step.purpose ? json(spelling(*step.purpose)) : nullptr},
           {"commit", text_or_null(step.commit)},
           {"against", text_or_null(step.against)},
           {"readings", readings},
@@ -78,7 +80,8 @@ json step_json(const TraceStep& step) {
 }  // namespace
 
 std::string sentence_on(const TraceStep& step) {
-  auto text = what_happened(step);
+  auto text = fmt::format(fmt::runtime(said_of(step)), report::short_sha(step.commit),
+                          report::short_sha(step.against));
   if (!step.reason.empty()) text += ": " + step.reason;
   for (std::size_t i = 0; i < step.readings.size(); ++i) {
     const auto& [series, effect, readings] = step.readings[i];
@@ -87,7 +90,7 @@ std::string sentence_on(const TraceStep& step) {
     text += fmt::format("{}{} {} ({})", i == 0 ? ": " : "; ", to_string(series),
                         change.empty() ? "no change" : change,
                         figures::count(static_cast<std::size_t>(readings),
-                                       step.kind == "measured_alone" ? "run" : "pair"));
+                                       step.kind == EventKind::measured_alone ? "run" : "pair"));
   }
   if (step.probability > 0) {
     text += fmt::format("; {} sure that the cause lies after {} and up to {}",

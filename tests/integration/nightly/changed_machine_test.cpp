@@ -75,7 +75,7 @@ struct Search {
   bisection::BisectionResult result;
   std::vector<bisection::TraceStep> steps;
 
-  long count(const std::string& kind) const {
+  long count(bisection::EventKind kind) const {
     return std::ranges::count(steps, kind, &bisection::TraceStep::kind);
   }
 };
@@ -91,13 +91,14 @@ Search search_in(storage::Database& database) {
 void check_that_it_went_on_in_pairs(const Search& search, const std::string& culprit) {
   INFO(search.result.reason);
   CHECK(search.result.culprit() == culprit);
-  CHECK(search.count("level_lost") == 1);
-  CHECK(search.count("measured_alone") == 0);
-  const auto lost = std::ranges::find(search.steps, "level_lost", &bisection::TraceStep::kind);
+  CHECK(search.count(bisection::EventKind::level_lost) == 1);
+  CHECK(search.count(bisection::EventKind::measured_alone) == 0);
+  const auto lost = std::ranges::find(search.steps, bisection::EventKind::level_lost,
+                                      &bisection::TraceStep::kind);
   REQUIRE(lost != search.steps.end());
   CHECK(lost->reason.find("kernel") != std::string::npos);
   const bool probed_in_pairs = std::any_of(lost, search.steps.end(), [](const auto& step) {
-    return step.kind == "measured" && step.purpose == "probe";
+    return step.kind == bisection::EventKind::measured && step.purpose == bisect::Purpose::probe;
   });
   CHECK(probed_in_pairs);
 }

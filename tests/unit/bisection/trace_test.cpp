@@ -38,8 +38,8 @@ const storage::BisectionEventRow kMiddle{2, "built", R"({"candidate":1,"commit":
 TEST_CASE("a trace names commits, and gives pairs as the change between their sides") {
   const auto steps = trace({kEnd, kEnds});
   REQUIRE(steps.size() == 2);
-  CHECK(steps[0].kind == "built");
-  CHECK(steps[1].purpose == "verify_ends");
+  CHECK(steps[0].kind == EventKind::built);
+  CHECK(steps[1].purpose == bisect::Purpose::verify_ends);
   CHECK(steps[1].commit == "c3");
   CHECK(steps[1].against == "good");
   REQUIRE(steps[1].readings.size() == 1);
@@ -49,9 +49,9 @@ TEST_CASE("a trace names commits, and gives pairs as the change between their si
 
 TEST_CASE("a trace tells the bad end's build from those between the ends, which are counted") {
   const auto steps = trace({kEnd, kEnds, kMiddle});
-  CHECK(steps[0].purpose == "verify_ends");
+  CHECK(steps[0].purpose == bisect::Purpose::verify_ends);
   CHECK(sentence_on(steps[0]) == "built c3, the bad end");
-  CHECK(steps[2].purpose.empty());
+  CHECK_FALSE(steps[2].purpose);
   CHECK(sentence_on(steps[2]) == "built c1");
 }
 

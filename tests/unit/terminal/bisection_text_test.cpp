@@ -23,8 +23,8 @@ std::string text_of(const bisection::BisectionResult& result, const std::string&
 TEST_CASE("a bisection prints the culprit, how sure it is, and what it cost") {
   const auto text = text_of(found_culprit());
   CHECK_THAT(text, Contains("Culprit (99.7 % sure):\n  5d1c1c3f0a9e\n"));
-  CHECK_THAT(text,
-             Contains("9 commits, 4 builds between the ends, 51 runs.\nNot measured: 3333333f0a9e"));
+  CHECK_THAT(
+      text, Contains("9 commits, 4 builds between the ends, 51 runs.\nNot measured: 3333333f0a9e"));
 }
 
 TEST_CASE("a confidence is never printed as certainty") {
@@ -71,10 +71,13 @@ TEST_CASE("each step of a search is described in plain words") {
       sentence_on(incident.trace[2]) ==
       "measured 5d1c1c3f0a9e alone: soft_actor_critic cpu-train time +17.0 % (1 run); 99.7 % sure "
       "that the cause lies after 1f0c13af6e2b and up to 5d1c1c3f0a9e");
-  for (const auto* kind : {"built", "same_library", "series_lost", "level_lost", "reverted"}) {
-    CHECK_THAT(sentence_on(step(kind, "", kSlowCommit)), !Contains("_"));
+  using bisection::EventKind;
+  for (const auto& kind : Words<EventKind>::kAll) {
+    CHECK_THAT(sentence_on(step(kind.value, std::nullopt, kSlowCommit)),
+               !Contains("_") && Contains(" "));
   }
-  for (const auto* purpose : {"verify_ends", "probe", "verify_culprit", "look_for_more"}) {
-    CHECK_THAT(sentence_on(step("measured", purpose, kSlowCommit)), !Contains("_"));
+  for (const auto& purpose : Words<bisect::Purpose>::kAll) {
+    CHECK_THAT(sentence_on(step(EventKind::measured, purpose.value, kSlowCommit)),
+               !Contains("_") && Contains(" "));
   }
 }

@@ -107,7 +107,7 @@ ComparisonFacts eventful_comparison() {
   return facts;
 }
 
-bisection::TraceStep step(const std::string& kind, const std::string& purpose,
+bisection::TraceStep step(bisection::EventKind kind, std::optional<bisect::Purpose> purpose,
                           const std::string& commit) {
   bisection::TraceStep step;
   step.kind = kind;
@@ -151,12 +151,12 @@ IncidentFacts slow_incident() {
   facts.reproduce =
       "torchwatch compare 2026-08-16 2026-08-17 --workload soft_actor_critic --configuration "
       "cpu-train --preset small";
-  auto ends = step("measured", "verify_ends", kBad);
+  auto ends = step(bisection::EventKind::measured, bisect::Purpose::verify_ends, kBad);
   ends.against = kGood;
   ends.readings = {{series, std::log(1.161), 4}};
-  auto unbuildable = step("unbuildable", "", kNoBuild);
+  auto unbuildable = step(bisection::EventKind::unbuildable, std::nullopt, kNoBuild);
   unbuildable.reason = "the recipe exited with 125";
-  auto probe = step("measured_alone", "probe", kSlowCommit);
+  auto probe = step(bisection::EventKind::measured_alone, bisect::Purpose::probe, kSlowCommit);
   probe.readings = {{series, std::log(1.17), 1}};
   probe.probability = 0.9973;
   probe.after = kGood;

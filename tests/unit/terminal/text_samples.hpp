@@ -18,7 +18,7 @@ ComparisonFacts eventful_comparison();
 /// The same builds without any change.
 ComparisonFacts quiet_comparison();
 
-bisection::TraceStep step(const std::string& kind, const std::string& purpose,
+bisection::TraceStep step(bisection::EventKind, std::optional<bisect::Purpose>,
                           const std::string& commit);
 
 bisection::BisectionResult found_culprit();

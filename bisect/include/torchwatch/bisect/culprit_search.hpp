@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/words.hpp"
 
 namespace torchwatch::bisect {
 
@@ -81,7 +84,6 @@ using SearchEvent =
 // What to do next.
 
 enum class Purpose { verify_ends, probe, verify_culprit, look_for_more };
-const char* to_string(Purpose);
 
 /// Build what is not built of `candidate` and `reference`, measure that many interleaved pairs of
 /// each series, and apply all of it as one Measured (so that a killed measurement is continued, not
@@ -103,7 +105,6 @@ enum class Outcome {
   did_not_reproduce,  ///< the ends do not differ
   nothing_to_search,  ///< no class
 };
-const char* to_string(Outcome);
 
 /// An effect with its 99 % interval, in the series's unit.
 struct Effect {
@@ -177,3 +178,16 @@ class CulpritSearch {
 };
 
 }  // namespace torchwatch::bisect
+
+namespace torchwatch {
+
+template <>
+struct Words<bisect::Purpose> {
+  using enum bisect::Purpose;
+  static constexpr std::string_view kKind = "purpose of a measurement";
+  static constexpr std::array kAll{Word{verify_ends, "verify_ends"}, Word{probe, "probe"},
+                                   Word{verify_culprit, "verify_culprit"},
+                                   Word{look_for_more, "look_for_more"}};
+};
+
+}  // namespace torchwatch

@@ -1,15 +1,32 @@
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "torchwatch/bisect/culprit_search.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
+
+/// What a stored event says has happened.
+enum class EventKind {
+  measured,        ///< pairs of two builds
+  measured_alone,  ///< runs of one build
+  built,
+  unbuildable,
+  same_library,  ///< two commits cannot be told apart
+  series_lost,   ///< a series is searched no further
+  level_lost,    ///< the machine has changed
+  reverted,      ///< a culprit was taken out of the newest commit
+};
 
 /// What a step measured of one series: the median change against the other side of its pairs, or,
 /// for a build alone, against what the good end had read by then (ln of a ratio for times, else
@@ -22,8 +39,8 @@ struct TraceReading {
 
 /// One thing that happened in a bisection, with commits in the place of classes.
 struct TraceStep {
-  std::string kind;     ///< of the event: "measured", "measured_alone", "built", "unbuildable", ...
-  std::string purpose;  ///< of a measurement: "verify_ends", "probe", ...; of an end's build
+  EventKind kind = EventKind::measured;
+  std::optional<bisect::Purpose> purpose;  ///< of a measurement, and of the build of an end
   std::string commit;
   std::string against;  ///< the other side of the pairs
   std::vector<TraceReading> readings;
@@ -53,3 +70,21 @@ Result<nlohmann::json> trace_json(storage::Database&, const storage::BisectionRo
 int commits_left(const std::vector<double>& posterior);
 
 }  // namespace torchwatch::bisection
+
+namespace torchwatch {
+
+template <>
+struct Words<bisection::EventKind> {
+  using enum bisection::EventKind;
+  static constexpr std::string_view kKind = "kind of an event";
+  static constexpr std::array kAll{Word{measured, "measured"},
+                                   Word{measured_alone, "measured_alone"},
+                                   Word{built, "built"},
+                                   Word{unbuildable, "unbuildable"},
+                                   Word{same_library, "same_library"},
+                                   Word{series_lost, "series_lost"},
+                                   Word{level_lost, "level_lost"},
+                                   Word{reverted, "reverted"}};
+};
+
+}  // namespace torchwatch
