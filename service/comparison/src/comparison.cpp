@@ -141,7 +141,7 @@ Status measure(Services& services, const Comparison& comparison, const ComparedB
     services.progress.progress(step.decided, step.total,
                                to_string(block.benchmark) + ", " +
                                    std::string(to_string(block.pass)) + ", " +
-                                   std::string(to_string(block.stage)));
+                                   std::string(spelling(block.stage)));
     if (const auto done = blocks.run(block, stop); !done) {
       // A service that is stopped in good order leaves nothing that looks like its death.
       TW_TRY_VOID(recorder.free_slots());

@@ -7,10 +7,6 @@
 
 namespace torchwatch::comparison {
 
-std::string_view to_string(Stage stage) {
-  return stage == Stage::screen ? "screen" : "confirm";
-}
-
 Side Block::side(int position) const {
   const bool outer = position == 0 || position == kRuns - 1;
   const bool baseline_outside = index % 2 == 0;
@@ -19,7 +15,7 @@ Side Block::side(int position) const {
 
 std::string Block::slot(int position) const {
   return std::string(torchwatch::to_string(pass)) + "/" + torchwatch::to_string(benchmark) + "/" +
-         std::string(to_string(stage)) + "/" + std::to_string(index) + "/" +
+         std::string(spelling(stage)) + "/" + std::to_string(index) + "/" +
          std::to_string(position);
 }
 

@@ -344,11 +344,11 @@ std::string write(Preset value) {
 }
 
 std::string write(log::Level value) {
-  return in_quotes(std::string(log::to_string(value)));
+  return in_quotes(std::string(spelling(value)));
 }
 
 std::string write(log::Format value) {
-  return in_quotes(std::string(log::to_string(value)));
+  return in_quotes(std::string(spelling(value)));
 }
 std::string write(const std::vector<std::string>& value) {
   return write_list(value);

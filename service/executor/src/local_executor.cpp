@@ -199,7 +199,7 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   TW_TRY_VOID(platform::failpoint("executor.before_result_read"));
   TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
   if (auto* const result = std::get_if<RunResult>(&judged)) {
-    result->environment.facts["sandbox"] = to_string(settings_.sandbox.kind());
+    result->environment.facts["sandbox"] = spelling(settings_.sandbox.kind());
   }
   return judged;
 }

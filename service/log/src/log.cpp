@@ -5,7 +5,6 @@
 #include <spdlog/sinks/base_sink.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -15,19 +14,16 @@
 namespace torchwatch::log {
 namespace {
 
-constexpr std::array kLevels{Level::debug, Level::info, Level::warning, Level::error, Level::off};
-constexpr std::array kFormats{Format::text, Format::json};
-
-template <typename Words>
-auto parse(const Words& words, std::string_view what, std::string_view text)
-    -> Result<typename Words::value_type> {
+/// As parse_word, said as the command line says it.
+template <typename Enum>
+Result<Enum> parse(std::string_view text) {
   std::string allowed;
-  for (const auto word : words) {
-    if (to_string(word) == text) return word;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(to_string(word));
+  for (const auto& word : Words<Enum>::kAll) {
+    if (word.spelling == text) return word.value;
+    allowed.append(allowed.empty() ? "" : ", ").append(word.spelling);
   }
-  return fail(ErrorCode::invalid, "invalid " + std::string(what) + " \"" + std::string(text) +
-                                      "\": must be one of " + allowed);
+  return fail(ErrorCode::invalid, "invalid " + std::string(Words<Enum>::kKind) + " \"" +
+                                      std::string(text) + "\": must be one of " + allowed);
 }
 
 spdlog::level::level_enum level_of(Level level) {
@@ -47,9 +43,10 @@ spdlog::level::level_enum level_of(Level level) {
 }
 
 std::string_view word_of(spdlog::level::level_enum level) {
-  const auto* const found = std::find_if(kLevels.begin(), kLevels.end(),
-                                         [level](Level one) { return level_of(one) == level; });
-  return found == kLevels.end() ? "error" : to_string(*found);
+  for (const auto& word : Words<Level>::kAll) {
+    if (level_of(word.value) == level) return word.spelling;
+  }
+  return "error";
 }
 
 /// Escapes control characters: a record is one line, and kFieldStart is the log's own. Of those
@@ -122,22 +119,12 @@ std::string text_field(std::string_view name, const std::string& value) {
 
 }  // namespace
 
-std::string_view to_string(Level level) {
-  constexpr std::array<std::string_view, kLevels.size()> kWords{"debug", "info", "warning", "error",
-                                                                "off"};
-  return kWords.at(static_cast<std::size_t>(level));
-}
-
-std::string_view to_string(Format format) {
-  return format == Format::text ? "text" : "json";
-}
-
 Result<Level> parse_level(std::string_view text) {
-  return parse(kLevels, "log level", text);
+  return parse<Level>(text);
 }
 
 Result<Format> parse_format(std::string_view text) {
-  return parse(kFormats, "log format", text);
+  return parse<Format>(text);
 }
 
 class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
@@ -83,11 +82,6 @@ std::string outcome_text(const Recheck& recheck) {
 
 }  // namespace
 
-std::string_view to_string(RecheckOutcome outcome) {
-  constexpr std::array<std::string_view, 5> kWords{"gone", "still_there", "unclear", "due", "none"};
-  return kWords.at(static_cast<std::size_t>(outcome));
-}
-
 RecheckOutcome outcome_for(const IncidentRow& incident, const std::vector<VerdictRow>& verdicts) {
   const auto own = verdicts_on(incident, verdicts);
   const bool all_are_gone =
@@ -124,7 +118,7 @@ json json_of(const Recheck& recheck) {
   const auto& row = recheck.comparison;
   return {{"comparison", row.id},
           {"candidate", text_or_null(recheck.candidate)},
-          {"outcome", to_string(recheck.outcome)},
+          {"outcome", spelling(recheck.outcome)},
           {"effects", json_list(recheck.worse)},
           {"reason", text_or_null(row.reason)},
           {"ended_at", time_of(row.ended_at)}};

@@ -102,10 +102,6 @@ View readable_view(const Settings& settings, const Profile& profile) {
 
 }  // namespace
 
-std::string_view to_string(Kind kind) {
-  return kind == Kind::none ? "none" : "bubblewrap";
-}
-
 Result<Sandbox> Sandbox::open(Settings settings, process::ProcessRunner& processes) {
   Sandbox sandbox;
   sandbox.settings_ = std::move(settings);

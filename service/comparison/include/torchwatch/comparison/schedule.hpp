@@ -10,6 +10,7 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::comparison {
@@ -18,7 +19,6 @@ enum class Side { baseline, candidate };
 
 /// The stage of a comparison that a block belongs to. Confirmation never uses screening's runs.
 enum class Stage { screen, confirm };
-std::string_view to_string(Stage);
 
 /// Four runs of one benchmark in fresh processes, A B B A or, every other block, B A A B:
 /// neighbours in time make pairs, and slow drift cancels (docs/deciding.md).
@@ -106,3 +106,14 @@ class Schedule {
 };
 
 }  // namespace torchwatch::comparison
+
+namespace torchwatch {
+
+template <>
+struct Words<comparison::Stage> {
+  using enum comparison::Stage;
+  static constexpr std::string_view kKind = "stage of a block";
+  static constexpr std::array kAll{Word{screen, "screen"}, Word{confirm, "confirm"}};
+};
+
+}  // namespace torchwatch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <type_traits>
 
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/words.hpp"
 
 namespace spdlog {
 class logger;
@@ -23,8 +25,6 @@ enum class Format {
   json,  ///< one object per line: time, level, component, message, and the fields as members
 };
 
-std::string_view to_string(Level);
-std::string_view to_string(Format);
 /// Errors: invalid, naming the words that are allowed.
 Result<Level> parse_level(std::string_view);
 Result<Format> parse_format(std::string_view);
@@ -109,3 +109,23 @@ class Log {
 std::string redact(std::string_view text, std::span<const std::string> secrets = {});
 
 }  // namespace torchwatch::log
+
+namespace torchwatch {
+
+template <>
+struct Words<log::Level> {
+  using enum log::Level;
+  static constexpr std::string_view kKind = "log level";
+  static constexpr std::array kAll{Word{debug, "debug"}, Word{info, "info"},
+                                   Word{warning, "warning"}, Word{error, "error"},
+                                   Word{off, "off"}};
+};
+
+template <>
+struct Words<log::Format> {
+  using enum log::Format;
+  static constexpr std::string_view kKind = "log format";
+  static constexpr std::array kAll{Word{text, "text"}, Word{json, "json"}};
+};
+
+}  // namespace torchwatch

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
@@ -18,8 +20,6 @@ enum class RecheckOutcome {
   due,          ///< it has not been judged
   none          ///< it ended without verdicts
 };
-
-std::string_view to_string(RecheckOutcome);
 
 /// Returns what verdicts come to for the incident: gone, still_there or unclear. Pure.
 RecheckOutcome outcome_for(const storage::IncidentRow&, const std::vector<storage::VerdictRow>&);
@@ -44,3 +44,15 @@ std::string recheck_text(const Recheck&);
 nlohmann::json json_of(const Recheck&);
 
 }  // namespace torchwatch::report
+
+namespace torchwatch {
+
+template <>
+struct Words<report::RecheckOutcome> {
+  using enum report::RecheckOutcome;
+  static constexpr std::string_view kKind = "outcome of a recheck";
+  static constexpr std::array kAll{Word{gone, "gone"}, Word{still_there, "still_there"},
+                                   Word{unclear, "unclear"}, Word{due, "due"}, Word{none, "none"}};
+};
+
+}  // namespace torchwatch

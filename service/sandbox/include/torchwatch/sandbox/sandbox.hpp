@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -7,11 +8,11 @@
 
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/words.hpp"
 
 namespace torchwatch::sandbox {
 
 enum class Kind { none, bubblewrap };
-std::string_view to_string(Kind);
 
 /// What a child sees and may do beyond what every child has: /usr, the loader's files, /proc and
 /// the parts of /sys that describe processor and memory (to read), and an empty /tmp and /dev/shm.
@@ -73,3 +74,14 @@ class Sandbox {
 };
 
 }  // namespace torchwatch::sandbox
+
+namespace torchwatch {
+
+template <>
+struct Words<sandbox::Kind> {
+  using enum sandbox::Kind;
+  static constexpr std::string_view kKind = "kind of a sandbox";
+  static constexpr std::array kAll{Word{none, "none"}, Word{bubblewrap, "bubblewrap"}};
+};
+
+}  // namespace torchwatch
