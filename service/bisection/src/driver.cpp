@@ -162,7 +162,7 @@ class BisectionDriver {
   /// Returns the result when this was the last step.
   Result<std::optional<BisectionResult>> step(std::stop_token);
   Status measure_pairs(const bisect::Measure&, std::stop_token);
-  Status measure_alone(const bisect::Measure&, std::stop_token);
+  Status measure_build(const bisect::Measure&, std::stop_token);
   Status record_failure(const bisect::Measure&, const SideFailed&);
   std::string name_of_next() const;
 
@@ -202,7 +202,7 @@ Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token sto
     if (end) return result_of(*std::move(end), recorded_);
     return std::nullopt;
   }
-  TW_TRY_VOID(wanted.alone ? measure_alone(wanted, stop) : measure_pairs(wanted, stop));
+  TW_TRY_VOID(wanted.alone ? measure_build(wanted, stop) : measure_pairs(wanted, stop));
   return std::nullopt;
 }
 
@@ -232,11 +232,11 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
   return platform::failpoint("nightly.after_bisection_event");
 }
 
-Status BisectionDriver::measure_alone(const bisect::Measure& wanted, std::stop_token stop) {
+Status BisectionDriver::measure_build(const bisect::Measure& wanted, std::stop_token stop) {
   services_.progress.phase_started("measuring " + short_sha(recorded_.commit_of(wanted.candidate)) +
                                    " alone, " + aim_of(wanted.purpose, recorded_.search()));
   TW_TRY(auto measured,
-         measurer_.measure_alone(name_of_next(), builder_.at(wanted.candidate),
+         measurer_.measure_build(name_of_next(), builder_.at(wanted.candidate),
                                  builder_.at(std::nullopt), wanted.series, wanted.pairs, stop));
   if (const auto* failed = std::get_if<SideFailed>(&measured)) {
     return record_failure(wanted, *failed);

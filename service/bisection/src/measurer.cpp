@@ -142,7 +142,7 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
   return readings;
 }
 
-Result<std::variant<Readings, SideFailed>> BisectionMeasurer::measure_alone(
+Result<std::variant<Readings, SideFailed>> BisectionMeasurer::measure_build(
     const std::string& name, comparison::MeasurableBuild candidate,
     comparison::MeasurableBuild partner, const std::vector<std::size_t>& all_series, int runs,
     std::stop_token stop) {

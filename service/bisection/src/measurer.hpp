@@ -52,7 +52,7 @@ class BisectionMeasurer {
       std::stop_token stop);
 
   /// Runs of the candidate without a partner, in the same manner as beside `partner`.
-  Result<std::variant<Readings, SideFailed>> measure_alone(
+  Result<std::variant<Readings, SideFailed>> measure_build(
       const std::string& name, comparison::MeasurableBuild candidate,
       comparison::MeasurableBuild partner, const std::vector<std::size_t>& all_series, int runs,
       std::stop_token stop);

@@ -80,7 +80,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY(auto figures,
-         comparison::measure_alone(opened.services(), build.id, options.runs, invocation.stop));
+         comparison::measure_build(opened.services(), build.id, options.runs, invocation.stop));
   std::erase_if(figures, [&](const auto& figure) {
     return !comparison::is_selected(selection, figure.series.metric);
   });

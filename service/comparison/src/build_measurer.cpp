@@ -57,7 +57,7 @@ Status BuildMeasurer::close() {
   storage::ComparisonStore comparisons(services_.database);
   TW_TRY_VOID(comparisons.advance(comparison_, storage::ComparisonState::accepted,
                                   services_.clock.wall_now(),
-                                  "measured alone: nothing to compare it with"));
+                                  "one build measured: nothing to compare it with"));
   return {};
 }
 

@@ -43,7 +43,7 @@ std::vector<MeasuredFigure> figures(const Benchmark& benchmark, Pass pass,
 
 }  // namespace
 
-Result<std::vector<MeasuredFigure>> measure_alone(Services& services, storage::Id build, int runs,
+Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::Id build, int runs,
                                                   std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, stop));
   const auto& plan = measurer.plan();

@@ -70,8 +70,9 @@ class Stages {
     const auto& row = comparison.row;
     if (!row.baseline) {
       const bool is_oldest = row.purpose == Purpose::nightly;
-      return advance(comparison, ComparisonState::accepted,
-                     is_oldest ? std::string(kOldestNightly) : "measured alone, and interrupted");
+      return advance(
+          comparison, ComparisonState::accepted,
+          is_oldest ? std::string(kOldestNightly) : "one build measured, and interrupted");
     }
     TW_TRY_VOID(plan_anew(comparison));
     TW_TRY_VOID(require_usable(comparison));

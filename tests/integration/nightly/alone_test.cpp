@@ -82,9 +82,9 @@ TEST_CASE("a batch that cannot be built ends the doubling with the reason") {
   CHECK(refused->ended == "the batch is part of the model");
 }
 
-TEST_CASE("a build measured alone ends without a verdict and keeps its runs") {
+TEST_CASE("a measurement of one build ends without a verdict and keeps its runs") {
   OneBuild one("noise 0.01");
-  const auto figures = comparison::measure_alone(one.services(), one.build(), 3, {}).value();
+  const auto figures = comparison::measure_build(one.services(), one.build(), 3, {}).value();
   REQUIRE_FALSE(figures.empty());
   for (const auto& figure : figures) CHECK(figure.runs == 3);
   const auto comparisons = storage::ComparisonStore(one.services().database).list(10).value();

@@ -50,7 +50,7 @@ enum class Purpose {
   recheck,      ///< the series of an open incident, against its last good build
   drift,        ///< a nightly against a much older one: small steps that add up
   self_test,    ///< a build against itself: what it calls changed is a false alarm
-  measurement,  ///< one build measured alone; it ends without verdicts
+  measurement,  ///< one build measured; it ends without verdicts
 };
 
 /// discovered -> ready -> measured -> judged -> bisected -> reported. The other ends: `accepted`
@@ -76,7 +76,7 @@ bool is_end(ComparisonState);
 struct NewComparison {
   Purpose purpose = Purpose::nightly;
   Id candidate = 0;
-  std::optional<Id> baseline = {};  ///< none for the oldest nightly and for a build measured alone
+  std::optional<Id> baseline = {};  ///< none for the oldest nightly and for a measurement
   std::optional<Id> incident = {};
   int nightlies_back = 0;
   int budget_series = 0;

@@ -27,7 +27,7 @@ struct BatchChoice {
 /// Doubles the batch of every inference benchmark of the configured suite, from 1 on, until the
 /// throughput grows by less than a twentieth. The TorchBench paper (section 3.1) chose its batch
 /// sizes this way, by the utilisation of the GPU. Each point is the median of `runs` fresh
-/// processes, stored like those of `measure_alone`. Errors: of storage, cancelled, unavailable.
+/// processes, stored like those of `measure_build`. Errors: of storage, cancelled, unavailable.
 Result<std::vector<BatchChoice>> choose_batches(Services&, storage::Id build, int runs,
                                                 std::stop_token stop);
 

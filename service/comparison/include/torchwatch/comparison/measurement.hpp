@@ -19,10 +19,10 @@ struct MeasuredFigure {
   std::string reason;
 };
 
-/// Measures one build alone with `runs` fresh processes for each benchmark and pass. The runs
+/// Measures one build with `runs` fresh processes for each benchmark and pass. The runs
 /// belong to a comparison of purpose measurement, which ends without a verdict. Errors: of storage,
 /// cancelled, unavailable.
-Result<std::vector<MeasuredFigure>> measure_alone(Services&, storage::Id build, int runs,
+Result<std::vector<MeasuredFigure>> measure_build(Services&, storage::Id build, int runs,
                                                   std::stop_token stop);
 
 }  // namespace torchwatch::comparison

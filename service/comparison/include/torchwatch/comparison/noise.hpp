@@ -23,7 +23,7 @@ struct NoiseFigure {
 
 /// Measures a build against itself in `pairs` pairs of timing runs for each benchmark, as a
 /// comparison does, with fresh copies of the library files if configured. The runs are stored like
-/// those of `measure_alone`. Errors: of storage, cancelled, unavailable.
+/// those of `measure_build`. Errors: of storage, cancelled, unavailable.
 Result<std::vector<NoiseFigure>> measure_noise(Services&, storage::Id build, int pairs,
                                                std::stop_token stop);
 
