@@ -88,6 +88,7 @@ Result<std::string> newest_base_folder(comparison::Services& services) {
 }  // namespace
 
 Status open_bisection(comparison::Services& services, const comparison::Comparison& comparison,
+                      const comparison::SeriesSettings& settings,
                       const storage::IncidentRow& incident) {
   const auto& [compared, plan] = comparison;
   // What does not run has no effect to measure; the search is for what got worse.
@@ -98,8 +99,6 @@ Status open_bisection(comparison::Services& services, const comparison::Comparis
   TW_TRY(const auto candidate, builds.get(compared.candidate));
   if (baseline.trunk_commit.empty() || candidate.trunk_commit.empty()) return {};
 
-  const auto settings =
-      comparison::series_settings(services.config, comparison::rule_of(compared, plan));
   auto spec = spec_between(services.config, baseline.trunk_commit, candidate.trunk_commit);
   spec.base_folder = baseline.folder;
   TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(compared.id));

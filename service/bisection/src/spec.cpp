@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/comparison/plan_json.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 
 namespace torchwatch::bisection {

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "torchwatch/comparison/batch_choice.hpp"
-#include "torchwatch/comparison/plan_json.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::comparison {
-
-using nlohmann::json;
 
 namespace {
 
@@ -122,18 +118,6 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
                                         "`torchwatch workload list` has its names");
   }
   return {};
-}
-
-std::string to_json(const Plan& plan) {
-  return json(plan).dump();
-}
-
-Result<Plan> parse_plan(std::string_view text) {
-  try {
-    return json::parse(text).get<Plan>();
-  } catch (const json::exception& exception) {
-    return fail(ErrorCode::corrupt, std::string("stored plan: ") + exception.what());
-  }
 }
 
 }  // namespace torchwatch::comparison

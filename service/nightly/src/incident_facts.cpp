@@ -5,7 +5,6 @@
 
 #include "login.hpp"
 #include "torchwatch/bisection/spec.hpp"
-#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/reproduce.hpp"
@@ -217,7 +216,8 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
 
 Result<report::IncidentFacts> incident_facts(comparison::Services& services,
                                              const storage::IncidentRow& incident,
-                                             const storage::ComparisonRow& comparison) {
+                                             const comparison::Comparison& compared) {
+  const auto& [comparison, plan] = compared;
   storage::BuildStore builds(services.database);
   report::IncidentFacts facts;
   facts.key = incident.key;
@@ -227,7 +227,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   facts.commits_address = config::commits_address(services.config);
   facts.page = config::page_of_incident(services.config, incident.id);
   facts.cc = services.config.github.cc;
-  if (const auto plan = comparison::parse_plan(comparison.plan_json)) facts.preset = plan->preset;
+  if (!comparison.plan_json.empty()) facts.preset = plan.preset;
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   TW_TRY(const auto baseline, builds.get(comparison.baseline.value_or(0)));
   facts.comparison = candidate.name;

@@ -93,14 +93,14 @@ std::vector<IncidentRow> incidents_of(storage::Id comparison,
 }
 
 Status open_incident(comparison::Services& services, const Comparison& comparison,
-                     IncidentRow incident) {
+                     const comparison::SeriesSettings& settings, IncidentRow incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(const auto known, store.find_open(incident.key));
   if (known) return store.add_recurrence(known->id, comparison.row.id);
   incident.opened_at = services.clock.wall_now();
   incident.title = report::what_changed(incident);
   TW_TRY(const auto opened, store.open(incident));
-  return bisection::open_bisection(services, comparison, opened);
+  return bisection::open_bisection(services, comparison, settings, opened);
 }
 
 Result<ComparisonRow> store_verdicts(comparison::Services& services, const ComparisonRow& row,
@@ -150,14 +150,14 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   ComparisonSummary summary;
   if (before) {
     mark_newly_failing(before->verdicts, judged);
-    TW_TRY(summary, summarise(services, comparison, *before, judged, schedule.settings()));
+    TW_TRY(summary, summarise(services, comparison, *before, judged, schedule.settings().common()));
   }
   ComparisonRow advanced;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(advanced, store_verdicts(services, row, judged, to_json(summary)));
     if (!row.opens_incidents) return {};
     for (auto& incident : incidents_of(row.id, judged)) {
-      TW_TRY_VOID(open_incident(services, comparison, std::move(incident)));
+      TW_TRY_VOID(open_incident(services, comparison, schedule.settings(), std::move(incident)));
     }
     return {};
   }));

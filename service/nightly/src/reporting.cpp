@@ -13,6 +13,7 @@
 namespace torchwatch::nightly {
 namespace {
 
+using comparison::Comparison;
 using storage::ComparisonRow;
 using storage::IncidentRow;
 
@@ -46,10 +47,10 @@ Status queue_follow_up(comparison::Services& services, const IncidentRow& incide
       message(incident, kind, key, report::with_marker(text, key, services.random.token())));
 }
 
-Status queue_issue(comparison::Services& services, const ComparisonRow& comparison,
+Status queue_issue(comparison::Services& services, const Comparison& comparison,
                    const IncidentRow& incident) {
   TW_TRY(auto facts, incident_facts(services, incident, comparison));
-  TW_TRY_VOID(add_history(services, comparison, facts));
+  TW_TRY_VOID(add_history(services, comparison.row, facts));
   const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
   facts.key = key + ":" + services.random.token();  // nobody else can write such a marker
   auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));
@@ -59,39 +60,47 @@ Status queue_issue(comparison::Services& services, const ComparisonRow& comparis
 }
 
 /// Queues a comment on an incident of an earlier comparison that is there again.
-Status queue_recurrence(comparison::Services& services, const ComparisonRow& comparison,
+Status queue_recurrence(comparison::Services& services, const Comparison& comparison,
                         const IncidentRow& incident) {
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
   const std::string key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) +
-                          "-comparison-" + std::to_string(comparison.id);
+                          "-comparison-" + std::to_string(comparison.row.id);
   return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
                          report::recurrence_comment(facts));
 }
 
 /// Queues the comment that closes the issue of an incident that is gone.
-Status queue_recovery(comparison::Services& services, const ComparisonRow& recheck,
+Status queue_recovery(comparison::Services& services, const Comparison& recheck,
                       const IncidentRow& before) {
   TW_TRY(const auto facts, incident_facts(services, before, recheck));
   return queue_follow_up(services, before, storage::OutboxKind::close,
                          key_of_decision("recovery", before), report::recovery_comment(facts));
 }
 
-Status queue_messages(comparison::Services& services, const ComparisonRow& row) {
+Status queue_messages(comparison::Services& services, const Comparison& comparison) {
+  const auto& row = comparison.row;
   storage::IncidentStore store(services.database);
   TW_TRY(const auto incidents, store.of_comparison(row.id));
-  for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, row, incident));
+  for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, comparison, incident));
   TW_TRY(const auto found_again, store.found_again_by(row.id));
-  for (const auto& incident : found_again) TW_TRY_VOID(queue_recurrence(services, row, incident));
+  for (const auto& incident : found_again)
+    TW_TRY_VOID(queue_recurrence(services, comparison, incident));
   if (!row.incident) return {};
   TW_TRY(const auto gone, conclude_recheck(services, row));
-  return gone ? queue_recovery(services, row, *gone) : Status{};
+  return gone ? queue_recovery(services, comparison, *gone) : Status{};
+}
+
+/// The facts of an incident in the comparison that opened it.
+Result<report::IncidentFacts> facts_of(comparison::Services& services,
+                                       const IncidentRow& incident) {
+  TW_TRY(auto row, storage::ComparisonStore(services.database).get(incident.comparison));
+  TW_TRY(const auto comparison, Comparison::of(std::move(row)));
+  return incident_facts(services, incident, comparison);
 }
 
 Result<std::string> acceptance_text(comparison::Services& services, const IncidentRow& incident,
                                     const storage::Decision& decision) {
-  TW_TRY(const auto comparison,
-         storage::ComparisonStore(services.database).get(incident.comparison));
-  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  TW_TRY(const auto facts, facts_of(services, incident));
   return report::acceptance_comment(facts, decision.by, decision.reason);
 }
 
@@ -148,9 +157,7 @@ Status queue_decision(comparison::Services& services, const IncidentRow& before,
 
 Status queue_second_search(comparison::Services& services, const IncidentRow& incident,
                            storage::Id bisection) {
-  TW_TRY(const auto comparison,
-         storage::ComparisonStore(services.database).get(incident.comparison));
-  TW_TRY(const auto facts, incident_facts(services, incident, comparison));
+  TW_TRY(const auto facts, facts_of(services, incident));
   const auto key = "second-search-" + incident.key + "-" + std::to_string(bisection);
   return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
                          report::second_search_comment(facts));
@@ -162,7 +169,7 @@ Result<ComparisonRow> report_comparison(comparison::Services& services,
   storage::ComparisonStore comparisons(services.database);
   ComparisonRow reported;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
-    TW_TRY_VOID(queue_messages(services, row));
+    TW_TRY_VOID(queue_messages(services, comparison));
     if (row.purpose == storage::Purpose::nightly) {
       TW_TRY_VOID(open_follow_ups(services, comparison));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "torchwatch/documents/plan.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
@@ -26,16 +27,6 @@ std::string of_benchmark(const Benchmark& benchmark) {
               argument(to_string(benchmark.configuration));
   if (benchmark.variant != Variant{}) text += " --variant" + argument(to_string(benchmark.variant));
   return text;
-}
-
-/// The preset of a comparison's plan; nothing where it has none yet.
-std::optional<Preset> preset_in(const std::string& plan_json) {
-  const auto plan = embedded(plan_json);
-  if (!plan.is_object() || !plan.contains("preset") || !plan["preset"].is_string()) {
-    return std::nullopt;
-  }
-  const auto preset = parse_preset(plan["preset"].get<std::string>());
-  return preset ? std::optional(*preset) : std::nullopt;
 }
 
 }  // namespace
@@ -67,7 +58,10 @@ std::string reproduce_command(const storage::IncidentRow& incident, const std::s
       std::ranges::min_element(incident.series, [](const auto& left, const auto& right) {
         return is_larger(effect_of(left), effect_of(right));
       });
-  return compare_command(baseline, candidate, worst->series.benchmark, preset_in(plan_json));
+  // A comparison has no plan before it is ready; a damaged one keeps nothing else from a reader.
+  const auto plan = comparison::parse_plan(plan_json);
+  return compare_command(baseline, candidate, worst->series.benchmark,
+                         plan ? std::optional(plan->preset) : std::nullopt);
 }
 
 std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_culprit,

@@ -88,7 +88,7 @@ class StoredDay {
     incident = incidents.open(incident).value();
     if (result) incident.bisection = ended(incident.id, *result);
     auto& services = service_->services();
-    auto facts = nightly::incident_facts(services, incident, comparison_).value();
+    auto facts = nightly::incident_facts(services, incident, {comparison_, {}}).value();
     REQUIRE(nightly::add_history(services, comparison_, facts));
     return facts;
   }

@@ -2,9 +2,11 @@
 #include <catch2/catch.hpp>
 
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/documents/plan.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/strip.hpp"
 #include "torchwatch/report/view.hpp"
 
@@ -125,4 +127,18 @@ TEST_CASE("a damaged bisection keeps no other out of the tally") {
   const auto tally = report::culprit_tally(rows);
   CHECK(tally.named == 1);
   CHECK(tally.disputed == 2);
+}
+
+TEST_CASE("the command that repeats a finding names the preset of a plan that can be read") {
+  storage::IncidentRow incident;
+  incident.series.push_back(storage::incident_series(row_of(Verdict::regressed, 1.1)));
+  const auto command = [&](const std::string& plan_json) {
+    return reproduce_command(incident, "a", "b", plan_json);
+  };
+  const std::string plain = "torchwatch compare a b --workload resnet18 --configuration cpu-train";
+  comparison::Plan plan;
+  plan.preset = Preset::paper;
+  CHECK(command(to_json(plan)) == plain + " --preset paper");
+  CHECK(command("") == plain);
+  CHECK(command("{") == plain);
 }

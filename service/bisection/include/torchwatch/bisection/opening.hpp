@@ -9,10 +9,11 @@
 
 namespace torchwatch::bisection {
 
-/// Opens the bisection for an incident's culprit where there are commits to search; otherwise does
-/// nothing, and the incident is reported without one. Call inside the verdict's transaction.
+/// Opens the bisection for an incident's culprit, by the settings that judged its series, where
+/// there are commits to search; otherwise does nothing, and the incident is reported without one.
+/// Call inside the verdict's transaction.
 Status open_bisection(comparison::Services&, const comparison::Comparison&,
-                      const storage::IncidentRow&);
+                      const comparison::SeriesSettings&, const storage::IncidentRow&);
 
 /// Makes the specification of a bisection that a person asked for, without its series: the limits
 /// of the configuration, and the newest build that recipes may start from. Errors: invalid and

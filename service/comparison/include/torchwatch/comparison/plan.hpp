@@ -1,34 +1,16 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/documents/plan.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::comparison {
-
-/// What a comparison measures. It is stored when the comparison becomes ready, so that a restart
-/// with a changed configuration continues the comparison as it was begun.
-struct Plan {
-  Preset preset = Preset::small;
-  std::vector<Benchmark> benchmarks;
-  std::vector<Pass> passes{Pass::timing, Pass::memory};
-  int threads = 1;
-  int warmup = 5;
-  int iterations = 30;
-  std::int64_t enough_ns = 500'000'000;
-  std::int64_t time_limit_ms = 300'000;
-  std::int64_t memory_limit_bytes = 0;
-  bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
-
-  bool operator==(const Plan&) const = default;
-};
 
 /// Returns the plan of `config` for those workloads and configurations, in all its variants.
 Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
@@ -58,9 +40,5 @@ std::vector<std::string> workloads_of(const Plan&);
 
 /// Errors: invalid, when a name is not that of a workload of the suite.
 Status check_workloads(Services&, const std::vector<std::string>& names);
-
-std::string to_json(const Plan&);
-/// Reads a stored plan. Errors: corrupt.
-Result<Plan> parse_plan(std::string_view json);
 
 }  // namespace torchwatch::comparison

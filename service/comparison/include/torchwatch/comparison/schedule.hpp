@@ -83,8 +83,7 @@ class Schedule {
   /// Returns whether the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
-  /// The settings that are common to all series.
-  const detect::Settings& settings() const { return settings_.common(); }
+  const SeriesSettings& settings() const { return settings_; }
 
   ScheduleStep next() const;
 

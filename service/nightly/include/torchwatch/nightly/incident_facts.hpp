@@ -1,5 +1,6 @@
 #pragma once
 
+#include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
@@ -7,10 +8,10 @@
 
 namespace torchwatch::nightly {
 
-/// Gathers everything known of an incident for its texts, with the builds and verdicts of
-/// `comparison`. Errors: not_found and corrupt (stored rows).
+/// Gathers everything known of an incident for its texts, with the builds and verdicts of the
+/// comparison. Errors: not_found and corrupt (stored rows).
 Result<report::IncidentFacts> incident_facts(comparison::Services&, const storage::IncidentRow&,
-                                             const storage::ComparisonRow& comparison);
+                                             const comparison::Comparison&);
 
 /// Adds what only the issue shows: earlier nightlies and the samples of the series that changed
 /// most, how commits named before held. Samples that are damaged keep no issue back: the log says

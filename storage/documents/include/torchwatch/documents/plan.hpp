@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/documents/vocabulary_json.hpp"
+#include "torchwatch/records/vocabulary.hpp"
+
+namespace torchwatch::comparison {
+
+/// What a comparison measures. It is stored (ComparisonRow::plan_json) when the comparison becomes
+/// ready, so that a restart with a changed configuration continues the comparison as it was begun.
+struct Plan {
+  Preset preset = Preset::small;
+  std::vector<Benchmark> benchmarks;
+  std::vector<Pass> passes{Pass::timing, Pass::memory};
+  int threads = 1;
+  int warmup = 5;
+  int iterations = 30;
+  std::int64_t enough_ns = 500'000'000;
+  std::int64_t time_limit_ms = 300'000;
+  std::int64_t memory_limit_bytes = 0;
+  bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
+
+  bool operator==(const Plan&) const = default;
+};
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, preset, benchmarks, passes, threads, warmup, iterations,
+                                   enough_ns, time_limit_ms, memory_limit_bytes, interleave)
+
+std::string to_json(const Plan&);
+/// Reads a stored plan. Errors: corrupt.
+Result<Plan> parse_plan(std::string_view json);
+
+}  // namespace torchwatch::comparison
