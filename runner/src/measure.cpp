@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torchwatch/activity/trace.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/interleave.hpp"
@@ -50,9 +51,9 @@ void run_timing(const models::Definition& definition, const Request& request, In
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
   auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));
-  result.values[Metric::time] = protocol::median(timings.samples_ns);
+  result.values[Metric::time] = median(timings.samples_ns);
   if (!timings.device_samples_ns.empty()) {
-    result.values[Metric::device_time] = protocol::median(timings.device_samples_ns);
+    result.values[Metric::device_time] = median(timings.device_samples_ns);
   }
   result.samples_ns = std::move(timings.samples_ns);
   result.device_samples_ns = std::move(timings.device_samples_ns);

@@ -16,6 +16,7 @@
 
 #include "torchwatch/activity/profile.hpp"
 #include "torchwatch/models/torch.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
 namespace {
@@ -146,10 +147,9 @@ const std::map<std::string, MakeScene>& scenes() {
   return all;
 }
 
-std::int64_t median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+std::int64_t millionths(const std::vector<double>& shares) {
   constexpr double kMillion = 1e6;
-  return std::llround(values[values.size() / 2] * kMillion);
+  return std::llround(median(shares) * kMillion);
 }
 
 /// Expected shares of each iteration, by the device's events and the host's clock.
@@ -162,8 +162,8 @@ class Truth {
     active_.push_back(static_cast<double>(expected.active_ns) / wall);
     copy_.push_back(static_cast<double>(expected.copy_ns) / wall);
   }
-  std::int64_t active() const { return median(active_); }
-  std::int64_t copy() const { return median(copy_); }
+  std::int64_t active() const { return millionths(active_); }
+  std::int64_t copy() const { return millionths(copy_); }
 
  private:
   std::int64_t begin_ns_ = 0;

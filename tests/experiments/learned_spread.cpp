@@ -4,6 +4,7 @@
 
 #include "recorded_noise.hpp"
 #include "torchwatch/detect/estimate.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::experiments {
 namespace {
@@ -26,7 +27,7 @@ double learned_pair_sd(const std::vector<std::vector<double>>& comparisons, doub
   std::vector<double> variances;
   for (const auto& log_ratios : comparisons) variances.push_back(variance_of(log_ratios));
   const auto count = static_cast<double>(comparisons.size());
-  const double sum = kComparisonsOfCommon * common * common + count * test::median(variances);
+  const double sum = kComparisonsOfCommon * common * common + count * median(variances);
   return std::sqrt(sum / (kComparisonsOfCommon + count));
 }
 

@@ -8,6 +8,7 @@
 
 #include "fake_workload.hpp"
 #include "torchwatch/protocol/result.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
 
@@ -30,7 +31,7 @@ void serve(experiments::Step (*build)()) {
   std::cout << runner::libtorch_facts()["build.torch_version"] << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     const auto timings = runner::time_iterations(workload, models::Device::cpu, {});
-    std::cout << protocol::median(timings.samples_ns) << std::endl;
+    std::cout << median(timings.samples_ns) << std::endl;
   }
 }
 

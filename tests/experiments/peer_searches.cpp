@@ -9,11 +9,10 @@
 #include <optional>
 
 #include "recorded_noise.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::experiments {
 namespace {
-
-using test::median;
 
 /// The place nearest to the middle of two that builds; none if nothing between them does.
 std::optional<Place> build_between(DayRuns& runs, Place good, Place bad) {

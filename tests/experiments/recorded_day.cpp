@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "recorded_noise.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::experiments {
 namespace {
@@ -40,7 +41,7 @@ std::vector<std::size_t> smallest_set(const Day& day, std::size_t culprit) {
 }
 
 std::vector<double> log_times_of(const std::vector<double>& process_medians_ns) {
-  const double centre = test::median(process_medians_ns);
+  const double centre = median(process_medians_ns);
   std::vector<double> log_times;
   for (const double ns : process_medians_ns) log_times.push_back(std::log(ns / centre));
   return log_times;

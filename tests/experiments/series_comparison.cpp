@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "torchwatch/records/statistics.hpp"
+
 namespace torchwatch::experiments {
 namespace {
 
@@ -11,7 +13,7 @@ std::vector<double> medians_of_first_ten(const test::RecordedComparison& compari
   std::vector<double> medians;
   for (const auto& samples : comparison) {
     const auto count = std::min(kIterations, std::ssize(samples));
-    medians.push_back(test::median({samples.begin(), samples.begin() + count}));
+    medians.push_back(median(std::vector(samples.begin(), samples.begin() + count)));
   }
   return medians;
 }
@@ -28,7 +30,7 @@ Series::Series(const test::RecordedSeries& recorded, std::size_t place_in_record
     const auto medians = test::process_medians(comparison);
     runs.insert(runs.end(), medians.begin(), medians.end());
     comparison_of_run.insert(comparison_of_run.end(), medians.size(), comparisons.size());
-    comparison_values.push_back(test::median(medians));
+    comparison_values.push_back(median(medians));
     comparisons.push_back(medians);
     medians_of_ten.push_back(medians_of_first_ten(comparison));
   }

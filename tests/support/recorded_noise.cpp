@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "torchwatch/records/statistics.hpp"
+
 namespace torchwatch::test {
 namespace {
 
@@ -193,11 +195,6 @@ Result<Recording> one_after_the_other(const Recording& earlier, const Recording&
                                  later[i].comparisons.end());
   }
   return joined;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 std::vector<double> process_medians(const RecordedComparison& comparison) {

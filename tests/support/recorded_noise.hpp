@@ -32,9 +32,6 @@ Result<Recording> read_recording(const std::filesystem::path& file);
 /// The comparisons of `earlier` before those of `later`; error when their workloads differ.
 Result<Recording> one_after_the_other(const Recording& earlier, const Recording& later);
 
-/// Middle of a list that is not empty.
-double median(std::vector<double> values);
-
 /// The medians of a comparison's processes.
 std::vector<double> process_medians(const RecordedComparison& comparison);
 

@@ -12,6 +12,7 @@
 
 #include "scripted_behaviour.hpp"
 #include "torchwatch/protocol/result.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace {
 
@@ -70,7 +71,7 @@ void measure_time(const protocol::Request& request, const test::Behaviour& behav
     const double of_sample = 1 + behaviour.noise * spread(seed + " " + std::to_string(i));
     result.samples_ns.push_back(std::llround(typical * of_run * of_sample));
   }
-  result.values[Metric::time] = protocol::median(result.samples_ns);
+  result.values[Metric::time] = median(result.samples_ns);
 }
 
 void measure_memory(const protocol::Request& request, const test::Behaviour& behaviour,

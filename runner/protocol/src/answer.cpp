@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cassert>
-
 #include "torchwatch/protocol/result.hpp"
 
 namespace torchwatch::protocol {
@@ -63,15 +60,6 @@ Status check_answers(const Request& request, const RunResult& result) {
       return {};
   }
   return {};
-}
-
-std::int64_t median(std::vector<std::int64_t> samples) {
-  assert(!samples.empty());
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 == 1) return *middle;
-  const auto below = *std::max_element(samples.begin(), middle);
-  return below + (*middle - below) / 2;
 }
 
 }  // namespace torchwatch::protocol

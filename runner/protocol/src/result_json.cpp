@@ -1,5 +1,6 @@
 #include "json_object.hpp"
 #include "torchwatch/protocol/result.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::protocol {
 namespace {

@@ -5,6 +5,7 @@
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "trimmed_mean.hpp"
 #include "usable_pairs.hpp"
 #include "wording.hpp"
@@ -99,7 +100,7 @@ ConfirmDecision last_word(const InterimLook& look, const Estimate& estimate, dou
 
 ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
   const auto averages = walsh_averages(look.log_ratios);
-  const double centre = middle_of_sorted(averages);
+  const double centre = median(averages);
   const auto strict = rank_interval(averages, look.pairs(), kHalfThresholdTail * look.error_share);
   const auto plausible = rank_interval(averages, look.pairs(), kOverlookTail);
   const Estimate estimate = estimate_at(look, settings);

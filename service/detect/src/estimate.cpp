@@ -5,19 +5,10 @@
 #include <limits>
 
 #include "signed_rank.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::detect {
 namespace {
-
-/// Returns 1.4826 MAD, which agrees with the standard deviation of a normal sample.
-double robust_sd(std::span<const double> values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double middle = middle_of_sorted(sorted);
-  for (double& value : sorted) value = std::abs(value - middle);
-  std::sort(sorted.begin(), sorted.end());
-  return 1.4826 * middle_of_sorted(sorted);
-}
 
 void add_pair(double baseline, double candidate, std::vector<double>& log_ratios) {
   const double log_ratio = std::log(candidate) - std::log(baseline);
@@ -34,10 +25,10 @@ Estimate estimate(std::span<const double> log_ratios, double confidence) {
   if (log_ratios.empty()) return result;
   const auto averages = walsh_averages(log_ratios);
   const auto interval = rank_interval(averages, result.pairs, (1 - confidence) / 2);
-  result.ratio = std::exp(middle_of_sorted(averages));
+  result.ratio = std::exp(median(averages));
   result.low = std::exp(interval.low);
   result.high = std::exp(interval.high);
-  result.pair_sd = robust_sd(log_ratios);
+  result.pair_sd = robust_sd({log_ratios.begin(), log_ratios.end()});
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "trimmed_mean.hpp"
 #include "usable_pairs.hpp"
 #include "wording.hpp"
@@ -36,7 +37,7 @@ Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
   for (const double value : log_ratios) squares += (value - mean) * (value - mean);
   const double degrees = kPriorPairs + n - 1;
   const double sd = std::max(std::sqrt(squares / degrees), settings.noise_floor);
-  return {middle_of_sorted(walsh_averages(log_ratios)), sd / std::sqrt(n), degrees};
+  return {median(walsh_averages(log_ratios)), sd / std::sqrt(n), degrees};
 }
 
 /// Sets the interval of t, with the spread of `centre`, where there are too few pairs for the

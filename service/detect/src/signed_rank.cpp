@@ -74,9 +74,4 @@ RankInterval rank_interval(const std::vector<double>& ascending_walsh_averages, 
           ascending_walsh_averages[ascending_walsh_averages.size() - 1 - from_end]};
 }
 
-double middle_of_sorted(std::span<const double> ascending) {
-  const auto size = ascending.size();
-  return (ascending[(size - 1) / 2] + ascending[size / 2]) / 2;
-}
-
 }  // namespace torchwatch::detect

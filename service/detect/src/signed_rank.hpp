@@ -23,7 +23,4 @@ struct RankInterval {
 RankInterval rank_interval(const std::vector<double>& ascending_walsh_averages, int pairs,
                            double tail);
 
-/// Returns the median of an ascending, non-empty list.
-double middle_of_sorted(std::span<const double> ascending);
-
 }  // namespace torchwatch::detect

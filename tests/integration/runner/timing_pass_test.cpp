@@ -5,6 +5,7 @@
 
 #include "fake_workload.hpp"
 #include "torchwatch/protocol/result.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;
@@ -75,7 +76,7 @@ TEST_CASE("the cost of the first iterations is not part of the value") {
   FakeWorkload workload(
       [&] { spin_for(std::chrono::milliseconds(++steps > request.warmup ? 1 : 50)); });
   const auto timings = time_iterations(workload, models::Device::cpu, request);
-  REQUIRE(protocol::median(timings.samples_ns) < 50'000'000);
+  REQUIRE(median(timings.samples_ns) < 50'000'000);
 }
 
 TEST_CASE("what a workload throws leaves the timing pass") {

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "torchwatch/records/statistics.hpp"
+
 using namespace torchwatch;
 using namespace torchwatch::protocol;
 using nlohmann::json;
@@ -170,19 +172,4 @@ TEST_CASE("an ok result of the flops or the peak pass must have its figure") {
     CHECK(check_answers(request, counted_result()).has_value());
     CHECK_FALSE(check_answers(request, timing_result()).has_value());
   }
-}
-
-TEST_CASE("the median lies in the middle of any samples") {
-  REQUIRE(median({3}) == 3);
-  REQUIRE(median({4, 1}) == 2);
-  REQUIRE(median({9, 1, 5}) == 5);
-  REQUIRE(rc::check([](std::vector<std::int32_t> drawn) {
-    RC_PRE(!drawn.empty());
-    std::vector<std::int64_t> samples(drawn.begin(), drawn.end());
-    const auto middle = median(samples);
-    std::sort(samples.begin(), samples.end());
-    const auto half = samples.size() / 2;
-    RC_ASSERT(middle <= samples[half]);
-    RC_ASSERT(middle >= samples[samples.size() % 2 == 1 ? half : half - 1]);
-  }));
 }

@@ -34,7 +34,4 @@ Result<RunResult> parse_result(std::string_view json_text, std::string_view expe
 /// and so on. Errors: conflict (another attempt), invalid, naming what is missing.
 Status check_answers(const Request& request, const RunResult& result);
 
-/// The median of samples (mean of the middle two, rounded down); `samples` must not be empty.
-std::int64_t median(std::vector<std::int64_t> samples);
-
 }  // namespace torchwatch::protocol
