@@ -67,9 +67,8 @@ class CommitHistory {
   /// How many commits `position` has read so far.
   std::int64_t commits_read() const;
 
-  /// Writes the commit's tree into `folder`, which must not exist or be empty. On an error there is
-  /// nothing new at `folder`. Leftovers of a killed call ("<folder>.partial") are replaced.
-  /// Submodules stay empty folders.
+  /// Writes the commit's tree into `folder`, which must not exist or be empty; a killed or failed
+  /// call leaves part of it there. Submodules stay empty folders.
   Status checkout(std::string_view sha, const std::filesystem::path& folder) const;
 
   /// The sha of a commit (on no branch) with `commit` undone on top of `on_top_of`. The same
