@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -19,16 +20,6 @@ struct Library {
   fs::path path;
   std::string build_id;
 };
-
-std::string hex(const unsigned char* bytes, std::size_t count) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += kDigits[bytes[i] >> 4U];
-    text += kDigits[bytes[i] & 15U];
-  }
-  return text;
-}
 
 /// Searches one note segment, as mapped by the loader, for GNU's build id.
 std::string build_id_in(const unsigned char* note, std::size_t size) {
@@ -41,7 +32,9 @@ std::string build_id_in(const unsigned char* note, std::size_t size) {
     const auto* content = name + padded(header.n_namesz);
     if (std::cmp_greater(header.n_descsz, end - content)) break;
     const bool is_gnu = header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0;
-    if (is_gnu && header.n_type == NT_GNU_BUILD_ID) return hex(content, header.n_descsz);
+    if (is_gnu && header.n_type == NT_GNU_BUILD_ID) {
+      return hex_of({reinterpret_cast<const char*>(content), header.n_descsz});
+    }
     note = content + padded(header.n_descsz);
   }
   return {};

@@ -1,7 +1,5 @@
-#include <array>
-#include <cstdio>
-
 #include "torchwatch/models/torch.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 
 namespace torchwatch::runner {
@@ -14,9 +12,7 @@ std::string digest(const std::string& text) {
     hash ^= static_cast<unsigned char>(each);
     hash *= 0x100000001b3U;
   }
-  std::array<char, 17> spelled{};
-  std::snprintf(spelled.data(), spelled.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return spelled.data();
+  return hex_of(hash);
 }
 
 /// The version of the libraries in use. It differs from that of the headers if the kit was compiled

@@ -1,5 +1,7 @@
 #include "repository.hpp"
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::bisect {
 
 Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision) const {
@@ -76,7 +78,7 @@ std::string sha_of(const CommitHandle& commit) {
 
 std::string describe(const CommitHandle& commit) {
   const char* summary = git_commit_summary(commit.get());
-  return sha_of(commit).substr(0, 12) + " (" + (summary != nullptr ? summary : "") + ")";
+  return short_sha(sha_of(commit)) + " (" + (summary != nullptr ? summary : "") + ")";
 }
 
 }  // namespace torchwatch::bisect

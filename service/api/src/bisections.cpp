@@ -2,6 +2,7 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -64,9 +65,7 @@ Result<std::string> commit_of(const http::Page& page) {
   const auto& text = given->second;
   constexpr std::size_t kDigitsMin = 4;
   constexpr std::size_t kDigitsMax = 40;
-  const bool is_commit = text.size() >= kDigitsMin && text.size() <= kDigitsMax &&
-                         text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (is_commit) return text;
+  if (is_hex(text, kDigitsMin, kDigitsMax)) return text;
   return fail(ErrorCode::invalid, "invalid commit \"" + text.substr(0, 100) +
                                       "\": must be its first 4 to 40 digits, such as 33de6cd2393f");
 }

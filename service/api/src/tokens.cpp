@@ -1,5 +1,6 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
@@ -19,11 +20,6 @@ json token_json(const storage::TokenRow& row) {
           {"revoked_at", row.revoked_at ? report::time_of(*row.revoked_at) : json(nullptr)}};
 }
 
-bool is_sha256(const std::string& text) {
-  return text.size() == kSha256Digits &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 }  // namespace
 
 Result<Reply> list_tokens(const Request& request, const Backend& backend) {
@@ -40,7 +36,7 @@ Result<Reply> add_token(const Request& request, const Backend& backend) {
   TW_TRY(const auto name, name_member(body, "name"));
   TW_TRY(const auto words, name_member(body, "scopes"));
   TW_TRY(const auto sha256, name_member(body, "sha256"));
-  if (name.empty() || !is_sha256(sha256)) {
+  if (name.empty() || !is_hex(sha256, kSha256Digits, kSha256Digits)) {
     return fail(ErrorCode::invalid,
                 "missing name, or no sha256: the token's SHA-256 in 64 lower-case hex digits");
   }

@@ -11,6 +11,7 @@
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -19,9 +20,7 @@ namespace fs = std::filesystem;
 
 /// A commit's name becomes part of paths.
 Status check_commit(const std::string& commit) {
-  const bool is_sha = commit.size() >= 40 && commit.size() <= 64 &&
-                      commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (is_sha) return {};
+  if (is_commit(commit)) return {};
   return fail(ErrorCode::invalid,
               "\"" + commit + "\" is not the full name of a commit (40 hex digits)");
 }

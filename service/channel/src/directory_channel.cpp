@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "torchwatch/channel/channel.hpp"
+#include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::channel {
 namespace {
@@ -45,12 +46,6 @@ bool is_before(const std::string& a, const std::string& b) {
   }
   const bool is_prefix = i == a.size() && j < b.size();
   return is_prefix || (i == a.size() && j == b.size() && a < b);
-}
-
-/// Looks like the id of a git commit, by SHA-1 or SHA-256.
-bool is_commit(const std::string& text) {
-  return (text.size() == 40 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 bool is_utf8(const std::string& text) {

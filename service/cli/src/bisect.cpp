@@ -6,6 +6,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
@@ -33,7 +34,7 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
     invocation.out << object.dump(2) << '\n';
   } else {
     const terminal::AskedCommits asked{
-        .good = report::short_sha(row.good), .bad = report::short_sha(row.bad), .suspect = suspect};
+        .good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = suspect};
     terminal::print(invocation.out, result, history, asked, invocation.screen);
   }
   return commands::exit_status_of(result);

@@ -9,6 +9,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
@@ -43,7 +44,7 @@ Result<std::string> result_text(storage::Database& database, const BisectionRow&
   std::string text;
   for (const auto& culprit : result.culprits) {
     for (const auto& commit : culprit.commits) {
-      text += (text.empty() ? "" : ", ") + commit.substr(0, 12);
+      text += (text.empty() ? "" : ", ") + short_sha(commit);
     }
   }
   return text;
@@ -70,8 +71,8 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
     TW_TRY(const auto result, result_text(*database, row));
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      row.incident ? std::to_string(*row.incident) : "",
-                     std::string(to_string(row.state)), row.good.substr(0, 12),
-                     row.bad.substr(0, 12), searched_text(spec), result});
+                     std::string(to_string(row.state)), short_sha(row.good), short_sha(row.bad),
+                     searched_text(spec), result});
     items.json.push_back(report::json_of(row));
   }
   print(invocation, items, options.state.empty() ? "No bisection yet." : "No such bisection.");
@@ -97,8 +98,8 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   }
   TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
   invocation.out << "bisection " << id << ", " << to_string(row.state) << ", of "
-                 << searched_text(spec) << " between " << row.good.substr(0, 12) << " and "
-                 << row.bad.substr(0, 12) << "\n\n";
+                 << searched_text(spec) << " between " << short_sha(row.good) << " and "
+                 << short_sha(row.bad) << "\n\n";
   if (spec.dispute) {
     invocation.out << "bisection " << spec.dispute->bisection << " again: " << spec.dispute->by
                    << " disputes what it named: " << spec.dispute->reason << "\n\n";
@@ -108,7 +109,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     TW_TRY(const auto config, invocation.load_config());
     const auto history = history_of(config);
     terminal::print(invocation.out, result, history ? &*history : nullptr,
-                    {.good = row.good.substr(0, 12), .bad = row.bad.substr(0, 12), .suspect = {}},
+                    {.good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = {}},
                     invocation.screen);
     invocation.out << '\n';
   }

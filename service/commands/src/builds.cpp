@@ -7,6 +7,7 @@
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -61,10 +62,9 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "folder, or what is wrong", .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
-    items.table.add({std::string(to_string(row.origin)),
-                     is_commit ? row.name.substr(0, 12) : row.name, row.version,
-                     row.trunk_commit.substr(0, 12), std::string(state_word(row)), files_text(row),
-                     remark_on(row)});
+    items.table.add({std::string(to_string(row.origin)), is_commit ? short_sha(row.name) : row.name,
+                     row.version, short_sha(row.trunk_commit), std::string(state_word(row)),
+                     files_text(row), remark_on(row)});
     items.json.push_back({{"id", row.id},
                           {"origin", std::string(to_string(row.origin))},
                           {"name", row.name},

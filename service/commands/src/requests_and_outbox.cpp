@@ -8,6 +8,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -37,10 +38,7 @@ std::string kind_text(const storage::RequestRow& row) {
 
 /// A commit as people write it: its first digits; a name as it is.
 std::string short_name(const std::string& text) {
-  constexpr std::size_t kDigits = 12;
-  const bool is_sha =
-      text.size() > kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return is_sha ? text.substr(0, kDigits) : text;
+  return is_commit(text) ? short_sha(text) : text;
 }
 
 /// What a request is about: two builds, commits, or whatever is due.

@@ -10,6 +10,7 @@
 #include "torchwatch/detect/minimum_detectable_effect.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -67,7 +68,7 @@ json minimum_detectable_effect(const config::Config& config, const Series& serie
 
 /// The build's name as a table has it.
 std::string name_of(const storage::BuildRow& row) {
-  return row.origin == storage::BuildOrigin::commit ? row.name.substr(0, 12) : row.name;
+  return row.origin == storage::BuildOrigin::commit ? short_sha(row.name) : row.name;
 }
 
 Outcome run_list(const Invocation& invocation, const Options& options) {

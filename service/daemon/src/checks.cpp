@@ -18,6 +18,7 @@
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -172,7 +173,7 @@ CheckResult check_source(const config::Config& config) {
                "git -C " + folder.string() + " fetch --unshallow");
   }
   const auto tip = history->resolve(config.source.branch);
-  if (tip) return good("[source] repository", config.source.branch + " is " + tip->substr(0, 12));
+  if (tip) return good("[source] repository", config.source.branch + " is " + short_sha(*tip));
   return bad(Severity::error, "[source] branch", tip.error().message,
              "set [source] branch to a branch of " + config.source.repository);
 }

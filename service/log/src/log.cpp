@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::log {
 namespace {
 
@@ -52,7 +54,6 @@ std::string_view word_of(spdlog::level::level_enum level) {
 /// Escapes control characters: a record is one line, and kFieldStart is the log's own. Of those
 /// that UTF-8 writes in two bytes, the second is escaped.
 std::string one_line(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string line;
   unsigned char before = 0;
   for (const char c : text) {
@@ -61,7 +62,7 @@ std::string one_line(std::string_view text) {
     if (c == '\n') {
       line += "\\n";
     } else if (byte < 0x20 || byte == 0x7f || ends_control) {
-      line += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
+      line += "\\x" + hex_of({&c, 1});
     } else {
       line += c;
     }

@@ -1,9 +1,7 @@
 #include "judging.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -11,6 +9,7 @@
 #include "torchwatch/detect/grouping.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -51,10 +50,7 @@ std::string key_of(IncidentKind kind, const std::vector<storage::IncidentSeriesR
   std::ranges::sort(names);
   std::string all;
   for (const auto& name : names) all += name + "\n";
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(comparison::stable_hash(all)));
-  return std::string(to_string(kind)) + "-" + digits.data();
+  return std::string(to_string(kind)) + "-" + hex_of(comparison::stable_hash(all));
 }
 
 std::vector<IncidentRow> incidents_of(storage::Id comparison,

@@ -1,5 +1,6 @@
 #include "items.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -40,7 +41,7 @@ std::string verdict_sections(const report::SortedVerdicts& sorted, const View& v
 }
 
 Cell commit_cell(const std::string& sha, const View& view) {
-  return {report::short_sha(sha), view.to_commit(sha)};
+  return {short_sha(sha), view.to_commit(sha)};
 }
 
 Result<std::string> builds_table(const storage::ComparisonRow& row, const View& view) {

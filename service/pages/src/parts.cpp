@@ -4,6 +4,7 @@
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/culprits.hpp"
@@ -96,7 +97,7 @@ http::Reply reply_with(const View& view, std::string_view title, const std::stri
 std::string name_of(const storage::BuildRow& build, const View& view) {
   const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
   if (is_private) return "a folder";
-  return build.origin == storage::BuildOrigin::commit ? report::short_sha(build.name) : build.name;
+  return build.origin == storage::BuildOrigin::commit ? short_sha(build.name) : build.name;
 }
 
 Result<std::string> name_of_build(storage::Id id, const View& view) {
@@ -161,7 +162,7 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
   }
   const auto& commit = cause->commits.front();
   const auto subject = commit.subject.empty() ? "" : commit.subject + " ";
-  return {report::short_sha(commit.sha), view.to_commit(commit.sha), subject + behind};
+  return {short_sha(commit.sha), view.to_commit(commit.sha), subject + behind};
 }
 
 Result<std::string> incident_table(const std::vector<storage::IncidentRow>& incidents,

@@ -6,20 +6,19 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::platform {
 
 std::string Random::token(std::size_t bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(2 * bytes);
+  std::string drawn;
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < bytes; ++i) {
     if (i % sizeof(word) == 0) word = next();
-    hex += kDigits[(word >> 4U) & 0xFU];
-    hex += kDigits[word & 0xFU];
+    drawn += static_cast<char>(word & 0xFFU);
     word >>= 8U;
   }
-  return hex;
+  return hex_of(drawn);
 }
 
 std::uint64_t SystemRandom::next() {

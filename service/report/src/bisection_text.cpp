@@ -1,11 +1,10 @@
 #include "torchwatch/report/bisection_text.hpp"
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::report {
 namespace {
-
-constexpr std::size_t kShortSha = 12;
 
 std::string revert_figure(const VerificationFacts& facts) {
   return facts.revert_change.empty() ? "" : " (with the commit: " + facts.revert_change + ")";
@@ -52,10 +51,6 @@ std::string builds_text(int builds, int made_elsewhere) {
 
 std::string nothing_worse_text() {
   return "no series of the suite got worse between the ends";
-}
-
-std::string short_sha(const std::string& sha) {
-  return sha.substr(0, kShortSha);
 }
 
 }  // namespace torchwatch::report

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
@@ -64,7 +65,7 @@ std::string culprit_in_title(const BisectionFacts& bisection) {
                                        [](const auto& culprit) { return culprit.commits.size(); });
   if (named == bisection.culprits.end()) return "";
   const auto others = bisection.culprits.size() - 1;
-  auto text = named->commits.front().sha.substr(0, 12);
+  auto text = short_sha(named->commits.front().sha);
   if (others > 0) text += " and " + std::to_string(others) + " other" + (others > 1 ? "s" : "");
   return text + ": ";
 }

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::report {
 namespace {
 
@@ -52,14 +54,6 @@ void break_comment_starts(std::string& text) {
   for (auto at = text.find("<!--"); at != std::string::npos; at = text.find("<!--", at)) {
     text.replace(at, 4, "<! --");
   }
-}
-
-constexpr std::size_t kShaShown = 12;
-constexpr std::size_t kShaSize = 40;
-
-bool is_sha(std::string_view text) {
-  return text.size() == kShaSize &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 bool is_address(std::string_view text) {
@@ -148,18 +142,18 @@ std::string code_cell(std::string_view text, std::size_t characters_max) {
 }
 
 std::string commit_address(const std::string& address, const std::string& sha) {
-  return is_address(address) && is_sha(sha) ? address + "/commit/" + sha : "";
+  return is_address(address) && is_commit(sha) ? address + "/commit/" + sha : "";
 }
 
 std::string commit_link(const std::string& address, const std::string& sha) {
-  const auto text = code(sha.substr(0, kShaShown), kShaShown);
+  const auto text = code(short_sha(sha));
   const auto linked = commit_address(address, sha);
   return linked.empty() ? text : "[" + text + "](" + linked + ")";
 }
 
 std::string range_link(const std::string& address, const std::string& from, const std::string& to) {
-  const auto text = code(from.substr(0, kShaShown) + ".." + to.substr(0, kShaShown));
-  if (!is_address(address) || !is_sha(from) || !is_sha(to)) return text;
+  const auto text = code(short_sha(from) + ".." + short_sha(to));
+  if (!is_address(address) || !is_commit(from) || !is_commit(to)) return text;
   return "[" + text + "](" + address + "/compare/" + from + "..." + to + ")";
 }
 

@@ -8,6 +8,7 @@
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -120,16 +121,14 @@ Result<std::optional<std::string>> commit_meant(const Ground& ground, const Comm
 
 Status check_range(const CommitHistory& history, const std::string& branch, const std::string& good,
                    const std::string& bad) {
-  constexpr std::size_t kDigits = 12;
   if (good == bad) {
-    return invalid("nothing to search: good and bad are the same commit, " +
-                   good.substr(0, kDigits));
+    return invalid("nothing to search: good and bad are the same commit, " + short_sha(good));
   }
   const auto first = history.position(good, branch);
   const auto last = history.position(bad, branch);
   if (!first || !last || *first < *last) return {};
-  return invalid("the good commit " + good.substr(0, kDigits) + " is newer than the bad one " +
-                 bad.substr(0, kDigits) + ": swap the two");
+  return invalid("the good commit " + short_sha(good) + " is newer than the bad one " +
+                 short_sha(bad) + ": swap the two");
 }
 
 Status check_commits(const Ground& ground, const bisection::BisectionRequest& request,

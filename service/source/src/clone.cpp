@@ -6,6 +6,7 @@
 #include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/folder.hpp"
+#include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::source {
 namespace {
@@ -127,8 +128,7 @@ Status Clone::run(std::vector<std::string> arguments, std::stop_token stop) {
 bool is_commit_name(std::string_view text) {
   constexpr std::size_t kDigitsMin = 7;
   constexpr std::size_t kDigitsMax = 40;
-  return text.size() >= kDigitsMin && text.size() <= kDigitsMax &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return is_hex(text, kDigitsMin, kDigitsMax);
 }
 
 }  // namespace torchwatch::source

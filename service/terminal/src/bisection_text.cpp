@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -14,7 +15,6 @@ namespace torchwatch::terminal {
 namespace {
 
 using bisection::TraceStep;
-using report::short_sha;
 
 std::string commit_text(const std::string& sha, const bisect::CommitHistory* history) {
   auto text = short_sha(sha);

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -190,7 +191,7 @@ std::string build_text(const storage::BuildRow& build) {
   if (!build.version.empty() && build.version != build.name) {
     details.push_back("version " + build.version);
   }
-  if (!build.trunk_commit.empty()) details.push_back("commit " + build.trunk_commit.substr(0, 12));
+  if (!build.trunk_commit.empty()) details.push_back("commit " + short_sha(build.trunk_commit));
   if (details.empty()) return "";
   return fmt::format("{}: {}", build.name, fmt::join(details, ", "));
 }

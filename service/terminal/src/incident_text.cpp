@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
@@ -63,7 +64,7 @@ void print_effects(std::ostream& out, const IncidentFacts& facts, const Screen& 
 void print_dispute(std::ostream& out, const Disputed& disputed, bool has_ended,
                    const Screen& screen) {
   const auto& [commit, decision] = disputed;
-  out << wrapped(fmt::format("Commit {}, which was named first, was {}.", commit.substr(0, 12),
+  out << wrapped(fmt::format("Commit {}, which was named first, was {}.", short_sha(commit),
                              report::decision_text({storage::DecisionKind::disputed, decision})),
                  screen.columns, 2);
   out << (has_ended ? "What the second search found:\n" : "The second search has not ended.\n");

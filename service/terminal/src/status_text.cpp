@@ -9,6 +9,7 @@
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
@@ -192,8 +193,8 @@ void print_searches(std::ostream& out, const StatusFacts& facts, const Screen& s
   out << '\n' << heading << " (" << facts.searches.size() << ")\n";
   for (const auto& row : facts.searches) {
     const auto what = row.incident ? fmt::format("incident {}", *row.incident) : "on request";
-    out << wrapped(fmt::format("  {} {}, {}..{}, begun {}", row.id, what, row.good.substr(0, 12),
-                               row.bad.substr(0, 12), age_text(row.created_at, facts.now)),
+    out << wrapped(fmt::format("  {} {}, {}..{}, begun {}", row.id, what, short_sha(row.good),
+                               short_sha(row.bad), age_text(row.created_at, facts.now)),
                    screen.columns, 4);
   }
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cassert>
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::digest {
 
 void Sha256::Free::operator()(evp_md_ctx_st* context) const {
@@ -35,14 +37,7 @@ std::string Sha256::digest() {
 }
 
 std::string Sha256::hex() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : digest()) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
+  return hex_of(digest());
 }
 
 std::string sha256_hex(std::string_view bytes) {

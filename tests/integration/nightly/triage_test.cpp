@@ -10,6 +10,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/decisions.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -69,7 +70,7 @@ TEST_CASE("a disputed search is carried out again, and its result told once") {
     REQUIRE(messages.size() == before + 2);
     CHECK_THAT(messages[before].body, Contains("only a test"));
     CHECK_THAT(messages[before + 1].body,
-               Contains("The second search has ended") && Contains(first->substr(0, 12)));
+               Contains("The second search has ended") && Contains(short_sha(*first)));
   }
   CHECK(day.database().check_invariants().value().empty());
 }

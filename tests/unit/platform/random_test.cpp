@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fake_random.hpp"
+#include "torchwatch/records/hex.hpp"
 
 using namespace torchwatch;
 
@@ -11,8 +12,7 @@ TEST_CASE("a token is two lower-case hex digits for each byte") {
   platform::SystemRandom random;
   for (const std::size_t bytes : {0U, 1U, 7U, 8U, 16U, 33U}) {
     const std::string token = random.token(bytes);
-    CHECK(token.size() == 2 * bytes);
-    CHECK(token.find_first_not_of("0123456789abcdef") == std::string::npos);
+    CHECK(is_hex(token, 2 * bytes, 2 * bytes));
   }
 }
 

@@ -2,7 +2,11 @@
 
 #include <string>
 
+#include "torchwatch/records/hex.hpp"
+
 namespace torchwatch::report {
+
+using torchwatch::short_sha;
 
 // What a bisection's result says in words, from facts.
 
@@ -34,8 +38,5 @@ std::string builds_text(int builds, int made_elsewhere);
 
 /// Says that a screening of the suite found nothing to search for.
 std::string nothing_worse_text();
-
-/// Shortens a commit's sha to 12 digits.
-std::string short_sha(const std::string& sha);
 
 }  // namespace torchwatch::report
