@@ -1,7 +1,5 @@
 #include "batches.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -9,6 +7,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/batch_choice.hpp"
 #include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -27,7 +26,8 @@ struct Options {
 std::string tried_text(const BatchChoice& choice) {
   std::string text;
   for (const auto& [batch, items_per_second] : choice.tried) {
-    text += fmt::format("{}{}: {:.4g}", text.empty() ? "" : ", ", batch, items_per_second);
+    text += (text.empty() ? "" : "; ") + std::to_string(batch) + ": " +
+            figures::number(items_per_second);
   }
   return text;
 }

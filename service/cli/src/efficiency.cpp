@@ -102,9 +102,9 @@ void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all,
                          {"spread", Align::right, 1}});
   for (const auto& one : all) {
     table.add({one.benchmark.workload, report::configuration_text(one.benchmark),
-               fmt::format("{:.3f}", one.flops_per_iteration / 1e9),
-               fmt::format("{:.1f}", one.flops_per_second / 1e9),
-               fmt::format("{:.1f}", one.peak_flops_per_second / 1e9),
+               figures::number(one.flops_per_iteration / 1e9),
+               figures::number(one.flops_per_second / 1e9),
+               figures::number(one.peak_flops_per_second / 1e9),
                figures::share(one.share_of_peak()), figures::spread(one.spread)});
   }
   table.print(out, screen);

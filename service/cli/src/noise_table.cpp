@@ -1,7 +1,5 @@
 #include "noise_table.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <ostream>
 
@@ -14,8 +12,8 @@ namespace {
 
 using comparison::NoiseFigure;
 
-double minutes(const NoiseFigure& figure, double runs) {
-  return runs * figure.run_seconds / 60;
+std::string time_of(const NoiseFigure& figure, double runs) {
+  return figures::duration(runs * figure.run_seconds);
 }
 
 std::string floor_text(const NoiseFigure& figure) {
@@ -41,8 +39,8 @@ void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, dou
                          {"time", Align::right, 3},
                          {"noise of a pair", Align::right, 2},
                          {"detects from", Align::right},
-                         {"minutes", Align::right, 4},
-                         {"minutes if unchanged", Align::right, 5},
+                         {"takes", Align::right, 4},
+                         {"takes if unchanged", Align::right, 5},
                          {"judgement"}});
   for (const auto& figure : figures) {
     const bool ran = figure.status == RunStatus::ok;
@@ -50,17 +48,16 @@ void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, dou
     table.add({figure.benchmark.workload, report::configuration_text(figure.benchmark),
                shown(figures::value(Metric::time, figure.value_ns)),
                shown(figures::spread(figure.pair_sd)), shown(floor_text(figure)),
-               shown(fmt::format("{:.1f}", minutes(figure, figure.floor.runs_changed))),
-               shown(fmt::format("{:.1f}", minutes(figure, figure.floor.runs_unchanged))),
-               remark(figure, threshold)});
+               shown(time_of(figure, figure.floor.runs_changed)),
+               shown(time_of(figure, figure.floor.runs_unchanged)), remark(figure, threshold)});
   }
   table.print(out, screen);
   out << '\n'
       << terminal::wrapped(
              "\"detects from\" is the minimum detectable effect: the smallest slowdown that nine "
-             "comparisons in ten report, estimated from these runs of one build. The minutes are "
-             "those of the timing runs of a comparison with such a slowdown, and of one without a "
-             "change.",
+             "comparisons in ten report, estimated from these runs of one build. What it takes "
+             "is the time of the timing runs of a comparison with such a slowdown, and of one "
+             "without a change.",
              screen.columns);
 }
 

@@ -9,7 +9,7 @@
 
 namespace torchwatch::cli {
 
-/// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the minutes
+/// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the time
 /// that a comparison with such a change and one without a change take. `threshold` is the one
 /// configured.
 void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold,

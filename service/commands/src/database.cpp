@@ -9,16 +9,12 @@
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/database/backup.hpp"
 #include "torchwatch/exports/exports.hpp"
+#include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::commands {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string size_text(const fs::path& file) {
-  std::error_code ignored;
-  return std::to_string((fs::file_size(file, ignored) >> 20U) + 1) + " MiB";
-}
 
 Outcome run_backup(const Invocation& invocation, const fs::path& file) {
   TW_TRY(const auto database, open_reader(invocation));
@@ -26,7 +22,9 @@ Outcome run_backup(const Invocation& invocation, const fs::path& file) {
   if (invocation.json) {
     invocation.out << nlohmann::json{{"schema", 1}, {"backup", file.string()}}.dump(2) << '\n';
   } else {
-    invocation.out << "backed up into " << file.string() << " (" << size_text(file)
+    std::error_code ignored;
+    const auto size = static_cast<std::int64_t>(fs::file_size(file, ignored));
+    invocation.out << "backed up into " << file.string() << " (" << figures::bytes(size)
                    << "), every row and digest checked\n";
   }
   return ExitStatus::done;
@@ -93,10 +91,11 @@ Outcome run_gc(const Invocation& invocation) {
                    << '\n';
     return ExitStatus::done;
   }
-  const auto mib = [](std::int64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
-  invocation.out << "cache: " << mib(tidied.after.sum()) << ", before " << mib(tidied.before.sum())
-                 << " (builds of commits " << mib(tidied.after.commits) << ", releases "
-                 << mib(tidied.after.releases) << ", kits " << mib(tidied.after.kits) << ")\n"
+  invocation.out << "cache: " << figures::bytes(tidied.after.sum()) << ", before "
+                 << figures::bytes(tidied.before.sum()) << " (builds of commits "
+                 << figures::bytes(tidied.after.commits) << ", releases "
+                 << figures::bytes(tidied.after.releases) << ", kits "
+                 << figures::bytes(tidied.after.kits) << ")\n"
                  << "old copies of the database removed: " << tidied.copies.size() << '\n';
   return ExitStatus::done;
 }

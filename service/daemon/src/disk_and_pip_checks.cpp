@@ -5,7 +5,7 @@
 #include "confinement.hpp"
 #include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/daemon/checks.hpp"
-#include "torchwatch/health/problem.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/process/process.hpp"
 
 namespace torchwatch::daemon {
@@ -66,20 +66,19 @@ CheckResult check_disk(const config::Config& config) {
   const auto least = std::min(*of_state, *of_cache);
   const auto& folder =
       *of_cache <= *of_state ? config.build.cache : config.storage.path.parent_path();
-  const auto found = health::size_text(least) + " free at " + folder.string();
+  const auto found = figures::bytes(least) + " free at " + folder.string();
   const auto reserve = config.build.disk_reserve_bytes;
   if (least < reserve) {
-    return {
-        .severity = Severity::error,
-        .what = "disk",
-        .found = found + ", less than [build] disk_reserve (" + health::size_text(reserve) + ")",
-        .remedy = "free some space, or set a smaller reserve: no work begins"};
+    return {.severity = Severity::error,
+            .what = "disk",
+            .found = found + ", less than [build] disk_reserve (" + figures::bytes(reserve) + ")",
+            .remedy = "free some space, or set a smaller reserve: no work begins"};
   }
   if (least >= kFreeBytesMin) return good("disk", found);
   return {.severity = Severity::warning,
           .what = "disk",
           .found = found,
-          .remedy = "free " + health::size_text(kFreeBytesMin) +
+          .remedy = "free " + figures::bytes(kFreeBytesMin) +
                     ", or move [storage] path and [build] cache: releases and builds are large"};
 }
 

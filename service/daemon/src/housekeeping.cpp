@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "torchwatch/daemon/caches.hpp"
-#include "torchwatch/health/problem.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -73,8 +73,8 @@ Status Housekeeping::tidy(const std::stop_token&) {
   note_("cache", tidied ? "" : tidied.error().message);
   if (tidied) {
     application_.log().logger("daemon").info("caches tidied",
-                                             {{"before", health::size_text(tidied->before.sum())},
-                                              {"after", health::size_text(tidied->after.sum())}});
+                                             {{"before", figures::bytes(tidied->before.sum())},
+                                              {"after", figures::bytes(tidied->after.sum())}});
   }
   return {};
 }

@@ -1,11 +1,10 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <fstream>
 #include <numeric>
 #include <sstream>
 
 #include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -65,7 +64,7 @@ CheckResult check_steal(const fs::path& root) {
   const double all = std::accumulate(ticks.begin(), ticks.end(), 0.0);
   const double share = all > 0 ? ticks[kSteal] / all : 0;
   return judged(share < kMost, "time taken by other guests",
-                fmt::format("{:.1f} % of the time since the start", 100 * share),
+                figures::share(share) + " of the time since the start",
                 "measure on a host of your own, or on one that is not overbooked");
 }
 

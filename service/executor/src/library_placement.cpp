@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/figures/figures.hpp"
+
 namespace torchwatch::executor {
 namespace {
 
@@ -46,12 +48,11 @@ Status check_space(const std::vector<fs::path>& files, const fs::path& scratch) 
   const fs::space_info space = fs::space(scratch, error);
   if (error) return failed(scratch, error);
   if (space.available >= needed) return {};
-  constexpr std::uintmax_t kMiB = 1U << 20U;
   return fail(ErrorCode::unavailable,
               "placing libraries: " + scratch.string() + " has " +
-                  std::to_string(space.available / kMiB) + " MiB left and " +
-                  std::to_string(needed / kMiB) +
-                  " MiB are needed; free disk space or set [measure] place_libraries = false");
+                  figures::bytes(static_cast<std::int64_t>(space.available)) + " left and " +
+                  figures::bytes(static_cast<std::int64_t>(needed)) +
+                  " are needed; free disk space or set [measure] place_libraries = false");
 }
 
 /// Makes a hard link if possible: the loader's canonical path of a library then lies in this

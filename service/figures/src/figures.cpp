@@ -15,7 +15,7 @@ struct Scale {
 };
 constexpr std::array kTimes{Scale{1, "ns"}, Scale{1e3, "µs"}, Scale{1e6, "ms"}, Scale{1e9, "s"}};
 constexpr std::array kSizes{Scale{1, "bytes"}, Scale{1024.0, "KiB"}, Scale{1048576.0, "MiB"},
-                            Scale{1073741824.0, "GiB"}};
+                            Scale{1073741824.0, "GiB"}, Scale{1099511627776.0, "TiB"}};
 
 template <typename Scales>
 std::string scaled(double value, const Scales& scales) {
@@ -23,7 +23,7 @@ std::string scaled(double value, const Scales& scales) {
   for (const auto& scale : scales) {
     if (std::abs(value) >= scale.factor) chosen = &scale;
   }
-  return fmt::format("{:.4g} {}", value / chosen->factor, chosen->unit);
+  return fmt::format("{} {}", number(value / chosen->factor), chosen->unit);
 }
 
 constexpr std::string_view kPercent = " %";
@@ -54,6 +54,16 @@ std::string grouped(std::int64_t number) {
     digits.insert(static_cast<std::size_t>(at), 1, ',');
   }
   return digits;
+}
+
+std::string number(double number) {
+  constexpr double kWholeFrom = 999.95;  // as four digits it is 1,000
+  return std::abs(number) < kWholeFrom ? fmt::format("{:.4g}", number)
+                                       : grouped(std::llround(number));
+}
+
+std::string bytes(std::int64_t bytes) {
+  return scaled(static_cast<double>(bytes), kSizes);
 }
 
 std::string value(Metric metric, double value) {

@@ -1,7 +1,5 @@
 #include "torchwatch/health/problem.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "alarm_text.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
@@ -109,17 +108,11 @@ Status require_disk_reserve(const config::Config& config) {
   const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
   const auto available = static_cast<std::int64_t>(space.available);
   if (error || available >= build.disk_reserve_bytes) return {};
-  return fail(ErrorCode::unavailable,
-              "the disk of " + build.cache.string() + " has " + size_text(available) +
-                  " free, less than [build] disk_reserve (" + size_text(build.disk_reserve_bytes) +
-                  "): free some space, or set a smaller reserve");
-}
-
-std::string size_text(std::int64_t bytes) {
-  constexpr std::int64_t kMiB = 1 << 20;
-  constexpr std::int64_t kGiB = 1 << 30;
-  if (bytes < kGiB) return std::to_string(bytes / kMiB) + " MiB";
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
+  return fail(ErrorCode::unavailable, "the disk of " + build.cache.string() + " has " +
+                                          figures::bytes(available) +
+                                          " free, less than [build] disk_reserve (" +
+                                          figures::bytes(build.disk_reserve_bytes) +
+                                          "): free some space, or set a smaller reserve");
 }
 
 }  // namespace torchwatch::health

@@ -60,7 +60,7 @@ TEST_CASE("scripts ask the status whether an incident is open") {
 TEST_CASE("a full disk is in the status, with figures, with a daemon and without one") {
   const Place place;
   place.configure_full_disk();
-  const std::string figures = "less than [build] disk_reserve (1024.0 GiB)";
+  const std::string figures = "less than [build] disk_reserve (1 TiB)";
   CHECK_THAT(place.run({"status"}).out, Contains(figures));
   CHECK(place.run({"status", "--exit-status"}).status == 3);
   const DaemonProcess daemon(place.file, place.socket());

@@ -92,7 +92,7 @@ TEST_CASE("a disk without space for the copies is reported before anything is co
   const auto placed = executor::place(lib, folder.path() / "scratch");
   REQUIRE_FALSE(placed);
   CHECK(placed.error().code == ErrorCode::unavailable);
-  CHECK(placed.error().message.find("MiB are needed") != std::string::npos);
+  CHECK(placed.error().message.find("TiB are needed") != std::string::npos);
   CHECK(fs::is_empty(folder.path() / "scratch"));
 }
 

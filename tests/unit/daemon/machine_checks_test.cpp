@@ -165,7 +165,7 @@ TEST_CASE("a disk is judged by the reserve without which no work begins, and sho
   config.build.disk_reserve_bytes = std::int64_t{1} << 60;
   const auto full = daemon::check_disk(config);
   CHECK(full.severity == daemon::Severity::error);
-  CHECK_THAT(full.found, Catch::Contains("less than [build] disk_reserve (1073741824.0 GiB)"));
+  CHECK_THAT(full.found, Catch::Contains("less than [build] disk_reserve (1,048,576 TiB)"));
   config.build.disk_reserve_bytes = 0;
   CHECK(daemon::check_disk(config).severity != daemon::Severity::error);
 }

@@ -14,6 +14,21 @@ TEST_CASE("a value is written in the unit that a person would choose") {
   CHECK(figures::value(Metric::leak_retained, 1234567890) == "1,234,567,890 bytes");
 }
 
+TEST_CASE("a number has four digits, and no more than a person reads") {
+  CHECK(figures::number(0.072134) == "0.07213");
+  CHECK(figures::number(41.06) == "41.06");
+  CHECK(figures::number(999.96) == "1,000");
+  CHECK(figures::number(1329152.4) == "1,329,152");
+  CHECK(figures::number(-1500) == "-1,500");
+}
+
+TEST_CASE("a size is written in the unit that a person would choose") {
+  CHECK(figures::bytes(0) == "0 bytes");
+  CHECK(figures::bytes(std::int64_t{61} << 20) == "61 MiB");
+  CHECK(figures::bytes((std::int64_t{24} << 30) / 10) == "2.4 GiB");
+  CHECK(figures::bytes(std::int64_t{12} << 40) == "12 TiB");
+}
+
 TEST_CASE("a ratio is printed as a signed percentage") {
   CHECK(figures::change(1.152) == "+15.2 %");
   CHECK(figures::change(0.9) == "-10.0 %");

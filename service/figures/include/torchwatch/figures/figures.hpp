@@ -14,6 +14,12 @@ namespace torchwatch::figures {
 /// Formats a whole number with thousands separators: "1,329,152".
 std::string grouped(std::int64_t number);
 
+/// Formats a number to four digits, from 1,000 on a whole one: "0.0721", "1,329".
+std::string number(double number);
+
+/// Formats a size: "872 bytes", "61.5 MiB", "2.4 GiB".
+std::string bytes(std::int64_t bytes);
+
 /// Formats a value in the metric's unit (ns, bytes) for people: "2.104 ms", "4,096
 /// bytes/iteration". "unknown" if it is not finite.
 std::string value(Metric, double value);

@@ -42,7 +42,4 @@ Result<std::vector<Problem>> standing_problems(storage::Database&, const config:
 /// the folder, what is free, what is wanted and what to do.
 Status require_disk_reserve(const config::Config&);
 
-/// Formats bytes for people: "61 MiB", from 1 GiB on "2.4 GiB".
-std::string size_text(std::int64_t bytes);
-
 }  // namespace torchwatch::health
