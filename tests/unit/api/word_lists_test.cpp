@@ -1,0 +1,209 @@
+// The lists of words in openapi.json, docs/schemas and bisect.yml are those of the service.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "events.hpp"
+#include "samples.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/health/report.hpp"
+#include "torchwatch/report/recheck.hpp"
+#include "words.hpp"
+
+using namespace torchwatch;
+using nlohmann::json;
+
+namespace {
+
+const std::filesystem::path kSource = TORCHWATCH_SOURCE_DIR;
+
+using List = std::vector<std::string>;
+using Lists = std::map<std::string, List>;
+
+template <typename Enum>
+List words() {
+  List list;
+  for (const auto& word : Words<Enum>::kAll) list.emplace_back(word.spelling);
+  return list;
+}
+
+/// The words of an enumeration without a table, up to its last enumerator.
+template <typename Enum>
+List words_up_to(Enum last) {
+  List list;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    list.emplace_back(to_string(static_cast<Enum>(i)));
+    std::ranges::replace(list.back(), ' ', '_');
+  }
+  return list;
+}
+
+List configurations() {
+  List list;
+  for (const auto& device : Words<Device>::kAll) {
+    for (const auto& mode : Words<Mode>::kAll) {
+      list.push_back(to_string(Configuration{device.value, mode.value}));
+    }
+  }
+  return list;
+}
+
+/// The units of all metrics, each once.
+template <typename UnitOf>
+List units(UnitOf unit) {
+  List list;
+  for (const auto& metric : Words<Metric>::kAll) {
+    const std::string word(unit(metric.value));
+    if (std::ranges::find(list, word) == list.end()) list.push_back(word);
+  }
+  return list;
+}
+
+template <std::size_t... kIndex>
+List event_kinds(std::index_sequence<kIndex...>) {
+  return {
+      std::string(bisection::kind_of(bisection::BisectionEvent(std::in_place_index<kIndex>)))...};
+}
+
+List health_states() {
+  const health::Problem of_item{.source = "build", .item = "2026-06-17", .sentence = "it waits"};
+  const health::Problem of_service{.source = "storage", .item = "", .sentence = "it is full"};
+  List list;
+  for (const auto& problems :
+       std::vector<std::vector<health::Problem>>{{}, {of_item}, {of_service}}) {
+    health::Report report;
+    report.problems = problems;
+    list.push_back(health::to_json(report, false).at("status"));
+  }
+  return list;
+}
+
+/// The lists of words that descriptions have, as the service knows them, by the names in
+/// openapi.json.
+Lists known_lists() {
+  const auto search_unit = [](Metric metric) {
+    return bisection::is_relative(metric) ? "log ratio" : unit_of(metric);
+  };
+  return {
+      {"ComparisonState", words<storage::ComparisonState>()},
+      {"Purpose", words<storage::Purpose>()},
+      {"BuildState", words<storage::BuildState>()},
+      {"BuildOrigin", words<storage::BuildOrigin>()},
+      {"IncidentState", words<storage::IncidentState>()},
+      {"IncidentKind", words<IncidentKind>()},
+      {"DecisionKind", words<storage::DecisionKind>()},
+      {"RecheckOutcome", words_up_to(report::RecheckOutcome::none)},
+      {"BisectionState", words<storage::BisectionState>()},
+      {"BisectionOutcome", words_up_to(bisection::BisectionOutcome::faulted)},
+      {"TraceStepKind",
+       event_kinds(std::make_index_sequence<std::variant_size_v<bisection::BisectionEvent>>())},
+      {"RequestKind", words<storage::RequestKind>()},
+      {"RequestState", words<storage::RequestState>()},
+      {"OutboxKind", words<storage::OutboxKind>()},
+      {"OutboxState", words<storage::OutboxState>()},
+      {"ItemKind", words<storage::ItemKind>()},
+      {"Device", words<Device>()},
+      {"Mode", words<Mode>()},
+      {"Configuration", configurations()},
+      {"Preset", words<Preset>()},
+      {"Metric", words<Metric>()},
+      {"Unit", units(unit_of)},
+      {"SearchUnit", units(search_unit)},
+      {"VerdictWord", words<Verdict>()},
+      {"Pass", words<Pass>()},
+      {"AttemptState", words<storage::AttemptState>()},
+      {"RunStatus", words<RunStatus>()},
+      {"SampleKind",
+       {storage::kWallSamples, storage::kDeviceSamples, storage::kLiveBytes, storage::kHeapBytes}},
+      {"SampleUnit", {"ns", "bytes"}},
+      {"HealthStatus", health_states()},
+      {"ErrorCode", words_up_to(ErrorCode::internal)},
+  };
+}
+
+/// "comparison_state" for "ComparisonState".
+std::string snake_case(const std::string& name) {
+  std::string snake;
+  for (const unsigned char letter : name) {
+    if (std::isupper(letter) != 0 && !snake.empty()) snake += '_';
+    snake += static_cast<char>(std::tolower(letter));
+  }
+  return snake;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The named lists among the entries of a description.
+Lists lists_of(const json& entries) {
+  Lists lists;
+  for (const auto& [name, entry] : entries.items()) {
+    if (entry.contains("enum")) lists[name] = entry.at("enum").get<List>();
+  }
+  return lists;
+}
+
+/// How many lists of two words or more there are at any depth.
+std::size_t count_of_lists(const json& node) {
+  if (!node.is_structured()) return 0;
+  const auto list = node.is_object() ? node.find("enum") : node.end();
+  std::size_t count = list != node.end() && list->is_array() && list->size() > 1 ? 1 : 0;
+  for (const auto& child : node) count += count_of_lists(child);
+  return count;
+}
+
+void check_words(const Lists& described, const Lists& known) {
+  for (const auto& [name, list] : described) {
+    INFO(name);
+    REQUIRE(known.contains(name));
+    CHECK(list == known.at(name));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("openapi.json lists the words of each enumeration once, and all of them") {
+  const auto document = json::parse(text_of(kSource / "service/api/openapi.json"));
+  const auto lists = lists_of(document.at("components").at("schemas"));
+  REQUIRE(lists.size() > 20);
+  check_words(lists, known_lists());
+  CHECK(count_of_lists(document) == lists.size());
+}
+
+TEST_CASE("the schemas of the commands list the words of each enumeration once, and all of them") {
+  const auto folder = kSource / "docs/schemas";
+  const auto definitions = json::parse(text_of(folder / "definitions.json"));
+  const auto lists = lists_of(definitions.at("$defs"));
+  REQUIRE(lists.size() > 10);
+  Lists known;
+  for (const auto& [name, list] : known_lists()) known[snake_case(name)] = list;
+  check_words(lists, known);
+  CHECK(count_of_lists(definitions) == lists.size());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto name = entry.path().filename().string();
+    if (entry.path().extension() != ".json" || name == "definitions.json") continue;
+    INFO(name);
+    // What a command has changed is its own list: no enumeration has it.
+    CHECK(count_of_lists(json::parse(text_of(entry.path()))) == (name == "done.json" ? 1 : 0));
+  }
+}
+
+TEST_CASE("the workflow that asks for a bisection offers every metric and configuration") {
+  auto text = text_of(kSource / ".github/workflows/bisect.yml");
+  std::erase_if(text, [](unsigned char letter) { return std::isspace(letter) != 0; });
+  for (const auto& list : {words<Metric>(), configurations()}) {
+    std::string options;
+    for (const auto& word : list) options += (options.empty() ? "" : ",") + word;
+    CHECK(text.find("options:[" + options + "]") != std::string::npos);
+  }
+}
