@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import lint_classes
+import lint_components
 import lint_markdown
 from lint_file import File, Finding, joined
 from lint_markdown import LINK
@@ -208,6 +209,7 @@ CHECKS = (
     citations,
     *lint_markdown.CHECKS,
     *lint_classes.CHECKS,
+    *lint_components.CHECKS,
     length,
     functions,
     loops,
