@@ -56,7 +56,7 @@ def link(file: File, number: int, target: str) -> Iterator[Finding]:
     place = joined(PurePosixPath(file.path).parent, path) if path else file.path
     is_folder = any(each.startswith(place + "/") for each in file.tracked)
     if place not in file.tracked and not is_folder:
-        yield Finding(number, "reference", f"a link to {path}, which is no file here, correct it")
+        yield Finding(number, "reference", f"a link to {path}, not a file here, correct it")
     elif anchor and anchor not in anchors(File(place, file.read(place), file.tracked, file.read)):
         yield Finding(number, "reference", f"a link to #{anchor}, a heading that is not there")
 

@@ -29,8 +29,9 @@ FUNCTION_LINES_MAX = 48  # of Python; clang-tidy counts those of C++
 
 TEXTS = (
     "*.cpp", "*.hpp", "*.inc", "*.py", "*.md", "*.sql", "*.cmake", "*CMakeLists.txt", "*.toml",
-    "*.yml", "*.sh", "*openapi.json", "deploy/quickstart", "deploy/prerequisites",
-    "deploy/libtorch", "deploy/recipes/*", "tests/run", "tests/lint", "tests/gpu", ".clang-tidy",
+    "*.yml", "*.sh", "*.css", "*.service.in", "*.hpp.in", "*openapi.json", "docs/schemas/*.json",
+    "deploy/quickstart", "deploy/prerequisites", "deploy/libtorch", "deploy/recipes/*", "tests/run",
+    "tests/lint", "tests/gpu", "tests/proof", ".ci/run", ".clang-tidy",
 )  # fmt: skip
 SOURCES = ("*.cpp", "*.hpp", "*.py")
 # Not looked at: what names the words in order to forbid them, what is data, what cannot change.
@@ -66,10 +67,13 @@ WORDS = [
     ("against", r"\b[Hh](?:eld|olds?|olding)\b[^.;:]{0,60}\bagainst\b", '"compare with"'),
     ("so many", r"\b[Ss]o many\b(?! that)", '"n", or the number\'s name'),
     ("foret", r"\b[Ff]oret(?:ell|ells|old|elling)\b", '"estimate"'),
-    ("told", r"\b(?:is|are|was) told\b|\btold again\b", '"report", "print" or "configured"'),
+    ("told", r"\b(?:[Ii]s|[Aa]re|[Ww]as|been) told\b|\btold again\b", '"report" or "configured"'),
+    ("told apart", r"\btold apart\b", '"distinguished"'),
+    ("worth a", r"\bworth a (?:\w+'s )?name\b", 'how large it is: "of minimum_effect or more"'),
+    ("least slow", r"\b[Ll]east slow-?down\b", '"minimum detectable effect"'),
     (" on", r"\b[Gg]o(?:es)? on\b(?! to)", '"continue" or "resume"'),
     ("is none", r"(?<![Tt]here )\bis none\b", 'the name of what is wrong: "invalid port"'),
-    ("is no ", r"[\"'`] is no [a-z]+", '"invalid ...", and what is allowed'),
+    (" no ", r"(?<![Tt]here )\b(?:is|are) no (?!longer|more)[a-z]+", '"is not" or "invalid"'),
     ("night", r"\bNight(?:Row|Store|Kind)\b", '"Comparison..."'),
     ("order", r"\b(?:Search|Run|Attempt)Order\b", '"BisectionSpec", "RunSpec" or "NewAttempt"'),
 ]  # fmt: skip
@@ -139,7 +143,7 @@ def citations(file: File) -> Iterator[Finding]:
         for cited in CITED.findall(citing_part(file, line)):
             if not cites_a_file(file, cited):
                 yield Finding(
-                    number, "reference", f'"{cited}" is no file here, cite what a reader can open'
+                    number, "reference", f'no file "{cited}" here, cite what a reader can open'
                 )
         if ISSUE.search(line):
             yield Finding(

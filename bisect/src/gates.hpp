@@ -20,7 +20,7 @@ Gate ends_gate(const SearchSeries&);
 /// The culprit differs from its parent by a good part of the change that is searched.
 Gate culprit_gate(const Evidence&, double change, int verify_pairs);
 
-/// A span beside a found culprit holds a change that is worth a name as well.
+/// A span beside a found culprit holds a change of minimum_effect or more as well.
 Gate rest_gate(const Evidence&);
 
 /// What the pairs measured so far say of an effect: more are needed, it shows, or it is nothing.

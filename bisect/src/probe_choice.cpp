@@ -13,7 +13,7 @@ namespace {
 /// each, another class may have become the better one.
 constexpr std::array kReadings{1, 2, 4, 8};
 
-/// Below this many bits a measurement is not worth its runs: what is left cannot be told apart.
+/// Below this many bits a measurement is not worth its runs: what is left is not distinguished.
 constexpr double kLeastInformation = 1e-4;
 
 Span span_of(const Measure& measure) {

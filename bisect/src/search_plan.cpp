@@ -19,7 +19,7 @@ constexpr double kContradiction = kRejectionsMax * kRejection;
 /// the readings that tell most, and mostly the last ones that are needed.
 constexpr double kWorthVerifying = 0.9;
 
-/// Standard errors by which a rest must stay below what is worth a name to be left alone.
+/// Standard errors by which a rest must stay below minimum_effect to be left alone.
 constexpr double kRestErrors = 1;
 
 std::optional<Measure> verify_ends(const SearchRecord& record) {

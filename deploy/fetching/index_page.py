@@ -87,7 +87,7 @@ def cause_of(error: BaseException) -> str:
 
 
 def refusal(url: str, answer: Response, why: str = "") -> Trouble:
-    """What to say of an answer that is no file."""
+    """What to say of an answer that is not a file."""
     return Trouble(f"{shown(url)} answers {answer.status_code} {answer.reason}{why}")
 
 
@@ -165,5 +165,5 @@ def read_links(url: str) -> list[Link]:
         return (links_of_json if is_json else links_of_page)(text, answer.url)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Trouble(
-            f"{shown(url)} is no whole page of a package index ({type(error).__name__}: {error})"
+            f"{shown(url)} is not a whole page of a package index ({type(error).__name__}: {error})"
         ) from None

@@ -18,7 +18,7 @@ class Wheel:
 
 
 def wheel_of(link: Link) -> Wheel | None:
-    """None for what is no wheel of a version that can be compared."""
+    """None for what is not a wheel of a version that can be compared."""
     try:
         _, version, _, tags = parse_wheel_filename(link.file)
     except (InvalidWheelFilename, InvalidVersion):

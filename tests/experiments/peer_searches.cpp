@@ -239,7 +239,7 @@ class PassFailPosterior {
   std::vector<Beta> bad_;   ///< ... and from it on
 };
 
-/// The set with the most probability whose commits can be told apart no further, if it has enough.
+/// The most probable set of commits that cannot be divided any further, if it has enough.
 std::optional<std::vector<std::size_t>> sure_set(const PassFailPosterior& posterior,
                                                  std::size_t commits, double confidence) {
   std::vector<std::size_t> set;

@@ -71,7 +71,7 @@ def speech_transformer(setup: Setup) -> Original:
 
 
 def tts_angular(setup: Setup) -> Original:
-    """The suite's batch has one utterance of each speaker, so that its loss is no number."""
+    """The suite's batch has one utterance of each speaker, so that its loss is not a number."""
     module = torchbench_source.part(setup, "tts_angular", "angular_tts_main")
     training = module.TTSModel("cpu", setup.batch)
     utterances = setup.draw.uniform(*training.SYNTHETIC_DATA[0].shape)

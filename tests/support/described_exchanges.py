@@ -6,7 +6,7 @@
 EXCHANGES has an exchange a line, as JSON: {"request": {"method", "path", "query", "content_type",
 "body"}, "response": {"status", "content_type", "body"} or null}; "query" is a list of [name, text].
 A request that was answered by an error may be anything, its answer may not. With --described-only
-an exchange of a path that DESCRIPTION lacks is no violation.
+an exchange of a path that DESCRIPTION lacks is not a violation.
 """
 
 import argparse
@@ -118,7 +118,7 @@ class Description:
             yield f"{place}: {error.message}"
 
     def _text(self, schema: dict[str, Any], text: str) -> Iterator[str]:
-        """The violations of a parameter's text, which is as JSON where its schema is no string."""
+        """The violations of a parameter's text, which is JSON unless its schema is a string."""
         schema = self._resolved(schema)
         if schema.get("type", "string") not in ("integer", "number", "boolean"):
             yield from self._schema(schema, text)

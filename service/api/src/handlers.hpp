@@ -84,7 +84,7 @@ inline nlohmann::json text_of(const std::string& text, const Request& request) {
   return text.empty() || !request.is_trusted ? nlohmann::json(nullptr) : nlohmann::json(text);
 }
 
-/// Errors: invalid, for an Idempotency-Key that is no key.
+/// Errors: invalid, for an Idempotency-Key that is not a key.
 Status check_key(const Request&);
 
 /// Returns an entry with the "url" of what it lists: the collection's path and the entry's id.
@@ -109,10 +109,10 @@ struct Days {
   bool have(storage::WallMillis time) const { return time >= from && time < until; }
 };
 
-/// Reads the filters `from` and `to`. Errors: invalid, for what is no date.
+/// Reads the filters `from` and `to`. Errors: invalid, for what is not a date.
 Result<Days> days_of(const http::Page&);
 
-/// Refuses a filter's text that is no word of the enumeration. Errors: invalid, with all words.
+/// Refuses a filter's text that is not a word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>
 Status check_word(const http::Page& page, const std::string& filter) {
   const auto given = page.filters.find(filter);

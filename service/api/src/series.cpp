@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads "2026-08-17"; nothing for what is no day of the calendar.
+/// Reads "2026-08-17"; nothing for what is not a day of the calendar.
 std::optional<std::chrono::sys_days> day_of(const std::string& text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

@@ -31,7 +31,7 @@ class BisectionBuilder {
   /// or the recipe keeps failing. Errors: those of the recipe, of storage; cancelled.
   Result<std::optional<EarlyEnd>> build(const std::vector<bisect::Reference>&,
                                         std::stop_token stop);
-  /// Builds a commit that is no part of the range, beginning with a build that is.
+  /// Builds a commit that is not part of the range, beginning with a build that is.
   Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>> build_beside(
       const std::string& commit, bisect::Reference beside, std::stop_token stop);
   /// Returns a side that was built.

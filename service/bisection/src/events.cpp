@@ -207,7 +207,7 @@ Result<BisectionEvent> parse_event(const storage::BisectionEventRow& row) {
     auto event = kind ? read_kind(*kind, body) : std::nullopt;
     if (!event) return corrupt("unknown kind \"" + row.kind + "\"");
     return *std::move(event);
-  } catch (const std::exception& exception) {  // of the JSON, or of a series that is no number
+  } catch (const std::exception& exception) {  // of the JSON, or of a series that is not a number
     return corrupt(exception.what());
   }
 }

@@ -39,7 +39,7 @@ Result<std::optional<Tree>> CommitBuildJob::from_artifacts(const std::stop_token
   }
   TW_TRY(auto end, publish(prefix));
   if (auto* tree = std::get_if<Tree>(&end)) return std::move(*tree);
-  log_ += "what was made elsewhere is no build: " + std::get<Fault>(end).reason + "\n";
+  log_ += "made elsewhere, but it cannot be used: " + std::get<Fault>(end).reason + "\n";
   return std::nullopt;
 }
 

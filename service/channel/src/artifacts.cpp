@@ -45,7 +45,7 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
                                 processes);
   return [program, settings = std::move(settings)](const std::string& commit, const fs::path& tree,
                                                    std::stop_token stop) -> Status {
-    // The address is no argument, which everybody on the machine can read: it may hold a password.
+    // The address may hold a password, and everybody on the machine can read the arguments.
     const auto into = tree / "torch";
     std::vector<std::string> arguments{"--commit", commit};
     add_extent(settings.for_cuda, fs::absolute(settings.folder), arguments);

@@ -111,7 +111,7 @@ class DirectoryChannel final : public Channel {
     }
     const auto build = folder_ / name;
     const bool is_plain = fs::path(name).filename() == name && is_build_name(name);
-    // It is no fault of this build: the disk may not be mounted.
+    // It is not the fault of this build: the disk may not be mounted.
     std::error_code error;
     if (!fs::is_directory(folder_, error)) {
       return fail(ErrorCode::unavailable,
@@ -124,8 +124,9 @@ class DirectoryChannel final : public Channel {
     auto tree = builds::inspect(build);
     if (!tree) return fail(tree.error().within("build " + name));
     if (is_commit(tree->embedded_commit)) return tree;
-    return fail(ErrorCode::invalid, "build " + name + ": its build-hash is no commit: must be 40 " +
-                                        "hexadecimal digits, as `git rev-parse` prints them");
+    return fail(ErrorCode::invalid,
+                "build " + name + ": invalid build-hash \"" + printable(tree->embedded_commit) +
+                    "\": must be 40 hexadecimal digits, as `git rev-parse` " + "prints them");
   }
 
  private:

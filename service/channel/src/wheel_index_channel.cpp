@@ -102,7 +102,7 @@ class WheelIndexChannel final : public Channel {
   }
 
   Result<std::string> run(std::vector<std::string> arguments, std::stop_token stop) const {
-    // The address is no argument, which everybody on the machine can read: it may hold a password.
+    // The address may hold a password, and everybody on the machine can read the arguments.
     std::map<std::string, std::string> more;
     if (!settings_.index.empty()) more["TORCHWATCH_INDEX"] = settings_.index;
     return program_.run(std::move(arguments), more, std::move(stop));

@@ -108,7 +108,7 @@ void add_check(Commands& all) {
       [options](const Invocation& invocation) { return run_check(invocation, *options); });
   auto* noise = command.add_flag(
       "--noise", options->noise,
-      "Also measure a build against itself and tell the least slowdown that is found here");
+      "Also measure a build against itself and report the minimum detectable effect");
   command
       .add_option("--build", options->build, "This BUILD with --noise; default: the newest known")
       ->needs(noise);

@@ -99,7 +99,7 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
                                         invocation.screen.columns, 2);
   }
   TW_TRY(const auto status, print(invocation, *database, facts, all));
-  // That it has not ended is no fault of the environment.
+  // That it has not ended is not the fault of the environment.
   if (is_end(row.state)) return status;
   return facts.incidents.empty() ? ExitStatus::no_conclusion : ExitStatus::regression;
 }

@@ -81,7 +81,7 @@ Status check_request(Application& application, storage::RequestKind kind,
       is_local ? requests::Asking::from_this_machine : requests::Asking::from_elsewhere);
 }
 
-/// When a daemon began and stopped is said by `torchwatch status`; it is no reason not to work.
+/// When a daemon began and stopped is said by `torchwatch status`; it is not a reason not to work.
 void note_run(Application& application, bool is_start) {
   storage::DaemonStore store(application.services().database);
   const auto now = application.services().clock.wall_now();

@@ -137,7 +137,7 @@ Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker,
 
 Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& failure,
                               Delivery& delivery) {
-  // What is wrong with the token, the network or the tracker is no fault of the message.
+  // What is wrong with the token, the network or the tracker is not the fault of the message.
   const int tries = message.tries + (failure.is_for_all ? 0 : 1);
   const int failures = message.failures + 1;
   const bool give_up = tries >= kTriesMax;

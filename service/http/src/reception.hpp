@@ -23,7 +23,7 @@ class Reception {
   struct Calls {
     WaitingClients::Refuse refuse;  ///< may be absent
     WaitingClients::Serve serve;
-    /// Is told what keeps clients out, in a sentence, and "" once nothing does.
+    /// Gets what keeps clients out, in a sentence, and "" once nothing does.
     std::function<void(const std::string&)> note;
   };
 

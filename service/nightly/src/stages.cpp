@@ -132,7 +132,7 @@ class Stages {
     if (!runs.empty()) return {};
     TW_TRY(comparison.plan, comparison::plan_of_config(services_));
     const auto plan_json = to_json(comparison.plan);
-    // A name that is mistyped in the configuration is no fault of the nightly, which waits for it.
+    // A name that is mistyped in the configuration is not the nightly's fault: it waits.
     const auto known = comparison::check_workloads(services_, workloads_of(comparison.plan));
     if (!known) return fail(ErrorCode::unavailable, "[suite] workloads: " + known.error().message);
     if (plan_json == row.plan_json) return {};
@@ -184,7 +184,7 @@ class Stages {
 };
 
 /// Returns the comparison as it is now, if a person cancelled it or made it due again while a stage
-/// was at work: what became of the stage is no fault of the comparison then. Errors: the stage's.
+/// was at work: what became of the stage is not the comparison's fault then. Errors: the stage's.
 Result<Comparison> changed_by_others(comparison::Services& services, const ComparisonRow& known,
                                      const Error& error, bool is_interrupted) {
   const bool is_stopped = consequence_of(error.code) == Consequence::stops;

@@ -185,8 +185,8 @@ Result<std::string> left_out_section(const View& view) {
   return "<div class=\"problems\">\n<p>Nightlies left out:</p>\n<ul>\n" + list + "</ul>\n</div>\n";
 }
 
-/// What the newest nightly is at or came to, if that is no verdict: "2026-08-17 against 2026-08-16:
-/// preparing".
+/// What the newest nightly is at or came to, unless that is a verdict: "2026-08-17 against
+/// 2026-08-16: preparing".
 Result<std::string> without_verdict(const ComparisonRow& row, const View& view) {
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto word,

@@ -20,7 +20,7 @@ class OrphanFinder {
   void remember(const std::vector<ProcessEntry>& tree);
 
   /// Returns everything that belongs to the child except itself, zombies included, and remembers
-  /// it: a process that is dying has no environment any more, and is no zombie yet.
+  /// it: a process that is dying has no environment any more, and is not a zombie yet.
   std::vector<ProcessEntry> find(const std::vector<ProcessEntry>& table);
 
  private:

@@ -130,7 +130,7 @@ TEST_CASE("who changes an incident without saying a name is known by the token's
   CHECK(api.post(kIncident + "/reopen", "{}").status == 200);
 }
 
-TEST_CASE("a name or a reason that is no text for people is refused") {
+TEST_CASE("a name or a reason that is not text for people is refused") {
   Api api;
   api.fill();
   for (const json& body :

@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "an ambiguous short sha is refused and named") {
                Catch::Contains("name 4 hex digits or more"));
 }
 
-TEST_CASE_METHOD(Fixture, "text that is no revision, and a file's name, are refused") {
+TEST_CASE_METHOD(Fixture, "text that is not a revision, and a file's name, are refused") {
   repository.commit("one");
   REQUIRE_FALSE(history().resolve("").has_value());
   REQUIRE_FALSE(history().resolve("a..b").has_value());

@@ -37,7 +37,7 @@ TEST_CASE("a build that somebody else has made comes before the recipe, and is k
   CHECK(folder.calls() == 0);
 }
 
-TEST_CASE("a missing build or one that is no tree falls back to the recipe, which says why") {
+TEST_CASE("a missing build or one that is not a tree falls back to the recipe, which says why") {
   RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
   settings.artifacts = [](const std::string& commit, const fs::path& tree,
@@ -54,7 +54,7 @@ TEST_CASE("a missing build or one that is no tree falls back to the recipe, whic
   CHECK(tree_of(builder.build(commit_name(1), std::nullopt, {})).origin.empty());
   CHECK_THAT(log_of(1), Contains("not made elsewhere: nobody made it"));
   tree_of(builder.build(commit_name(2), std::nullopt, {}));
-  CHECK_THAT(log_of(2), Contains("what was made elsewhere is no build"));
+  CHECK_THAT(log_of(2), Contains("made elsewhere, but it cannot be used: "));
   CHECK(folder.calls() == 2);
 }
 

@@ -340,7 +340,7 @@ TEST_CASE("what several builders make is kept when one of them fails") {
   CHECK(folder.calls() == 1);
 }
 
-TEST_CASE("what is no full sha never becomes a path") {
+TEST_CASE("what is not a full sha never becomes a path") {
   const RecipeFolder folder(kCopyTree);
   auto builder = builder_of(folder);
   for (const std::string name : {"", "main", "../../../etc", "abc123"}) {

@@ -145,7 +145,7 @@ class WheelIndex(IndexTest):
         self.index.half_written = True
         self.check_fails(self.run_program("--list"), 1, "is half written")
         self.index.speaks_json = True
-        self.check_fails(self.run_program("--list"), 1, "is no whole page of a package index")
+        self.check_fails(self.run_program("--list"), 1, "is not a whole page of a package index")
         self.index.half_written = False
         for status in (403, 404, 500):
             self.index.statuses["/simple/torch/"] = status

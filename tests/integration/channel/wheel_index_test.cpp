@@ -242,7 +242,7 @@ TEST_CASE("a program that says nothing is named with its exit status") {
   CHECK(contains(tree.error().message, "libtorch: exit status 9"));
 }
 
-TEST_CASE("what is no version never reaches the program") {
+TEST_CASE("what is not a version never reaches the program") {
   const FakePython python;
   const std::string name =
       GENERATE(as<std::string>(), "", "..", "2..", "../x", "-r", "/etc", "2/3", "2.0 ", "v2.0",

@@ -89,7 +89,7 @@ TEST_CASE("help and wrong use go where they belong") {
   CHECK_FALSE(wrong.err.empty());
 }
 
-TEST_CASE("a word that is no command or option is named, with what was probably meant") {
+TEST_CASE("a word that is not a command or option is named, with what was probably meant") {
   const CommandLine line;
   const auto command = line.run({"statsu"});
   CHECK(command.status == 2);
@@ -197,7 +197,7 @@ TEST_CASE("series are listed, and shown with history and samples") {
   }
 }
 
-TEST_CASE("runs of commits are no part of a series' history unless they are asked for") {
+TEST_CASE("runs of commits are not part of a series' history unless they are asked for") {
   const CommandLine line;
   line.store_runs();
   {

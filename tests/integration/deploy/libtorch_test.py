@@ -333,7 +333,7 @@ class LibTorch(ScriptTest):
         self.target.mkdir(parents=True)
         done = self.fetch()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is no complete LibTorch tree: remove it", done.stderr)
+        self.assertIn("is not a complete LibTorch tree: remove it", done.stderr)
         self.assertFalse((self.index / "asked").exists())
 
     def test_what_a_killed_call_left_behind_is_replaced(self) -> None:

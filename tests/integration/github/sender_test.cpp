@@ -157,7 +157,7 @@ TEST_CASE("a comment is said once, also when it is on a later page") {
   CHECK(outbox.github.violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("labels that GitHub drops silently are no error") {
+TEST_CASE("labels that GitHub drops silently are not an error") {
   Outbox outbox;
   outbox.github.drop_labels();
   outbox.queue("open-1", OutboxKind::open);

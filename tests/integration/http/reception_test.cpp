@@ -242,7 +242,7 @@ TEST_CASE("a request that is refused at its arrival takes no thread and rests it
   held.wait_for([&] { return held.answered == 1; });  // the second request alone
 }
 
-TEST_CASE("a refused request with a body ends its connection, and the body is no request") {
+TEST_CASE("a refused request with a body ends its connection, and the body is not a request") {
   Answers answers;
   answers.to_arrival = [](const Head&, const Origin&) {
     return std::optional(problem(429, "too many"));

@@ -1,5 +1,5 @@
-// A bisection whose machine changes while it runs: the values of its ends are no reference for a
-// run alone any more, so it must continue in pairs.
+// A bisection whose machine changes while it runs: a run alone cannot be compared with the values
+// of its ends any more, so it must continue in pairs.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -281,5 +281,5 @@ TEST_CASE("a commit that is unknown, or none, leaves the order of the other nigh
   const auto rejected = std::ranges::find(known, "2026-08-20", &storage::BuildRow::name);
   REQUIRE(rejected != known.end());
   CHECK(rejected->state == storage::BuildState::rejected);
-  CHECK_THAT(rejected->reason, Catch::Contains("its build-hash is no commit"));
+  CHECK_THAT(rejected->reason, Catch::Contains("invalid build-hash"));
 }

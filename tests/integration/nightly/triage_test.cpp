@@ -56,7 +56,7 @@ struct ReportedDay {
 
 }  // namespace
 
-TEST_CASE("a disputed search is carried out again, and its result told once") {
+TEST_CASE("a disputed search is carried out again, and its result reported once") {
   const ReportedDay day;
   const auto first = day.culprit();
   REQUIRE(first);

@@ -184,12 +184,12 @@ TEST_CASE("a packed answer is not unpacked: what arrives is what counts") {
   CHECK(get(local.url("/"))->body == "identity");
 }
 
-TEST_CASE("a body that is cut off is no answer") {
+TEST_CASE("a body that is cut off is not an answer") {
   const RawPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this");
   CHECK(code_of(get(peer.url())) == ErrorCode::corrupt);
 }
 
-TEST_CASE("a chunked body that is cut off is no answer") {
+TEST_CASE("a chunked body that is cut off is not an answer") {
   const RawPeer peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
   CHECK(code_of(get(peer.url())) == ErrorCode::corrupt);
 }

@@ -88,7 +88,7 @@ TEST_CASE("a path longer than the kernel takes is reached through its folder") {
   CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE("a file that is no socket is never removed") {
+TEST_CASE("a file that is not a socket is never removed") {
   const test::TemporaryFolder folder;
   const auto path = folder.write("control", "precious");
   const auto socket = ListeningSocket::open(path);

@@ -57,7 +57,7 @@ TEST_CASE("a child that floods is ended, and the end of what it printed is kept"
   CHECK(outcome.output == std::string(10'000, 'x'));
 }
 
-TEST_CASE("output up to the limit, to the byte, is no flood") {
+TEST_CASE("output up to the limit, to the byte, is not a flood") {
   auto spec = bad_child({"print", std::string(99, 'y')});
   spec.output_limit_bytes = 100;
   const auto outcome = run(spec);

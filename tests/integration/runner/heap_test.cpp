@@ -47,7 +47,7 @@ TEST_CASE("a block aligned as LibTorch's are takes no more of the heap than is r
   REQUIRE(taken >= static_cast<std::int64_t>(kBlocks) * size - kSlack);
 }
 
-TEST_CASE("freed blocks that glibc keeps for the thread are no growth of the heap") {
+TEST_CASE("freed blocks that glibc keeps for the thread are not growth of the heap") {
   if (!can_tell()) return;
   const auto before = heap_bytes_in_use().value();
   for (std::size_t bytes = 8; bytes < 2000; bytes += 8) taken_by_blocks(bytes);

@@ -153,7 +153,7 @@ TEST_CASE_METHOD(BackedUp, "a backup that breaks a rule or a page replaces nothi
   for (const auto& name : files()) REQUIRE_THAT(name, !Contains("restoring"));
 }
 
-TEST_CASE_METHOD(BackedUp, "what is no backup of torchwatch is refused by its name") {
+TEST_CASE_METHOD(BackedUp, "what is not a backup of torchwatch is refused by its name") {
   const auto other = folder.path() / "other.sqlite";
   raw_sql(other, "CREATE TABLE bookmarks (url TEXT)");
   const auto empty = folder.path() / "empty.sqlite";

@@ -51,7 +51,7 @@ TEST_CASE_METHOD(FreshStores, "every change of state is an event, and nothing el
               "request 1 pending", "request 1 running", "request 1 done", "incident 1 closed"});
 }
 
-TEST_CASE_METHOD(FreshStores, "what was rolled back is no event") {
+TEST_CASE_METHOD(FreshStores, "what was rolled back is not an event") {
   const auto failed = stores.database->transact([&]() -> Status {
     comparison_of_two(stores);
     return fail(ErrorCode::unavailable, "no");

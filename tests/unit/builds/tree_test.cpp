@@ -121,7 +121,7 @@ TEST_CASE("a library of another machine type is an error that names both types")
   CHECK(mentions(error, "lib/libc10.so is made for ELF machine 22, this machine is "));
 }
 
-TEST_CASE("a file that is no library, or an executable, is refused") {
+TEST_CASE("a file that is not a library, or an executable, is refused") {
   const test::TemporaryFolder folder;
   write_tree(folder.path());
   folder.write("lib/libc10.so", "INPUT(libc10.so.1)\n");

@@ -43,15 +43,16 @@ TEST_CASE("a build whose name cannot be printed is listed as such, and refused w
   }
 }
 
-TEST_CASE("a build whose build-hash is no commit is refused with what it must be") {
+TEST_CASE("a build whose build-hash is not a commit is refused with what it must be") {
   const test::TemporaryFolder folder;
   test::write_tree(folder.path() / "one");
   folder.write("one/build-hash", "notasha\n");
   const auto refused = make_directory_channel(folder.path())->fetch({"one"}, {});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == ErrorCode::invalid);
-  CHECK(refused.error().message.find("its build-hash is no commit: must be 40 hexadecimal") !=
-        std::string::npos);
+  CHECK(refused.error().message ==
+        "build one: invalid build-hash \"notasha\": must be 40 hexadecimal digits, as `git "
+        "rev-parse` prints them");
 }
 
 TEST_CASE("a build is taken where it lies") {

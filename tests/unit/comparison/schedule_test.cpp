@@ -98,7 +98,7 @@ TEST_CASE("a large slow-down is confirmed on runs that took no part in screening
   REQUIRE(verdict_of(schedule, Metric::time) == Verdict::regressed);
 }
 
-TEST_CASE("a slow-down that is gone when it is measured again is no regression") {
+TEST_CASE("a slow-down that is gone when it is measured again is not a regression") {
   const auto schedule =
       carried_out(plan_of({"a"}, {Pass::timing}), [](const Block& block, Side side, int) {
         const double factor = block.stage == Stage::screen ? 1.4 : 1.0;

@@ -258,7 +258,7 @@ TEST_CASE("a missing file is an error only where it is required") {
   CHECK(config->storage.path == folder.path() / "state/torchwatch.sqlite");
 }
 
-TEST_CASE("a folder, and a file too large, are no configuration") {
+TEST_CASE("a folder, and a file too large, are not a configuration") {
   const TemporaryFolder folder;
   CHECK(load(folder.path(), false).error().code == ErrorCode::invalid);
   const auto large = folder.write("large.toml", "#" + std::string(1 << 20, 'x'));

@@ -70,7 +70,7 @@ TEST_CASE("a credential that systemd lets only this user read is a secret") {
   CHECK(read_secret(file).error().code == ErrorCode::invalid);
 }
 
-TEST_CASE("what is no regular file is no secret") {
+TEST_CASE("what is not a regular file is not a secret") {
   const TemporaryFolder folder;
   CHECK(read_secret(folder.path()).error().code == ErrorCode::invalid);
   CHECK(read_secret("/dev/null").error().code == ErrorCode::invalid);

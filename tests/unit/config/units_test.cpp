@@ -14,7 +14,7 @@ TEST_CASE("a duration is a whole number and one unit") {
   CHECK(parse_duration("4 h") == 4h);
 }
 
-TEST_CASE("anything else is no duration") {
+TEST_CASE("anything else is not a duration") {
   for (const auto* text : {"", "4", "h", "4  h", "4 ", "-4h", "+4h", "1.5h", "4h30m", "4H", "4D",
                            " 4h", "99999999999999999h", "99999999999999999999s"}) {
     CAPTURE(text);

@@ -43,7 +43,7 @@ TEST_CASE("a machine that measures as before, or differs in one series alone, ha
   CHECK_FALSE(machine_shift(one_of_many, Settings{}));
 }
 
-TEST_CASE("a few series that disagree are no shift") {
+TEST_CASE("a few series that disagree are not a shift") {
   const std::vector<double> apart{std::log(1.3), std::log(1.01), std::log(1.4)};
   CHECK_FALSE(machine_shift(apart, Settings{}));
 }

@@ -51,7 +51,7 @@ TEST_CASE("three runs a side that agree are a verdict with the ratio of what was
   CHECK(peak(after, before).verdict == Verdict::improved);
 }
 
-TEST_CASE("a growth of exactly the threshold or the floor is no regression") {
+TEST_CASE("a growth of exactly the threshold or the floor is not a regression") {
   CHECK(peak(Runs(3, 100'000'000), Runs(3, 107'000'000)).verdict == Verdict::unchanged);
   CHECK(peak(Runs(3, 100'000'000), Runs(3, 107'000'001)).verdict == Verdict::regressed);
   CHECK(peak(Runs(3, kMiB), Runs(3, 2 * kMiB)).verdict == Verdict::unchanged);

@@ -54,7 +54,7 @@ TEST_CASE("blocks recorded under the ways' earlier names are read") {
   CHECK(benchmarks->front().of(Way::interleaved_fixed).values == std::vector<double>{1, 2, 3, 4});
 }
 
-TEST_CASE("a line that is no block is named") {
+TEST_CASE("a line that is not a block is named") {
   for (const std::string& bad :
        {line("other", "[1, 2, 3, 4]"), line("paper", "[1, 2]"), std::string("{\n")}) {
     std::istringstream lines(line("paper", "[1, 2, 3, 4]") + bad);

@@ -51,7 +51,7 @@ TEST_CASE("the mean of the runs has an interval that narrows with the days") {
           std::string::npos);
 }
 
-TEST_CASE("no culprit named is no answer") {
+TEST_CASE("no culprit named is not an answer") {
   REQUIRE(score_of({}).none.hits == 1);
 }
 

@@ -24,7 +24,7 @@ TEST_CASE("plain http is allowed to a literal loopback address only") {
   }
 }
 
-TEST_CASE("what is no address is refused") {
+TEST_CASE("what is not an address is refused") {
   for (const auto* url : {"", "api.github.com", "ftp://x", "https://", "https://a b",
                           "https://x/a b", "https://user@x", "https://x:0", "https://x:99999",
                           "https://x:y", "https://x?query-without-path", "https://x/\r\nHost: y"}) {

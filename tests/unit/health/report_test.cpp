@@ -63,7 +63,7 @@ TEST_CASE("a report is read as it was written") {
   CHECK(read.doing.since == kNow);
 }
 
-TEST_CASE("what is no report is refused") {
+TEST_CASE("what is not a report is refused") {
   for (const auto* text : {"null", "[]", "{}", "7"}) {
     CHECK_FALSE(parse_report(json::parse(text)));
   }

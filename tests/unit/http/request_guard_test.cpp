@@ -81,7 +81,7 @@ TEST_CASE("a header given twice counts as none") {
   CHECK(request.content_type == "application/json");
 }
 
-TEST_CASE("a key that is given twice is no missing key") {
+TEST_CASE("a key that is given twice is not a missing key") {
   const auto key = [](const httplib::Request& request) {
     return request_of(request, {}).idempotency_key;
   };

@@ -16,7 +16,7 @@ Result<Names> names_in(const std::string& text) {
   return read_workload_names(folder.path());
 }
 
-TEST_CASE("a list of workloads has a name and a file in each line that is no comment") {
+TEST_CASE("a list of workloads has a name and a file in each line that is not a comment") {
   const auto names =
       names_in("# name file\nresnet18 computer_vision/resnet.cpp\n\n  dlrm  r/dlrm.cpp\n");
   REQUIRE(names.has_value());

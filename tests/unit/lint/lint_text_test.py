@@ -51,6 +51,12 @@ class Words(Case):
             ("// Then it goes on.", "continue"),
             ('error("port is none");', "invalid port"),
             ('fail(quoted(text) + "\' is no id");', "invalid"),
+            ("// Nothing for what is no date.", "is not"),
+            ('TEST_CASE("labels are no error") {', "is not"),
+            ("/// Is told what keeps clients out.", "report"),
+            ("// Commits that cannot be told apart.", "distinguished"),
+            ("// A change worth a name, worth a culprit's name.", "minimum_effect"),
+            ('"and tell the least slowdown that is found"', "minimum detectable effect"),
             ("storage::NightRow row;", "Comparison"),
             ("SearchOrder order;", "BisectionSpec"),
         ):
@@ -61,14 +67,27 @@ class Words(Case):
         for text in (
             "// Of course there is room for one more, and no room left.",
             "// It goes on to the next file, so many that it stops.",
-            "// The outdoors, a mushroom, a resource, soloist; told apart.",
-            "// There is no id.",
+            "// The outdoors, a mushroom, a resource, soloist; tells them apart.",
+            "// There is no id, and it is no longer asked for.",
+            "outcome not_told_apart",
         ):
             with self.subTest(text):
                 self.assert_clean("service/cli/src/a.cpp", text + "\n")
 
     def test_every_kind_of_text_is_looked_at(self) -> None:
-        for path in ("a.md", "a.py", "a.hpp", "CMakeLists.txt", "service/x/openapi.json", "a.sql"):
+        for path in (
+            "a.md",
+            "a.py",
+            "a.hpp",
+            "CMakeLists.txt",
+            "service/x/openapi.json",
+            "a.sql",
+            "docs/schemas/a.json",
+            "tests/proof",
+            ".ci/run",
+            "a.css",
+            "a.service.in",
+        ):
             with self.subTest(path):
                 self.assert_found(path, "# The workshop\n", 1, "workshop")
 

@@ -10,7 +10,7 @@ TEST_CASE("scopes are read as they are written, each once and in any order") {
   CHECK(to_string(parse_scopes("measure,read,measure").value()) == "read,measure");
 }
 
-TEST_CASE("a word that is no scope is refused with those that are") {
+TEST_CASE("a word that is not a scope is refused with those that are") {
   for (const auto* text : {"", "write", "read,", "read, triage"}) {
     INFO(text);
     REQUIRE_FALSE(parse_scopes(text));

@@ -119,7 +119,7 @@ TEST_CASE("the status says that no daemon runs, since when, and what waits for o
   CHECK_FALSE(is_impaired(facts));
 }
 
-TEST_CASE("a daemon that cannot be asked is no daemon that does not run") {
+TEST_CASE("a daemon that cannot be asked is not a daemon that does not run") {
   StatusFacts facts;
   facts.now = kNow;
   facts.service.not_asked = "control: Permission denied";

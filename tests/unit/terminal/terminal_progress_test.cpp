@@ -99,7 +99,7 @@ TEST_CASE("a long step says how long the last of its kind took") {
                                   Contains("building commit b (the last took 1 h 2 min)\n"));
 }
 
-TEST_CASE("what is no terminal gets plain lines and no bar") {
+TEST_CASE("what is not a terminal gets plain lines and no bar") {
   Shown shown(ProgressSettings{});
   shown.progress->phase_started("measuring");
   shown.progress->progress(1, 2, "resnet18");

@@ -12,7 +12,7 @@
 
 namespace torchwatch::bisect {
 
-/// Pure functions: which commits of a range have to be told apart by building them.
+/// Pure functions: which commits of a range must be built to know which of them differ.
 
 /// A commit that may change the library, and the commits right after it that cannot: all of them
 /// give the same library. Numbers are indices into the range. Only `commit` can be blamed.

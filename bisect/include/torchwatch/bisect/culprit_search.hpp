@@ -24,7 +24,7 @@ using Reference = std::optional<std::size_t>;
 struct SearchSeries {
   double noise_sd = 0.02;   ///< expected spread of one pair's effect; 0 where it is exact
   double noise_weight = 4;  ///< pairs that this expectation counts for beside the measured ones
-  double minimum_effect = 0.034;  ///< a smaller change is not worth a name (default: ln 1.035)
+  double minimum_effect = 0.034;  ///< a smaller change is not searched (default: ln 1.035)
   /// Spread between builds of code that is alike (where it came to lie in memory): no number of
   /// pairs averages it out. 0 for code that always lies alike; for time about 0.003, 0.01 with
   /// other compilers.
@@ -99,7 +99,7 @@ struct Measure {
 };
 
 enum class Outcome {
-  found,              ///< every change worth a name has its culprit
+  found,              ///< every change of minimum_effect has its culprit
   partly_found,       ///< some have; the reason says what is left
   not_told_apart,     ///< a budget ended the search; `suspects` hold the culprit
   did_not_reproduce,  ///< the ends do not differ
@@ -118,7 +118,7 @@ struct Effect {
 
 /// One culprit, measured directly against the nearest earlier class that builds.
 struct Culprit {
-  std::vector<std::size_t> classes;  ///< several: those that do not build cannot be told apart
+  std::vector<std::size_t> classes;  ///< several: those that do not build cannot be distinguished
   Reference parent;
   double confidence = 0;        ///< posterior probability of `classes`
   std::vector<Effect> effects;  ///< of every series that reproduced

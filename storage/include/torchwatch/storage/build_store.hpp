@@ -17,8 +17,8 @@ class BuildStore {
   Result<BuildRow> mark_ready(const BuildRow& row);
   /// Stores that the channel has another file under the name of a build that is ready.
   Result<BuildRow> replace(const BuildRow&);
-  /// Marks a build whose tree is damaged, or whose file is no build. Errors: conflict, when it is
-  /// ready.
+  /// Marks a build whose tree is damaged, or whose file is not a build. Errors: conflict, when it
+  /// is ready.
   Result<BuildRow> reject(Id, const std::string& reason, const std::string& fingerprint = {});
   Status set_place(Id, std::int64_t place);
   /// Notes why a build cannot be measured although its tree is there; empty: it can again.

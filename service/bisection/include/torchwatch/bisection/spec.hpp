@@ -37,7 +37,7 @@ struct BisectionSpec {
   bool operator==(const BisectionSpec&) const = default;
 };
 
-/// The smallest effect that is worth a culprit's name: half of what detection must find.
+/// The smallest effect that a culprit is searched for: half of what detection must find.
 /// `baseline_value`: 0 where it is not known.
 double minimum_effect(Metric, double baseline_value, const detect::Settings&);
 

@@ -36,7 +36,7 @@ struct ConfirmDecision {
   bool measure_more = true;
   Verdict verdict = Verdict::inconclusive;  ///< once measure_more is false
   Estimate estimate;                        ///< from the fresh pairs alone
-  std::string reason;                       ///< "+15.2 % [13.1, 17.4] at 99 %, 24 pairs"
+  std::string reason;                       ///< "+15.2 % [+13.1, +17.4] at 99 %, 24 pairs"
   int pairs_next = 0;     ///< with measure_more: the total number of pairs to call again with
   double detectable = 0;  ///< with inconclusive: the least ratio - 1 that would have been found
 };

@@ -41,7 +41,7 @@ struct ServerSettings {
   std::vector<std::string> cors_origins;     ///< pages of these may read
   std::vector<std::string> trusted_proxies;  ///< addresses whose X-Forwarded-For is believed
   double requests_per_second = 10;           ///< of an address without a token, on average
-  /// Is told what keeps clients out, in a sentence, and "" once nothing does. Called from the
+  /// Gets what keeps clients out, in a sentence, and "" once nothing does. Called from the
   /// server's threads; must not block.
   std::function<void(const std::string&)> note{};
   std::size_t head_bytes_max = 16U << 10U;

@@ -7,7 +7,7 @@
 
 namespace torchwatch::nightly {
 
-/// Fetches what is new in [source]; does nothing where that is no address. Errors: unavailable,
+/// Fetches what is new in [source]; does nothing where that is not an address. Errors: unavailable,
 /// whatever is wrong with the server; cancelled.
 Status fetch_source(comparison::Services&, std::stop_token stop);
 

@@ -31,7 +31,7 @@ class SystemClock final : public Clock {
 
 /// "2026-08-16T03:04:05Z".
 std::string iso_utc(WallMillis);
-/// Reads what `iso_utc` wrote; nothing if it is no such text.
+/// Reads what `iso_utc` wrote; nothing if it is not such a text.
 std::optional<WallMillis> parse_iso_utc(const std::string&);
 
 /// The same for people: "2026-08-16 03:04"; empty for 0, which stands for never.

@@ -18,7 +18,7 @@ class Output final : public std::streambuf {
   explicit Output(int descriptor) : descriptor_(descriptor) {}
 
   /// Writes what is kept. Errors: unavailable (a full disk, for example). That the reader of a pipe
-  /// has gone is no error: it has read what it wanted.
+  /// has gone is not an error: it has read what it wanted.
   Status finish();
 
  protected:

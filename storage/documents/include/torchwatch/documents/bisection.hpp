@@ -37,9 +37,9 @@ enum class BisectionOutcome {
   faulted,            ///< the recipe fails, whatever the commit
 };
 
-/// A commit, or the few that cannot be told apart, that made a change.
+/// A commit, or the few that cannot be distinguished, that made a change.
 struct NamedCulprit {
-  std::vector<std::string> commits;  ///< several: those that cannot be told apart
+  std::vector<std::string> commits;  ///< several: those that cannot be distinguished
   std::string parent;                ///< the nearest earlier commit that builds
   double confidence = 0;
   std::vector<SeriesEffect> effects;
