@@ -74,7 +74,8 @@ WORDS = [
     (" on", r"\b[Gg]o(?:es)? on\b(?! to)", '"continue" or "resume"'),
     ("is none", r"(?<![Tt]here )\bis none\b", 'the name of what is wrong: "invalid port"'),
     (" no ", r"(?<![Tt]here )\b(?:is|are) no (?!longer|more)[a-z]+", '"is not" or "invalid"'),
-    ("night", r"\bNight(?:Row|Store|Kind)\b", '"Comparison..."'),
+    ("night", r"\bNight(?:s|Row|Store|Kind)\b", '"Comparison..."'),
+    ("night", r"\b(?:a|A|each|ten|quiet|worst|\d+) nights?\b", '"comparison" or "nightly"'),
     ("order", r"\b(?:Search|Run|Attempt)Order\b", '"BisectionSpec", "RunSpec" or "NewAttempt"'),
 ]  # fmt: skip
 COMPILED_WORDS = [(has, re.compile(pattern), instead) for has, pattern, instead in WORDS]

@@ -117,26 +117,24 @@ def load_rows(result: dict[str, Any]) -> Figures:
         yield f"the daemon's share of a core, {name}", f"{100 * row['share_of_a_core']:.1f} %"
 
 
-def nights_rows(result: dict[str, Any]) -> Figures:
-    """Reads nights_under_load.py."""
-    for kind, nights in result["nights"].items():
-        slowest = max(night["max_ms"] for night in nights)
-        within = max(night["p99_ms"] for night in nights)
-        asked = sum(night["probes"] for night in nights)
-        share = max(night["share_of_a_core"] for night in nights)
-        yield (
-            f"/healthz while a build is measured, {kind}",
-            f"99 % within {within:.1f} ms on the worst night, {slowest:.1f} at most, of {asked:,}",
-        )
+def comparisons_rows(result: dict[str, Any]) -> Figures:
+    """Reads comparisons_under_load.py."""
+    for kind, rows in result["comparisons"].items():
+        slowest = max(row["max_ms"] for row in rows)
+        within = max(row["p99_ms"] for row in rows)
+        asked = sum(row["probes"] for row in rows)
+        share = max(row["share_of_a_core"] for row in rows)
+        times = f"99 % within {within:.1f} ms in the worst comparison, {slowest:.1f} at most"
+        yield f"/healthz while a build is measured, {kind}", f"{times}, of {asked:,}"
         yield f"the daemon's share of a core meanwhile, {kind}", f"at most {100 * share:.1f} %"
         verdicts = sorted(result["verdicts"][kind].items())
         yield (
-            f"a build against itself on {len(nights)} nights, {kind}",
+            f"a build against itself in {len(rows)} comparisons, {kind}",
             ", ".join(f"{count} {verdict}" for verdict, count in verdicts),
         )
     width = result["widths"]
     yield (
-        "intervals of time under load, over those of quiet nights",
+        "intervals of time under load, over those of quiet comparisons",
         f"{width['ratio']:.3f} times ({width['low']:.3f}-{width['high']:.3f}, 95 %)",
     )
 
@@ -198,7 +196,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "same_build": ("same-build", same_build_rows),
     "judging_cost": ("cost", judging_cost_rows),
     "requests_under_load": ("load", load_rows),
-    "nights_under_load": ("load", nights_rows),
+    "comparisons_under_load": ("load", comparisons_rows),
     "sandbox_cost": ("sandbox", sandbox_rows),
     "source_day": ("source-day", source_day_rows),
 }

@@ -58,6 +58,7 @@ class Words(Case):
             ("// A change worth a name, worth a culprit's name.", "minimum_effect"),
             ('"and tell the least slowdown that is found"', "minimum detectable effect"),
             ("storage::NightRow row;", "Comparison"),
+            ("/// A night in which something happened, as on 10 nights.", "comparison"),
             ("SearchOrder order;", "BisectionSpec"),
         ):
             with self.subTest(text):
@@ -70,6 +71,7 @@ class Words(Case):
             "// The outdoors, a mushroom, a resource, soloist; tells them apart.",
             "// There is no id, and it is no longer asked for.",
             "outcome not_told_apart",
+            "// What last night brought: nightlies.",
         ):
             with self.subTest(text):
                 self.assert_clean("service/cli/src/a.cpp", text + "\n")

@@ -13,7 +13,7 @@ inline const std::string kSlowCommit = "5d1c1c3f0a9e8b7d6c5e4f3a2b1c0d9e8f7a6b5c
 Benchmark benchmark(const std::string& workload, Mode mode = Mode::train);
 storage::VerdictRow verdict(const std::string& workload, Metric metric, Verdict word, double ratio);
 
-/// A night in which something of every kind happened.
+/// A comparison in which something of every kind happened.
 ComparisonFacts eventful_comparison();
 /// The same builds without any change.
 ComparisonFacts quiet_comparison();

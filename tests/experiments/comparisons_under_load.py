@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures a build against itself with and without clients that keep the daemon busy.
 
-    nights_under_load.py TORCHWATCH LIBTORCH [--nights N] [--workload NAME]... [--json]
+    comparisons_under_load.py TORCHWATCH LIBTORCH [--comparisons N] [--workload NAME]... [--json]
 
 TORCHWATCH is the program, LIBTORCH a LibTorch tree. A daemon of its own compares one build after
 the other: each is LIBTORCH, with a few zero bytes behind a library so that it is another build. In
@@ -52,7 +52,7 @@ def make_build(libtorch: Path, tree: Path, number: int) -> None:
         end.write(b"\0" * (number + 1))
 
 
-class Nights:
+class Comparisons:
     def __init__(self, program: Path, folder: Path, builds: Path, options: list[str]) -> None:
         self.program, self.folder, self.builds, self.options = program, folder, builds, options
         self.verdicts: list[dict[str, Any]] = []
@@ -65,7 +65,9 @@ class Nights:
             text=True,
         )
         if done.returncode not in JUDGED:
-            sys.exit(f"nights_under_load.py: {words} ended with {done.returncode}: {done.stderr}")
+            sys.exit(
+                f"comparisons_under_load.py: {words} ended with {done.returncode}: {done.stderr}"
+            )
         return json.loads(done.stdout)
 
     def compare(self, number: int) -> None:
@@ -75,7 +77,7 @@ class Nights:
         while self.state_of(request) in ("pending", "running"):
             time.sleep(1)
         if self.state_of(request) != "done":
-            sys.exit(f"nights_under_load.py: request {request} is {self.state_of(request)}")
+            sys.exit(f"comparisons_under_load.py: request {request} is {self.state_of(request)}")
         newest = max(row["id"] for row in self.command("comparison", "list")["items"])
         self.verdicts = self.command("comparison", "show", str(newest))["verdicts"]
 
@@ -96,8 +98,8 @@ def widths(verdicts: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def width_ratio(quiet: list[dict[str, float]], loaded: list[dict[str, float]]) -> dict[str, float]:
-    """Geometric mean of loaded over quiet, pair of nights by pair, with the 95 % interval that
-    drawing pairs of nights anew gives."""
+    """Geometric mean of loaded over quiet, pair of comparisons by pair, with the 95 % interval that
+    drawing pairs of comparisons anew gives."""
     logs = [
         [math.log(b[name] / a[name]) for name in a if name in b]
         for a, b in zip(quiet, loaded, strict=True)
@@ -115,23 +117,23 @@ def stay_off_measured_core() -> None:
     """For this process and the clients that it starts."""
     cores = os.sched_getaffinity(0)
     if len(cores) < 2:
-        sys.exit("nights_under_load.py: needs two cores, one of them for the clients")
+        sys.exit("comparisons_under_load.py: needs two cores, one of them for the clients")
     os.sched_setaffinity(0, cores - {max(cores)})
 
 
-def carry_out(nights: Nights, process: int, port: int, count: int) -> dict[str, Any]:
+def carry_out(comparisons: Comparisons, process: int, port: int, count: int) -> dict[str, Any]:
     kinds: dict[str, list[dict[str, Any]]] = {"quiet": [], "under load": []}
     for turn in range(2 * count):
         # Quiet, loaded, loaded, quiet: a drift of the machine reaches both alike.
         kind = "under load" if turn % 4 in (1, 2) else "quiet"
         clients: Clients = clients_of(200, 3000) if kind == "under load" else []
-        figures = measure(process, port, clients, partial(nights.compare, turn + 1))
-        kinds[kind].append(figures | {"verdicts": nights.verdicts})
+        figures = measure(process, port, clients, partial(comparisons.compare, turn + 1))
+        kinds[kind].append(figures | {"verdicts": comparisons.verdicts})
         print(json.dumps({kind: kinds[kind][-1]}), file=sys.stderr)
     return {
-        "nights": kinds,
+        "comparisons": kinds,
         "verdicts": {
-            kind: Counter(row["verdict"] for night in rows for row in night["verdicts"])
+            kind: Counter(row["verdict"] for comparison in rows for row in comparison["verdicts"])
             for kind, rows in kinds.items()
         },
         "widths": width_ratio(*([widths(n["verdicts"]) for n in rows] for rows in kinds.values())),
@@ -144,7 +146,7 @@ def main() -> None:
     )
     parser.add_argument("program", type=Path, metavar="TORCHWATCH")
     parser.add_argument("libtorch", type=Path, metavar="LIBTORCH")
-    parser.add_argument("--nights", type=int, default=10, help="of each kind (10)")
+    parser.add_argument("--comparisons", type=int, default=10, help="of each kind (10)")
     parser.add_argument("--workload", action="append", help="to measure (lennard_jones)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
@@ -154,18 +156,18 @@ def main() -> None:
         selection += ["--workload", workload]
     with tempfile.TemporaryDirectory() as name:
         builds = Path(name)
-        for number in range(2 * options.nights + 1):
+        for number in range(2 * options.comparisons + 1):
             make_build(libtorch, builds / f"build-{number}", number)
         keys = KEYS.format(libtorch=libtorch)
         with daemon_of(program, keys) as (folder, process, port):
             stay_off_measured_core()
-            nights = Nights(program, folder, builds, selection)
-            result = carry_out(nights, process, port, options.nights)
+            comparisons = Comparisons(program, folder, builds, selection)
+            result = carry_out(comparisons, process, port, options.comparisons)
     if options.json:
         print(json.dumps(result, indent=2))
         return
-    for kind, rows in result["nights"].items():
-        print_table({f"{kind}, night {n + 1}": row for n, row in enumerate(rows)})
+    for kind, rows in result["comparisons"].items():
+        print_table({f"{kind}, comparison {n + 1}": row for n, row in enumerate(rows)})
         print(f"{kind}: " + ", ".join(f"{n} {v}" for v, n in result["verdicts"][kind].items()))
     ratio = result["widths"]
     print(
