@@ -40,7 +40,7 @@ Reply failure_of(GuardedStream::End end, bool has_head, int status) {
     case End::too_many_lines:
       return problem(431, "too many header lines");
     case End::malformed:
-      return problem(400, "the head is malformed");
+      return problem(400, has_head ? "the body's chunks are malformed" : "the head is malformed");
     case End::closed:
     case End::none:
       break;
@@ -197,7 +197,8 @@ void GuardedServer::set_up(httplib::Request& request, Exchange& exchange) {
   exchange.has_unread_body = announces_body(request);
   exchange.refusal = refusal_of(request, exchange.stream->origin().user ? socket_rules_ : rules_);
   if (exchange.refusal) request.headers.erase("Expect");
-  exchange.stream->begin_body(settings_.body_bytes_max + kFramingBytes, settings_.body_time_limit);
+  exchange.stream->begin_body(settings_.body_bytes_max + kFramingBytes, settings_.body_time_limit,
+                              request.has_header("Transfer-Encoding"));
 }
 
 httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Request& request,

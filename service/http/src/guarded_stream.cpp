@@ -34,10 +34,11 @@ GuardedStream::~GuardedStream() {
   client_.arrived.erase(0, taken_);
 }
 
-void GuardedStream::begin_body(std::size_t bytes_max, milliseconds limit) {
+void GuardedStream::begin_body(std::size_t bytes_max, milliseconds limit, bool is_chunked) {
   budget_ = bytes_max;
   read_until_ = Clock::now() + limit;
   is_head_ = false;
+  is_chunked_ = is_chunked;
   end_ = End::none;
 }
 
@@ -76,6 +77,11 @@ ssize_t GuardedStream::scan_head(const char* bytes, std::size_t size) {
   return static_cast<ssize_t>(size);
 }
 
+ssize_t GuardedStream::scan_chunks(const char* bytes, std::size_t size) {
+  const bool is_fine = std::all_of(bytes, bytes + size, [&](char c) { return chunks_.see(c); });
+  return is_fine ? static_cast<ssize_t>(size) : stop(End::malformed);
+}
+
 ssize_t GuardedStream::read(char* to, std::size_t size) {
   if (end_ != End::none) return -1;
   if (budget_ == 0) return stop(End::too_long);
@@ -84,7 +90,8 @@ ssize_t GuardedStream::read(char* to, std::size_t size) {
   std::memcpy(to, client_.arrived.data() + taken_, count);
   taken_ += count;
   budget_ -= count;
-  return is_head_ ? scan_head(to, count) : static_cast<ssize_t>(count);
+  if (is_head_) return scan_head(to, count);
+  return is_chunked_ ? scan_chunks(to, count) : static_cast<ssize_t>(count);
 }
 
 ssize_t GuardedStream::write(const char* from, std::size_t size) {

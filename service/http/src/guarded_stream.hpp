@@ -23,7 +23,7 @@ class GuardedStream final : public httplib::Stream {
   /// Leaves with the client what was not read.
   ~GuardedStream() override;
 
-  void begin_body(std::size_t bytes_max, std::chrono::milliseconds limit);
+  void begin_body(std::size_t bytes_max, std::chrono::milliseconds limit, bool is_chunked);
 
   /// Why reading stopped before the request was complete.
   End end() const { return end_; }
@@ -41,13 +41,16 @@ class GuardedStream final : public httplib::Stream {
   bool fill();
   ssize_t stop(End);
   ssize_t scan_head(const char* bytes, std::size_t size);
+  ssize_t scan_chunks(const char* bytes, std::size_t size);
 
   Client& client_;
   std::size_t taken_ = 0;  ///< of client_.arrived
   Clock::time_point read_until_;
   std::size_t budget_;
   bool is_head_ = true;
+  bool is_chunked_ = false;
   HeadScanner scanner_;
+  ChunkScanner chunks_;
   End end_ = End::none;
 };
 

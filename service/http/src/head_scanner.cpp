@@ -1,6 +1,8 @@
 #include "head_scanner.hpp"
 
 #include <cctype>
+#include <charconv>
+#include <utility>
 
 namespace torchwatch::http {
 namespace {
@@ -49,6 +51,22 @@ HeadScanner::Scan HeadScanner::see_line_end() {
   name_.clear();
   has_colon_ = false;
   return ++lines_ > kLinesMax ? Scan::too_many_lines : Scan::fine;
+}
+
+bool ChunkScanner::see(char byte) {
+  if (data_left_ > 0) {
+    --data_left_;
+    return true;
+  }
+  line_ += byte;
+  if (byte != '\n') return true;
+  const std::string line = std::exchange(line_, {});
+  if (std::exchange(is_after_data_, !is_after_data_)) return line == "\r\n";
+  const auto digits = line.find_first_not_of("0123456789abcdefABCDEF");
+  const bool is_size = digits >= 1 && digits <= 16 && (line[digits] == ';' || line[digits] == '\r');
+  if (!is_size || line.find('\r') != line.size() - 2) return false;
+  std::from_chars(line.data(), line.data() + digits, data_left_, 16);
+  return true;
 }
 
 }  // namespace torchwatch::http

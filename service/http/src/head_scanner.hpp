@@ -31,4 +31,18 @@ class HeadScanner {
   bool is_whole_ = false;
 };
 
+/// Checks the framing of a chunked body likewise: the library takes "-5", "+2", "0x2" and blanks
+/// for sizes, and trailers for headers. Allows 1 to 16 hexadecimal digits, an extension, no
+/// trailers.
+class ChunkScanner {
+ public:
+  /// Returns whether the next byte is allowed. After one that is not the body must be given up.
+  bool see(char byte);
+
+ private:
+  std::size_t data_left_ = 0;   ///< of the chunk under way
+  bool is_after_data_ = false;  ///< an empty line is next
+  std::string line_;
+};
+
 }  // namespace torchwatch::http

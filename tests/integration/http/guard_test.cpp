@@ -100,6 +100,18 @@ TEST_CASE("a chunked body just past the limit is answered with 413") {
   CHECK(echo.answered == 0);
 }
 
+TEST_CASE("a chunk whose size is no number is refused at once and the connection closed") {
+  const std::string size = GENERATE(as<std::string>(), "-5", "+2", "0x2", " 2", "");
+  Echo echo;
+  const auto all =
+      echo.ask_to_the_end("POST / HTTP/1.1\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n" +
+                          size + "\r\n{}\r\n0\r\n\r\n" + kGet);
+  INFO(size);
+  CHECK(status_of_answer(all) == 400);
+  CHECK(all.find("HTTP/1.1 ", 8) == std::string::npos);
+  CHECK(echo.answered == 0);
+}
+
 TEST_CASE("a body that announces too much is refused before it is read") {
   Echo echo;
   const auto answer =

@@ -1,8 +1,10 @@
 #include "head_scanner.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
+using torchwatch::http::ChunkScanner;
 using torchwatch::http::HeadScanner;
 using Scan = HeadScanner::Scan;
 
@@ -13,6 +15,11 @@ Scan scan(const std::string& head) {
     if (const auto finding = scanner.see(byte); finding != Scan::fine) return finding;
   }
   return Scan::fine;
+}
+
+bool are_chunks(const std::string& body) {
+  ChunkScanner scanner;
+  return std::ranges::all_of(body, [&](char byte) { return scanner.see(byte); });
 }
 }  // namespace
 
@@ -47,4 +54,21 @@ TEST_CASE("a hundred lines are a head, more are a flood") {
   for (int i = 0; i < 99; ++i) head += "A: b\r\n";
   CHECK(scan(head) == Scan::fine);
   CHECK(scan(head + "A: b\r\n") == Scan::too_many_lines);
+}
+
+TEST_CASE("the chunks of a body pass, whatever they hold") {
+  CHECK(are_chunks("5\r\nhello\r\n1;name=\"x\"\r\n\n\r\n0\r\n\r\n"));
+  CHECK(are_chunks("0000000000000002\r\n-5\r\n00\r\n\r\n"));
+  CHECK(are_chunks("A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n"));
+}
+
+TEST_CASE("a chunk whose size two readers could understand differently is malformed") {
+  for (const char* size :
+       {"-5", "+2", "0x2", "", " 2", "2 ", "2\n", "2;a\rb", "g", ";a", "00000000000000002"}) {
+    INFO(size);
+    CHECK_FALSE(are_chunks(std::string(size) + "\r\n{}\r\n0\r\n\r\n"));
+  }
+  CHECK_FALSE(are_chunks("2\r\n{}+\r\n0\r\n\r\n"));
+  CHECK_FALSE(are_chunks("2\r\n{}\n0\r\n\r\n"));
+  CHECK_FALSE(are_chunks("0\r\nAuthorization: Bearer x\r\n\r\n"));
 }
