@@ -7,7 +7,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, name, sha256, scopes, made_at, used_at, revoked_at FROM token ";
+    "SELECT id, name, sha256, scopes, made_at, used_at, revoked_at, made_by, revoked_by FROM "
+    "token ";
 
 /// A row whose scopes are not known allows nothing: a newer program may have written it.
 TokenRow row_of(Query& row) {
@@ -19,6 +20,8 @@ TokenRow row_of(Query& row) {
   token.made_at = row.take<WallMillis>();
   token.used_at = row.take<std::optional<std::int64_t>>();
   token.revoked_at = row.take<std::optional<std::int64_t>>();
+  token.made_by = row.take<std::string>();
+  token.revoked_by = row.take<std::string>();
   return token;
 }
 
@@ -30,13 +33,13 @@ Result<TokenRow> token_of(Connection& connection, Id id) {
 }  // namespace
 
 Result<TokenRow> TokenStore::add(const std::string& name, const std::string& sha256,
-                                 const Scopes& scopes, WallMillis now) {
+                                 const Scopes& scopes, WallMillis now, const Asker& made_by) {
   return write(database_, [&](Connection& connection) -> Result<TokenRow> {
     const int added =
         execute(connection,
-                "INSERT INTO token (name, sha256, scopes, made_at) VALUES (?, ?, ?, ?) "
+                "INSERT INTO token (name, sha256, scopes, made_at, made_by) VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING",
-                name, sha256, to_string(scopes), now);
+                name, sha256, to_string(scopes), now, to_string(made_by));
     if (added == 1) return token_of(connection, connection.sqlite.getLastInsertRowid());
     return fail(ErrorCode::conflict,
                 "another token is named \"" + name + "\"; revoke it, or choose another name");
@@ -53,10 +56,12 @@ Result<TokenRow> TokenStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return token_of(connection, id); });
 }
 
-Result<TokenRow> TokenStore::revoke(Id id, WallMillis now) {
+Result<TokenRow> TokenStore::revoke(Id id, WallMillis now, const Asker& revoked_by) {
   return write(database_, [&](Connection& connection) -> Result<TokenRow> {
     const int changed = execute(
-        connection, "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id);
+        connection,
+        "UPDATE token SET revoked_at = ?, revoked_by = ? WHERE id = ? AND revoked_at IS NULL", now,
+        to_string(revoked_by), id);
     TW_TRY(auto row, token_of(connection, id));
     if (changed == 1) return row;
     return fail(ErrorCode::conflict, "token " + std::to_string(id) + " is revoked already");

@@ -116,7 +116,7 @@ Result<Reply> cancel_bisection(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY_VOID(backend.cancel_bisection(id));
+  TW_TRY_VOID(backend.cancel_bisection(id, asker_of(request)));
   return http::object_reply({{"id", id}, {"state", to_string(storage::BisectionState::ended)}});
 }
 

@@ -108,7 +108,7 @@ Result<Reply> cancel_comparison(const Request& request, const Backend& backend) 
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY_VOID(backend.cancel_comparison(id));
+  TW_TRY_VOID(backend.cancel_comparison(id, asker_of(request)));
   TW_TRY(const auto row, storage::ComparisonStore(backend.database).get(id));
   return http::object_reply({{"id", row.id}, {"state", to_string(row.state)}});
 }

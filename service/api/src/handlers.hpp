@@ -64,6 +64,7 @@ Result<Reply> get_request(const Request&, const Backend&);
 Result<Reply> cancel_request(const Request&, const Backend&);
 Result<Reply> retry_message(const Request&, const Backend&);
 
+Result<Reply> list_audit(const Request&, const Backend&);
 Result<Reply> list_tokens(const Request&, const Backend&);
 Result<Reply> add_token(const Request&, const Backend&);
 Result<Reply> revoke_token(const Request&, const Backend&);
@@ -83,6 +84,14 @@ inline nlohmann::json name_of(const storage::BuildRow& build, const Request& req
 inline nlohmann::json text_of(const std::string& text, const Request& request) {
   return text.empty() || !request.is_trusted ? nlohmann::json(nullptr) : nlohmann::json(text);
 }
+
+/// Who asks, whatever name the body says.
+inline storage::Asker asker_of(const Request& request) {
+  return {.user = request.peer, .token = request.peer ? "" : request.token_name};
+}
+
+/// Keeps who asked for a change that was made. Errors: of storage.
+Status note_asker(const Request&, const Backend&);
 
 /// Errors: invalid, for an Idempotency-Key that is not a key.
 Status check_key(const Request&);

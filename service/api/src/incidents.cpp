@@ -13,6 +13,7 @@ namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
+using storage::Decision;
 using storage::DecisionKind;
 using storage::IncidentRow;
 using storage::IncidentState;
@@ -73,23 +74,18 @@ bool concerns(const IncidentRow& row, const http::Page& page) {
   });
 }
 
-/// A decision that a request asks for.
-struct Asked {
-  DecisionKind kind;
-  std::string by;
-  std::string reason;
-};
-
 /// Whether the incident is as the decision makes it: the newest decision is the same one.
-bool is_made(const IncidentRow& row, const Asked& asked) {
-  if (row.decisions.empty() || row.decisions.back().kind != asked.kind) return false;
+bool is_made(const IncidentRow& row, DecisionKind kind, const Decision& asked) {
+  if (row.decisions.empty() || row.decisions.back().kind != kind) return false;
   const auto& made = row.decisions.back().decision;
   return made.by == asked.by && made.reason == asked.reason;
 }
 
-Result<Asked> asked_of(const Request& request, DecisionKind kind) {
+/// The decision that a request asks for, with who really asks beside the name that is said.
+Result<Decision> asked_of(const Request& request, DecisionKind kind) {
   TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
-  Asked asked{.kind = kind, .by = {}, .reason = {}};
+  Decision asked;
+  asked.asked_by = to_string(asker_of(request));
   TW_TRY(asked.by, who_asks(request, body));
   TW_TRY(asked.reason, text_member(body, "reason", kReasonMax));
   const bool lacks_reason = kind == DecisionKind::accepted && asked.reason.empty();
@@ -108,12 +104,12 @@ Result<Reply> decide(const Request& request, const Backend& backend, DecisionKin
   TW_TRY_VOID(check_key(request));
   TW_TRY(const auto asked, asked_of(request, kind));
   TW_TRY(const auto id, http::id_of(request));
-  const auto decided = backend.decide_incident(id, kind, asked.by, asked.reason);
+  const auto decided = backend.decide_incident(id, kind, asked);
   const bool may_be_made =
       !decided && decided.error().code == ErrorCode::conflict && request.idempotency_key;
   if (!decided && !may_be_made) return fail(decided.error());
   TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
-  if (!decided && !is_made(incident, asked)) return fail(decided.error());
+  if (!decided && !is_made(incident, kind, asked)) return fail(decided.error());
   if (backend.request_arrived) backend.request_arrived();  // what its issue needs is due
   return http::object_reply(incident_json(incident, backend));
 }
@@ -145,6 +141,9 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   out["messages"] = json::array();
   for (const auto& message : messages) out["messages"].push_back(message_json(message, request));
   out["decisions"] = report::json_list(incident.decisions);
+  for (auto& decision : out["decisions"]) {
+    if (!request.is_trusted) decision["asked_by"] = nullptr;
+  }
   TW_TRY(const auto rechecks, report::rechecks_of(backend.database, incident));
   out["rechecks"] = json::array();
   for (const auto& recheck : rechecks) out["rechecks"].push_back(recheck_json(recheck, request));
@@ -169,11 +168,9 @@ Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const json body, parse_object(request.body, {"by", "reason"}));
-  TW_TRY(const auto by, who_asks(request, body));
-  TW_TRY(const auto reason, text_member(body, "reason", kReasonMax));
+  TW_TRY(const auto asked, asked_of(request, DecisionKind::disputed));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY(const auto bisection, backend.dispute_incident(id, by, reason));
+  TW_TRY(const auto bisection, backend.dispute_incident(id, asked));
   if (backend.request_arrived) backend.request_arrived();
   return http::object_reply({{"incident", id}, {"bisection", bisection}});
 }

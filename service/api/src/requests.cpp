@@ -77,9 +77,9 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
     return is_about_request ? Result<Reply>(http::problem(422, message)) : fail(checked.error());
   }
   const std::string text = body.dump();
-  TW_TRY(const auto received, storage::RequestStore(backend.database)
-                                  .receive(delivery, kind, text, backend.clock.wall_now(),
-                                           {.user = request.peer, .token = request.token_name}));
+  TW_TRY(const auto received,
+         storage::RequestStore(backend.database)
+             .receive(delivery, kind, text, backend.clock.wall_now(), asker_of(request)));
   const auto& [row, is_new] = received;
   if (row.kind != kind || row.body_json != text) {
     return fail(ErrorCode::conflict, "this Idempotency-Key was used for another request, number " +
@@ -127,9 +127,10 @@ Result<Reply> cancel_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY_VOID(storage::RequestStore(backend.database)
-                  .answer(id, storage::RequestState::cancelled,
-                          nlohmann::json{{"error", "cancelled by a person"}}.dump()));
+  const auto reason = "cancelled by " + to_string(asker_of(request));
+  TW_TRY_VOID(
+      storage::RequestStore(backend.database)
+          .answer(id, storage::RequestState::cancelled, nlohmann::json{{"error", reason}}.dump()));
   return http::object_reply({{"id", id}, {"state", to_string(storage::RequestState::cancelled)}});
 }
 

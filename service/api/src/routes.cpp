@@ -50,6 +50,7 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/series", list_series},
     Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
     Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
+    Endpoint{"GET", "/api/v1/audit", list_audit, Scope::admin},
     Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
@@ -63,8 +64,13 @@ constexpr std::array kEndpoints{
 std::vector<http::Route> routes(const Backend& backend) {
   std::vector<http::Route> routes;
   for (const auto& endpoint : kEndpoints) {
-    const auto handle = [backend, handler = endpoint.handler](const Request& request) {
-      return handler(request, backend);
+    const bool is_change = endpoint.method == "POST";
+    const auto handle = [backend, handler = endpoint.handler,
+                         is_change](const Request& request) -> Result<Reply> {
+      TW_TRY(auto reply, handler(request, backend));
+      const bool is_made = is_change && reply.status < 300;
+      if (is_made) TW_TRY_VOID(note_asker(request, backend));
+      return reply;
     };
     routes.push_back({.method = endpoint.method,
                       .path = endpoint.path,

@@ -11,23 +11,12 @@ using nlohmann::json;
 
 constexpr std::size_t kSha256Digits = 64;
 
-json token_json(const storage::TokenRow& row) {
-  return {{"id", row.id},
-          {"name", row.name},
-          {"scopes", to_string(row.scopes)},
-          {"made_at", report::time_of(row.made_at)},
-          {"used_at", row.used_at ? report::time_of(*row.used_at) : json(nullptr)},
-          {"revoked_at", row.revoked_at ? report::time_of(*row.revoked_at) : json(nullptr)}};
-}
-
 }  // namespace
 
 Result<Reply> list_tokens(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto rows, storage::TokenStore(backend.database).list());
-  json tokens = json::array();
-  for (const auto& row : rows) tokens.push_back(token_json(row));
-  return http::object_reply({{"tokens", std::move(tokens)}});
+  return http::object_reply({{"tokens", report::json_list(rows)}});
 }
 
 Result<Reply> add_token(const Request& request, const Backend& backend) {
@@ -42,9 +31,10 @@ Result<Reply> add_token(const Request& request, const Backend& backend) {
   }
   TW_TRY(const auto scopes, parse_scopes(words));
   TW_TRY(const auto row,
-         storage::TokenStore(backend.database).add(name, sha256, scopes, backend.clock.wall_now()));
+         storage::TokenStore(backend.database)
+             .add(name, sha256, scopes, backend.clock.wall_now(), asker_of(request)));
   if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed(""));
-  auto reply = http::object_reply(token_json(row));
+  auto reply = http::object_reply(report::json_of(row));
   reply.status = 201;
   return reply;
 }
@@ -53,10 +43,10 @@ Result<Reply> revoke_token(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY(const auto row,
-         storage::TokenStore(backend.database).revoke(id, backend.clock.wall_now()));
+  TW_TRY(const auto row, storage::TokenStore(backend.database)
+                             .revoke(id, backend.clock.wall_now(), asker_of(request)));
   if (backend.tokens_changed) TW_TRY_VOID(backend.tokens_changed(row.name));
-  return http::object_reply(token_json(row));
+  return http::object_reply(report::json_of(row));
 }
 
 }  // namespace torchwatch::api

@@ -120,7 +120,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/bisections/" + std::to_string(id) + "/cancel",
                                 .without_daemon = [id](auto& services) {
-                                  return nightly::cancel_bisection(services, id);
+                                  return nightly::cancel_bisection(services, id, this_user());
                                 }}));
   return report_done(invocation, {.kind = "bisection",
                                   .item = id,

@@ -110,7 +110,7 @@ std::string path_of(storage::Id comparison, const std::string& action) {
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   const auto cancel = [id](comparison::Services& services) {
-    return nightly::cancel_comparison(services, id);
+    return nightly::cancel_comparison(services, id, this_user());
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "cancel"), .without_daemon = cancel}));
   return report_done(invocation, {.kind = "comparison",

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -82,7 +80,12 @@ struct DecisionOptions {
   std::string by;
   std::string reason;
 
-  std::string name() const { return by.empty() ? platform::user_name(getuid()) : by; }
+  storage::Decision decision() const {
+    const auto asker = this_user();
+    return {.by = by.empty() ? platform::user_name(static_cast<uid_t>(*asker.user)) : by,
+            .reason = reason,
+            .asked_by = to_string(asker)};
+  }
 };
 
 /// A decision's verb, of the command and of its path, and what it makes of an incident.
@@ -93,33 +96,34 @@ struct DecisionVerb {
 
 Outcome run_decision(const Invocation& invocation, storage::Id id, const DecisionVerb& verb,
                      const DecisionOptions& options) {
-  const auto by = options.name();
-  nlohmann::json body{{"by", by}};
+  const auto decision = options.decision();
+  nlohmann::json body{{"by", decision.by}};
   if (!options.reason.empty()) body["reason"] = options.reason;
   const auto decide = [&](comparison::Services& services) {
-    return nightly::decide_incident(services, id, verb.kind, by, options.reason);
+    return nightly::decide_incident(services, id, verb.kind, decision);
   };
   TW_TRY_VOID(
       make(invocation, {.path = path_of(id, verb.verb), .body = body, .without_daemon = decide}));
-  return report_done(invocation, {.kind = "incident",
-                                  .item = id,
-                                  .message = "incident " + std::to_string(id) + " " +
-                                             std::string(to_string(verb.kind)) + " by " + by});
+  return report_done(invocation,
+                     {.kind = "incident",
+                      .item = id,
+                      .message = "incident " + std::to_string(id) + " " +
+                                 std::string(to_string(verb.kind)) + " by " + decision.by});
 }
 
 Outcome run_dispute(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
-  const auto by = options.name();
+  const auto decision = options.decision();
   const auto dispute = [&](comparison::Services& services) -> Status {
-    TW_TRY_VOID(nightly::dispute_incident(services, id, by, options.reason));
+    TW_TRY_VOID(nightly::dispute_incident(services, id, decision));
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "dispute"),
-                                .body = {{"by", by}, {"reason", options.reason}},
+                                .body = {{"by", decision.by}, {"reason", decision.reason}},
                                 .without_daemon = dispute}));
   return report_done(invocation,
                      {.kind = "incident",
                       .item = id,
-                      .message = "incident " + std::to_string(id) + " disputed by " + by +
+                      .message = "incident " + std::to_string(id) + " disputed by " + decision.by +
                                  "; the daemon, or the next `torchwatch nightly`, searches again"});
 }
 

@@ -109,7 +109,7 @@ Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   const auto cancel = [id](comparison::Services& services) {
     return storage::RequestStore(services.database)
         .answer(id, storage::RequestState::cancelled,
-                json{{"error", "cancelled by a person"}}.dump());
+                json{{"error", "cancelled by " + to_string(this_user())}}.dump());
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/requests/" + std::to_string(id) + "/cancel",
                                 .without_daemon = cancel}));

@@ -28,10 +28,6 @@ std::string minute_of(const std::optional<storage::WallMillis>& time) {
   return time ? platform::date_and_minute(*time) : "";
 }
 
-json time_of(const std::optional<storage::WallMillis>& time) {
-  return time ? report::time_of(*time) : json(nullptr);
-}
-
 /// The token itself is made here and shown once: only its hash is stored or sent.
 Outcome run_create(const Invocation& invocation, const NewToken& wanted) {
   TW_TRY(const auto scopes, parse_scopes(wanted.scopes));
@@ -40,7 +36,7 @@ Outcome run_create(const Invocation& invocation, const NewToken& wanted) {
   const auto sha256 = http::hash_token(token);
   const auto add = [&](comparison::Services& services) -> Status {
     TW_TRY_VOID(storage::TokenStore(services.database)
-                    .add(wanted.name, sha256, scopes, services.clock.wall_now()));
+                    .add(wanted.name, sha256, scopes, services.clock.wall_now(), this_user()));
     return {};
   };
   const json body{{"name", wanted.name}, {"scopes", to_string(scopes)}, {"sha256", sha256}};
@@ -74,12 +70,7 @@ Outcome run_list(const Invocation& invocation) {
     items.table.add({std::to_string(row.id), row.name, to_string(row.scopes),
                      platform::date_and_minute(row.made_at), minute_of(row.used_at),
                      minute_of(row.revoked_at)});
-    items.json.push_back({{"id", row.id},
-                          {"name", row.name},
-                          {"scopes", to_string(row.scopes)},
-                          {"made_at", report::time_of(row.made_at)},
-                          {"used_at", time_of(row.used_at)},
-                          {"revoked_at", time_of(row.revoked_at)}});
+    items.json.push_back(report::json_of(row));
   }
   print(invocation, items, "No token. `torchwatch token create NAME` makes one.");
   return ExitStatus::done;
@@ -99,7 +90,8 @@ Result<storage::Id> find(const Invocation& invocation, const std::string& text) 
 Outcome run_revoke(const Invocation& invocation, const std::string& text) {
   TW_TRY(const auto id, find(invocation, text));
   const auto revoke = [id](comparison::Services& services) -> Status {
-    TW_TRY_VOID(storage::TokenStore(services.database).revoke(id, services.clock.wall_now()));
+    TW_TRY_VOID(
+        storage::TokenStore(services.database).revoke(id, services.clock.wall_now(), this_user()));
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/tokens/" + std::to_string(id) + "/revoke",

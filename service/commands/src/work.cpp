@@ -1,7 +1,10 @@
 #include "torchwatch/commands/work.hpp"
 
+#include <unistd.h>
+
 #include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/requests/check.hpp"
+#include "torchwatch/storage/audit_store.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -14,14 +17,27 @@ Result<json> as_wrong_use(Result<json> changed) {
   return fail(ErrorCode::invalid, changed.error().message);
 }
 
+Status change_here(comparison::Services& services, const Change& change) {
+  TW_TRY_VOID(change.without_daemon(services));
+  return storage::AuditStore(services.database)
+      .add({.path = change.path,
+            .item = change.body.value("key", change.body.value("name", "")),
+            .asked_by = to_string(this_user()),
+            .asked_at = services.clock.wall_now()});
+}
+
 }  // namespace
+
+storage::Asker this_user() {
+  return {.user = getuid()};
+}
 
 Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
-  const auto changed = change.without_daemon(opened.services());
+  const auto changed = change_here(opened.services(), change);
   return as_wrong_use(changed ? Result<json>(json::object()) : Result<json>(fail(changed.error())));
 }
 

@@ -191,9 +191,8 @@ api::Backend Daemon::backend() {
                 if (!revoked.empty()) feed_->close_streams_of(revoked);
                 return reloaded;
               },
-          .dispute_incident = [&services](auto id, const auto& by,
-                                          const auto& reason) -> Result<storage::Id> {
-            TW_TRY(const auto row, nightly::dispute_incident(services, id, by, reason));
+          .dispute_incident = [&services](auto id, const auto& decision) -> Result<storage::Id> {
+            TW_TRY(const auto row, nightly::dispute_incident(services, id, decision));
             return row.id;
           },
           .retest_incident = [&services](auto id) -> Result<std::pair<storage::Id, bool>> {

@@ -25,16 +25,17 @@ Status require_ended(comparison::Services& services, const storage::IncidentRow&
 }  // namespace
 
 Status decide_incident(comparison::Services& services, storage::Id id, DecisionKind kind,
-                       const std::string& by, const std::string& reason) {
+                       const Decision& asked) {
   const bool needs_reason = kind == DecisionKind::accepted;
-  TW_TRY_VOID(needs_reason ? require_name_and_reason(by, reason, "an acceptance")
-                           : require_name(by, "a decision"));
+  TW_TRY_VOID(needs_reason ? require_name_and_reason(asked.by, asked.reason, "an acceptance")
+                           : require_name(asked.by, "a decision"));
   if (kind == DecisionKind::disputed) {
     return fail(ErrorCode::internal, "a dispute opens a search: dispute_incident makes it");
   }
   storage::IncidentStore incidents(services.database);
   auto detached = without_history(services);
-  const Decision decision{by, reason, services.clock.wall_now()};
+  auto decision = asked;
+  decision.at = services.clock.wall_now();
   return services.database.transact([&]() -> Status {
     TW_TRY(const auto before, incidents.get(id));
     const bool closes = kind == DecisionKind::accepted || kind == DecisionKind::closed;

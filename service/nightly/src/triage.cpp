@@ -145,20 +145,23 @@ Result<Attended> attend_unclear(comparison::Services& services, const BisectionR
 }  // namespace
 
 Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
-                                      const std::string& by, const std::string& reason) {
-  TW_TRY_VOID(require_name_and_reason(by, reason, "a dispute"));
+                                      const storage::Decision& asked) {
+  TW_TRY_VOID(require_name_and_reason(asked.by, asked.reason, "a dispute"));
   auto detached = without_history(services);
   BisectionRow opened;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(const auto found, open_incident(services, id, "disputed"));
     TW_TRY(const auto named, search_that_named(services, found.first));
-    const storage::Decision decision{by, reason, services.clock.wall_now()};
+    auto decision = asked;
+    decision.at = services.clock.wall_now();
     storage::IncidentStore incidents(services.database);
     TW_TRY_VOID(incidents.dispute(id, decision));
     TW_TRY_VOID(queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
-    TW_TRY(opened,
-           open_again(services, named,
-                      {.bisection = named.id, .by = by, .reason = reason, .at = decision.at}));
+    TW_TRY(opened, open_again(services, named,
+                              {.bisection = named.id,
+                               .by = decision.by,
+                               .reason = decision.reason,
+                               .at = decision.at}));
     return incidents.attach_bisection(id, opened.id);
   }));
   return opened;
@@ -176,15 +179,17 @@ Result<Retest> retest_incident(comparison::Services& services, storage::Id id) {
   return Retest{std::move(opened), true};
 }
 
-Status cancel_comparison(comparison::Services& services, storage::Id id) {
+Status cancel_comparison(comparison::Services& services, storage::Id id,
+                         const storage::Asker& asker) {
   TW_TRY(const auto row, storage::ComparisonStore(services.database)
-                             .cancel(id, "by a person", services.clock.wall_now()));
+                             .cancel(id, "by " + to_string(asker), services.clock.wall_now()));
   interrupt(services, key_of(row));
   return {};
 }
 
-Status cancel_bisection(comparison::Services& services, storage::Id id) {
-  TW_TRY_VOID(end_unsearched(services, id, "cancelled by a person"));
+Status cancel_bisection(comparison::Services& services, storage::Id id,
+                        const storage::Asker& asker) {
+  TW_TRY_VOID(end_unsearched(services, id, "cancelled by " + to_string(asker)));
   interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
   return {};
 }

@@ -136,6 +136,12 @@ Cell issue_cell(const IncidentRow& incident, const std::vector<storage::OutboxRo
   return view.is_trusted ? report::issue_text(messages) : std::string("not filed yet");
 }
 
+/// Users and tokens of this machine are not for strangers.
+void hide_askers(IncidentRow& incident) {
+  if (incident.acceptance) incident.acceptance->asked_by.clear();
+  for (auto& row : incident.decisions) row.decision.asked_by.clear();
+}
+
 std::string time_text(storage::WallMillis at, const View& view) {
   return at == 0 ? "" : platform::date_and_minute(at) + " UTC, " + age_text(at, view);
 }
@@ -156,7 +162,8 @@ Result<http::Reply> get_incident(const http::Request& request, const Sources& so
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   const auto view = view_of(request, sources, "../");
-  TW_TRY(const auto incident, storage::IncidentStore(sources.database).get(id));
+  TW_TRY(auto incident, storage::IncidentStore(sources.database).get(id));
+  if (!view.is_trusted) hide_askers(incident);
   TW_TRY(const auto messages, storage::OutboxStore(sources.database).of_incident(id));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(sources.database).get(incident.comparison));

@@ -15,9 +15,10 @@ std::string_view state_word(const storage::IncidentRow& incident) {
 }
 
 std::string decision_text(const storage::DecisionRow& row) {
-  const auto& [by, reason, at] = row.decision;
+  const auto& [by, reason, at, asked_by] = row.decision;
   std::string text(to_string(row.kind));
   if (!by.empty()) text += " by " + by;
+  if (!asked_by.empty()) text += " (" + asked_by + ")";
   text += " on " + platform::date_and_minute(at) + " UTC";
   return reason.empty() ? text : text + ": " + reason;
 }

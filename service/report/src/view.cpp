@@ -169,8 +169,28 @@ json json_of(const std::optional<storage::Decision>& acceptance) {
 json json_of(const storage::DecisionRow& row) {
   return {{"kind", to_string(row.kind)},
           {"by", text_or_null(row.decision.by)},
+          {"asked_by", text_or_null(row.decision.asked_by)},
           {"reason", text_or_null(row.decision.reason)},
           {"at", time_of(row.decision.at)}};
+}
+
+json json_of(const storage::TokenRow& row) {
+  return {{"id", row.id},
+          {"name", row.name},
+          {"scopes", to_string(row.scopes)},
+          {"made_at", time_of(row.made_at)},
+          {"made_by", text_or_null(row.made_by)},
+          {"used_at", time_of(row.used_at.value_or(0))},
+          {"revoked_at", time_of(row.revoked_at.value_or(0))},
+          {"revoked_by", text_or_null(row.revoked_by)}};
+}
+
+json json_of(const storage::AuditRow& row) {
+  return {{"id", row.id},
+          {"path", row.path},
+          {"item", text_or_null(row.item)},
+          {"asked_by", text_or_null(row.asked_by)},
+          {"asked_at", time_of(row.asked_at)}};
 }
 
 std::string name_of(const storage::Asker& asker) {

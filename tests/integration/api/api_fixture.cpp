@@ -110,21 +110,23 @@ Api::Api(events::FeedLimits limits)
       feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(
       {*database, clock, random, [this] { ++woken; }, [this] { return service_now(); },
-       [this](Id id, DecisionKind kind, const std::string& by, const std::string& reason) {
-         return IncidentStore(*database).decide(id, kind, {by, reason, clock.wall_now()});
+       [this](Id id, DecisionKind kind, Decision decision) {
+         decision.at = clock.wall_now();
+         return IncidentStore(*database).decide(id, kind, decision);
        },
        [this](const std::string& revoked) {
          ++tokens_changed;
          revoked_token = revoked;
          return Status{};
        },
-       [](Id, const std::string&, const std::string&) { return Result<Id>(2); },
+       [](Id, const Decision&) { return Result<Id>(2); },
        [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
-       [this](Id id) -> Status {
-         TW_TRY_VOID(ComparisonStore(*database).cancel(id, "by a person", clock.wall_now()));
+       [this](Id id, const Asker& asker) -> Status {
+         TW_TRY_VOID(
+             ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
          return {};
        },
-       [](Id) { return Status(); },
+       [](Id, const Asker&) { return Status(); },
        [this](const BisectionRow& row) { return bisection::trace_json(*database, row); },
        [this](RequestKind, const nlohmann::json&, bool) {
          return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));

@@ -121,6 +121,41 @@ TEST_CASE("each decision is answered with the incident, with who made it and why
   CHECK(decisions[2].at("by") == "a test");
 }
 
+TEST_CASE("whoever a body says decides, who really asked is kept, and no stranger sees it") {
+  Api api;
+  api.fill();
+  const std::string by = R"({"by": "somebody else"})";
+  REQUIRE(api.post_locally(kIncident + "/acknowledge", by).status == 200);
+  REQUIRE(api.post(kIncident + "/close", by).status == 200);
+  const auto decisions = api.get(kIncident).body.at("decisions");
+  REQUIRE(decisions.size() == 2);
+  CHECK(decisions[0].at("by") == "somebody else");
+  CHECK(decisions[0].at("asked_by") == "uid " + std::to_string(getuid()));
+  CHECK(decisions[1].at("asked_by") == "token a test");
+  const Api::Headers stranger{{"X-Forwarded-For", "198.51.100.1"}};
+  CHECK(api.send("GET", kIncident, "", stranger).body.at("decisions")[1].at("asked_by").is_null());
+  CHECK_THAT(api.page("/incidents/1"), Catch::Contains("(token a test)"));
+  const auto page = api.send("GET", "/incidents/1", "", stranger).text;
+  CHECK_THAT(page, Catch::Contains("by somebody else on ") && !Catch::Contains("a test)"));
+}
+
+TEST_CASE("every change that was made is listed with who asked, a refused one is not") {
+  Api api;
+  api.fill();
+  REQUIRE(api.post("/api/v1/outbox/retry", R"({"key": "open:abc"})").status == 200);
+  REQUIRE(api.post("/api/v1/incidents/99/close", "{}").status == 404);
+  REQUIRE(api.post_locally(kIncident + "/retest", "{}").status == 200);
+  REQUIRE(api.post("/api/v1/comparisons/1/cancel", "{}").status == 200);
+  CHECK(api.get("/api/v1/comparisons/1").body.at("reason") == "by token a test");
+  const auto changes = api.get("/api/v1/audit").body.at("changes");
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[0].at("path") == "/api/v1/comparisons/1/cancel");
+  CHECK(changes[1].at("path") == kIncident + "/retest");
+  CHECK(changes[1].at("asked_by") == "uid " + std::to_string(getuid()));
+  CHECK(changes[2].at("item") == "open:abc");
+  CHECK(changes[2].at("asked_by") == "token a test");
+}
+
 TEST_CASE("who changes an incident without saying a name is known by the token's") {
   Api api;
   api.fill();

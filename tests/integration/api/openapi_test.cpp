@@ -65,7 +65,7 @@ Id target_of(Api& api, const std::string& path) {
   }
   if (path.find("/tokens/") != std::string::npos) {
     return storage::TokenStore(*api.database)
-        .add(path, std::string(64, 'b'), {Scope::read}, 1)
+        .add(path, std::string(64, 'b'), {Scope::read}, 1, {})
         .value()
         .id;
   }

@@ -171,7 +171,7 @@ TEST_CASE("messages and requests are listed, retried and cancelled") {
   CHECK(messages.at(0).at("state") == "pending");
   CHECK_THAT(line.run({"request", "list"}).out, Contains("pending"));
   CHECK(line.run({"request", "cancel", "1"}).out == "request 1 cancelled\n");
-  CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled by a person"));
+  CHECK_THAT(line.run({"request", "list"}).out, Contains("cancelled by uid "));
 }
 
 TEST_CASE("series are listed, and shown with history and samples") {

@@ -3,6 +3,7 @@
 
 #include "stored_command_line.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/storage/audit_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -88,16 +89,37 @@ TEST_CASE("an incident says who decided what about it, when and why") {
   const CommandLine line;
   line.store_culprit();
   REQUIRE(line.run({"incident", "acknowledge", "1", "--by", "ada"}).status == 0);
-  CHECK_THAT(
-      line.run({"incident", "show", "1"}).out,
-      Contains("Incident 1, regression, acknowledged by ada on ") && !Contains("What was decided"));
+  CHECK_THAT(line.run({"incident", "show", "1"}).out,
+             Contains("Incident 1, regression, acknowledged by ada (uid ") &&
+                 !Contains("What was decided"));
   REQUIRE(line.run({"incident", "close", "1", "--by", "bob", "--reason", "mended"}).status == 0);
   CHECK_THAT(line.run({"incident", "show", "1"}).out,
-             Contains("Incident 1, regression, closed by bob on ") && Contains("UTC: mended") &&
-                 Contains("What was decided:\n  acknowledged by ada on "));
+             Contains("Incident 1, regression, closed by bob (uid ") && Contains("UTC: mended") &&
+                 Contains("What was decided:\n  acknowledged by ada (uid "));
   const auto shown = json::parse(line.run({"incident", "show", "1", "--json"}).out);
   REQUIRE(shown.at("decisions").size() == 2);
   CHECK(shown.at("decisions").at(1).at("by") == "bob");
+}
+
+TEST_CASE("whoever a decision is said to be by, who really asked is stored and shown") {
+  const CommandLine line;
+  line.store_culprit();
+  const auto me = "uid " + std::to_string(getuid());
+  REQUIRE(line.run({"incident", "acknowledge", "1", "--by", "somebody-else"}).status == 0);
+  CHECK_THAT(line.run({"incident", "show", "1"}).out,
+             Contains("acknowledged by somebody-else (" + me + ") on "));
+  const auto shown = json::parse(line.run({"incident", "show", "1", "--json"}).out);
+  CHECK(shown.at("decisions").at(0).at("by") == "somebody-else");
+  CHECK(shown.at("decisions").at(0).at("asked_by") == me);
+  REQUIRE(line.run({"incident", "retest", "1"}).status == 0);
+  REQUIRE(line.run({"comparison", "cancel", "2"}).status == 0);
+  REQUIRE(line.run({"comparison", "retry", "2"}).status == 0);
+  REQUIRE(line.run({"outbox", "retry", "open:abc"}).status == 0);
+  const auto audit = AuditStore(*line.open()).list(10).value();
+  REQUIRE(audit.size() == 5);
+  CHECK(audit[0].item == "open:abc");
+  CHECK(audit[1].path == "/api/v1/comparisons/2/retry");
+  for (const auto& row : audit) CHECK(row.asked_by == me);
 }
 
 TEST_CASE("the text of an issue that is not written yet is shown as it would be now") {

@@ -117,8 +117,8 @@ std::string crept(int steps) {
 
 Status accept(Nightlies& service, storage::Id incident, const std::string& by,
               const std::string& reason) {
-  return nightly::decide_incident(service.services(), incident, storage::DecisionKind::accepted, by,
-                                  reason);
+  return nightly::decide_incident(service.services(), incident, storage::DecisionKind::accepted,
+                                  {by, reason});
 }
 
 }  // namespace
@@ -362,7 +362,7 @@ TEST_CASE("an incident can be neither accepted nor closed before its comparison 
   const auto refused = accept(service, incident.id, "ada", "why");
   CHECK(refused.error().code == ErrorCode::conflict);
   CHECK(nightly::decide_incident(service.services(), incident.id, storage::DecisionKind::closed,
-                                 "ada", "")
+                                 {"ada", ""})
             .error()
             .code == ErrorCode::conflict);
   CHECK(service.incidents()[0].state == storage::IncidentState::open);

@@ -182,11 +182,11 @@ TEST_CASE("a cancelled comparison gives up the run in flight, and keeps those th
   std::size_t stored = 0;
   due.executor.before_run(3, [&] {
     stored = runs_stored();
-    REQUIRE(nightly::cancel_comparison(due.services, id));
+    REQUIRE(nightly::cancel_comparison(due.services, id, {.user = 1000}));
   });
   const auto ended = due.carry_out();
   CHECK(ended.state == ComparisonState::cancelled);
-  CHECK(ended.reason == "by a person");
+  CHECK(ended.reason == "by uid 1000");
   CHECK(stored > 0);
   CHECK(runs_stored() == stored);
   CHECK(due.executor.runs() == 3);
@@ -202,7 +202,7 @@ TEST_CASE("a kit that is being made for a cancelled comparison is stopped") {
   CancelledKits kits;
   auto services = with(due.services, due.executor, due.services.clock, &kits);
   services.interrupts = &due.interrupts;
-  kits.cancel = [&] { REQUIRE(nightly::cancel_comparison(services, id)); };
+  kits.cancel = [&] { REQUIRE(nightly::cancel_comparison(services, id, {.user = 1000})); };
   const auto row = storage::ComparisonStore(services.database).get(id).value();
   const auto ended = nightly::carry_out_comparison(services, row, {});
   REQUIRE(ended);
@@ -217,7 +217,7 @@ TEST_CASE("the search of a cancelled comparison stops at once, and continues whe
   storage::BisectionStore bisections(due.services.database);
   std::function<void()> cancel = [&] {
     if (bisections.unfinished().value().empty()) return due.executor.before_run(1, cancel);
-    REQUIRE(nightly::cancel_comparison(due.services, id));
+    REQUIRE(nightly::cancel_comparison(due.services, id, {.user = 1000}));
   };
   due.executor.before_run(1, cancel);
   CHECK(due.carry_out().state == ComparisonState::cancelled);
@@ -257,14 +257,14 @@ TEST_CASE("a search that is cancelled while it measures ends, and its comparison
     const auto open = bisections.unfinished().value();
     if (open.empty()) return due.executor.before_run(1, cancel);
     cancelled = open.front().id;
-    REQUIRE(nightly::cancel_bisection(due.services, *cancelled));
+    REQUIRE(nightly::cancel_bisection(due.services, *cancelled, {.user = 1000}));
   };
   due.executor.before_run(1, cancel);
   const auto ended = due.carry_out();
   REQUIRE(cancelled);
   const auto row = bisections.get(*cancelled).value();
   CHECK(bisection::parse_bisection_result(row.result_json).value().reason ==
-        "cancelled by a person");
+        "cancelled by uid 1000");
   CHECK(ended.state == ComparisonState::reported);
   const auto incident =
       storage::IncidentStore(due.services.database).get(row.incident.value()).value();

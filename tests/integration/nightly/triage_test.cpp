@@ -61,7 +61,7 @@ TEST_CASE("a disputed search is carried out again, and its result reported once"
   const auto first = day.culprit();
   REQUIRE(first);
   const auto before = day.messages().size();
-  const auto again = nightly::dispute_incident(day.services(), 1, "ada", "only a test").value();
+  const auto again = nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
   CHECK(day.incident().bisection == again.id);
   for (int i = 0; i < 2; ++i) {
     day.carry_out();
@@ -84,7 +84,7 @@ TEST_CASE("a search that cannot be read keeps no disputed one from its report") 
   row.spec_json = R"({"written":"by another program"})";
   const auto unreadable = bisections.open(row).value();
   REQUIRE(bisections.end(unreadable, to_json(bisection::BisectionResult{}), 1));
-  REQUIRE(nightly::dispute_incident(day.services(), 1, "ada", "only a test"));
+  REQUIRE(nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}));
   day.carry_out();
   CHECK_THAT(day.messages().back().body, Contains("The second search has ended"));
 }
@@ -92,8 +92,8 @@ TEST_CASE("a search that cannot be read keeps no disputed one from its report") 
 TEST_CASE("a bisection whose incident is lost ends alone, and the disputed ones are searched") {
   const ReportedDay day;
   storage::BisectionStore bisections(day.database());
-  const auto lost = nightly::dispute_incident(day.services(), 1, "ada", "only a test").value();
-  const auto again = nightly::dispute_incident(day.services(), 2, "ada", "only a test").value();
+  const auto lost = nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
+  const auto again = nightly::dispute_incident(day.services(), 2, {"ada", "only a test"}).value();
   day.execute("UPDATE bisection SET incident_id = 99 WHERE id = " + std::to_string(lost.id));
   day.carry_out();
   const auto ended = bisections.get(lost.id).value();
@@ -125,19 +125,20 @@ TEST_CASE("a retest of a change that is still there leaves the incident open, an
 
 TEST_CASE("an incident that is closed can be neither disputed nor tested again") {
   const ReportedDay day;
-  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, "ada", ""));
-  CHECK(nightly::dispute_incident(day.services(), 1, "ada", "no").error().code ==
+  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, {"ada", ""}));
+  CHECK(nightly::dispute_incident(day.services(), 1, {"ada", "no"}).error().code ==
         ErrorCode::conflict);
   CHECK(nightly::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
-  CHECK(decide_incident(day.services(), 1, DecisionKind::reopened, "ada", ""));
-  CHECK(nightly::dispute_incident(day.services(), 1, " ", "no").error().code == ErrorCode::invalid);
+  CHECK(decide_incident(day.services(), 1, DecisionKind::reopened, {"ada", ""}));
+  CHECK(nightly::dispute_incident(day.services(), 1, {" ", "no"}).error().code ==
+        ErrorCode::invalid);
 }
 
 TEST_CASE("each decision is a message of its own, which closes the issue or opens it again") {
   const ReportedDay day;
   const auto before = day.messages().size();
   const auto decide = [&](DecisionKind kind, const std::string& reason) {
-    REQUIRE(decide_incident(day.services(), 1, kind, "ada", reason));
+    REQUIRE(decide_incident(day.services(), 1, kind, {"ada", reason}));
     return day.messages().back();
   };
   decide(DecisionKind::acknowledged, "");
@@ -160,7 +161,7 @@ TEST_CASE("each decision is a message of its own, which closes the issue or open
 TEST_CASE("an incident without an issue is decided on, and nothing is sent") {
   const ReportedDay day;
   day.execute("DELETE FROM outbox WHERE incident_id = 1");
-  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, "ada", "mended"));
+  REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, {"ada", "mended"}));
   CHECK(day.messages().empty());
   CHECK(day.incident().decisions.size() == 1);
 }

@@ -81,7 +81,8 @@ TEST_CASE_METHOD(OneIncident, "an accepted incident is closed and keeps who and 
 
 TEST_CASE_METHOD(OneIncident, "each decision is kept, with who made it, when and why") {
   REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}));
-  REQUIRE(incidents.dispute(incident.id, {"bob", "only a test", 6}));
+  REQUIRE(incidents.dispute(incident.id, {"bob", "only a test", 6, "uid 1000"}));
+  REQUIRE(incidents.get(incident.id).value().decisions.back().decision.asked_by == "uid 1000");
   REQUIRE(incidents.accept(incident.id, {"cyd", "the price", 7}));
   REQUIRE(incidents.reopen(incident.id, {"ada", "too high a price", 8}));
   REQUIRE(incidents.close(incident.id, {"", "a recheck found it gone", 9}));

@@ -168,6 +168,7 @@ TEST_CASE_METHOD(
   REQUIRE(incident.acceptance);
   REQUIRE(incident.acceptance->by == "ada");
   REQUIRE(incident.decisions.size() == 1);
+  REQUIRE(incident.decisions[0].decision.asked_by.empty());
   REQUIRE(OutboxStore(*opened).of_incident(1).value().at(0).issue_number == 12);
   REQUIRE(RequestStore(*opened).get(1).value().asked_by.user == 1000);
   REQUIRE(incidents.reopen(1, {"bob", "", 10}));

@@ -8,6 +8,7 @@
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/audit_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
@@ -158,9 +159,12 @@ struct FullDatabase : FreshStores {
     REQUIRE(setbacks.list());
     REQUIRE(setbacks.clear(key));
     TokenStore tokens(*database);
-    const auto token = tokens.add("ci", std::string(64, '0'), all_scopes(), 1).value().id;
+    const auto token = tokens.add("ci", std::string(64, '0'), all_scopes(), 1, {}).value().id;
     REQUIRE(tokens.note_use(token, 2));
-    REQUIRE(tokens.revoke(token, 3));
+    REQUIRE(tokens.revoke(token, 3, {}));
+    AuditStore audit(*database);
+    REQUIRE(audit.add({1, "/api/v1/caches/tidy", "", "uid 1000", 1}));
+    REQUIRE(audit.list(10));
     REQUIRE(tokens.list());
     call_run_queries(runs, comparison);
     call_queries_of_readers(*database, comparison);

@@ -13,7 +13,7 @@ struct Tokens : FreshStores {
   TokenStore tokens{*stores.database};
 
   TokenRow add(const std::string& name, char digit, const Scopes& scopes = {Scope::read}) {
-    const auto row = tokens.add(name, std::string(64, digit), scopes, 10);
+    const auto row = tokens.add(name, std::string(64, digit), scopes, 10, {.user = 1000});
     REQUIRE(row);
     return *row;
   }
@@ -26,6 +26,7 @@ TEST_CASE_METHOD(Tokens, "a token is listed with what it allows, the newest firs
   const auto row = add("ci", '2', {Scope::read, Scope::measure});
   CHECK(row.scopes == Scopes{Scope::read, Scope::measure});
   CHECK(row.made_at == 10);
+  CHECK(row.made_by == "uid 1000");
   CHECK_FALSE(row.used_at);
   const auto listed = tokens.list().value();
   REQUIRE(listed.size() == 2);
@@ -36,11 +37,13 @@ TEST_CASE_METHOD(Tokens, "a token is listed with what it allows, the newest firs
 
 TEST_CASE_METHOD(Tokens, "a token that was revoked stays listed, and its name is free again") {
   const auto row = add("ci", '1');
-  CHECK(tokens.add("ci", std::string(64, '2'), {Scope::read}, 11).error().code ==
+  CHECK(tokens.add("ci", std::string(64, '2'), {Scope::read}, 11, {}).error().code ==
         ErrorCode::conflict);
-  CHECK(tokens.revoke(row.id, 12).value().revoked_at == 12);
-  CHECK(tokens.revoke(row.id, 13).error().code == ErrorCode::conflict);
-  CHECK(tokens.revoke(99, 13).error().code == ErrorCode::not_found);
+  const auto revoked = tokens.revoke(row.id, 12, {.token = "admin"}).value();
+  CHECK(revoked.revoked_at == 12);
+  CHECK(revoked.revoked_by == "token admin");
+  CHECK(tokens.revoke(row.id, 13, {}).error().code == ErrorCode::conflict);
+  CHECK(tokens.revoke(99, 13, {}).error().code == ErrorCode::not_found);
   add("ci", '2');
   CHECK(tokens.list().value().size() == 2);
 }

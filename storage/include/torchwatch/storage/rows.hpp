@@ -176,11 +176,31 @@ struct IncidentSeriesRow {
 /// Returns what an incident keeps of a verdict.
 IncidentSeriesRow incident_series(const VerdictRow&);
 
+/// Who asked: a user of this machine, by a command or over the control socket, or the holder of a
+/// token.
+struct Asker {
+  std::optional<std::int64_t> user = {};  ///< id
+  std::string token = {};                 ///< name
+};
+
+/// Returns "uid 1000" or "token ci"; empty for nobody.
+std::string to_string(const Asker&);
+
+/// Something that was asked for and done.
+struct AuditRow {
+  Id id = 0;
+  std::string path;      ///< of the endpoint, also where a command did it without the daemon
+  std::string item;      ///< that the body names: a message's key, a token's name; else empty
+  std::string asked_by;  ///< as to_string of who asked
+  WallMillis asked_at = 0;
+};
+
 /// Who decided something about an incident, why and when.
 struct Decision {
-  std::string by;      ///< empty: nobody, a recheck found the change gone
+  std::string by;      ///< as they say; empty: nobody, a recheck found the change gone
   std::string reason;  ///< empty where none was given
   WallMillis at = 0;
+  std::string asked_by = {};  ///< to_string of who really asked; empty where it is not known
 };
 
 enum class DecisionKind { acknowledged, accepted, closed, reopened, disputed };
@@ -258,12 +278,6 @@ struct OutboxFailure {
 
 enum class RequestKind { nightly, bisection };
 enum class RequestState { pending, running, done, refused, failed, cancelled };
-
-/// Who asked for work: a user of this machine over the control socket, or the holder of a token.
-struct Asker {
-  std::optional<std::int64_t> user = {};  ///< id
-  std::string token = {};                 ///< name
-};
 
 /// Work requested over HTTP. `delivery` is unique: repeating one changes nothing.
 struct RequestRow {

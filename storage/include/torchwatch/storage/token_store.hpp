@@ -19,6 +19,9 @@ struct TokenRow {
   WallMillis made_at = 0;
   std::optional<WallMillis> used_at;  ///< about when it was used last
   std::optional<WallMillis> revoked_at;
+  // to_string of who asked for it; empty where it is not known.
+  std::string made_by;
+  std::string revoked_by;
 };
 
 /// Bearer tokens. A token that was revoked stays, so that a list says what there was. Thread-safe
@@ -29,11 +32,11 @@ class TokenStore {
 
   /// Stores a token. Errors: conflict (another one has the name).
   Result<TokenRow> add(const std::string& name, const std::string& sha256, const Scopes&,
-                       WallMillis now);
+                       WallMillis now, const Asker& made_by);
   Result<std::vector<TokenRow>> list();  ///< the newest first
   Result<TokenRow> get(Id);
   /// Ends a token for good. Errors: not_found, conflict (it is revoked already).
-  Result<TokenRow> revoke(Id, WallMillis now);
+  Result<TokenRow> revoke(Id, WallMillis now, const Asker& revoked_by);
   Status note_use(Id, WallMillis now);
 
  private:

@@ -25,19 +25,17 @@ struct Backend {
   /// What does not work and what is done at present, for /healthz and /metrics; must not block.
   std::function<health::Report()> service_now;
   /// Makes a decision about an incident, as nightly::decide_incident does.
-  std::function<Status(storage::Id incident, storage::DecisionKind, const std::string& by,
-                       const std::string& reason)>
+  std::function<Status(storage::Id incident, storage::DecisionKind, const storage::Decision&)>
       decide_incident;
   /// After a token was stored, or one of that name revoked; empty: none was.
   std::function<Status(const std::string& revoked)> tokens_changed{};
   /// Do as the functions of nightly/triage.hpp do; those that open work return its id.
-  std::function<Result<storage::Id>(storage::Id incident, const std::string& by,
-                                    const std::string& reason)>
+  std::function<Result<storage::Id>(storage::Id incident, const storage::Decision&)>
       dispute_incident = {};
   /// Returns the comparison that is due, and whether it was opened for this.
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
-  std::function<Status(storage::Id comparison)> cancel_comparison = {};
-  std::function<Status(storage::Id bisection)> cancel_bisection = {};
+  std::function<Status(storage::Id comparison, const storage::Asker&)> cancel_comparison = {};
+  std::function<Status(storage::Id bisection, const storage::Asker&)> cancel_bisection = {};
   /// Makes the steps of a bisection, as bisection::trace_json does.
   std::function<Result<nlohmann::json>(const storage::BisectionRow&)> trace_of = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.

@@ -16,9 +16,12 @@ struct Change {
   std::function<Status(comparison::Services&)> without_daemon;
 };
 
-/// Makes the change. Returns the daemon's answer; an empty object without a daemon. Errors: the
-/// same with a daemon and without one; invalid, when the state of what is changed does not allow
-/// it.
+/// Who asks by a command: the user of this process.
+storage::Asker this_user();
+
+/// Makes the change, and keeps who asked for it. Returns the daemon's answer; an empty object
+/// without a daemon. Errors: the same with a daemon and without one; invalid, when the state of
+/// what is changed does not allow it.
 Result<nlohmann::json> make(const Invocation&, const Change&);
 
 /// Work that may take hours: handed over to the daemon where one listens, else done here.

@@ -1,18 +1,16 @@
 #pragma once
 
-#include <string>
-
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::nightly {
 
-/// Makes a person's decision about an incident: changes its state, keeps who decided and why, and
-/// queues what its issue needs: a comment, and that it is closed or open again. `kind` is any but
-/// disputed (nightly/triage.hpp). Errors: invalid (no name; an acceptance without a reason),
+/// Makes a person's decision about an incident, now: changes its state, keeps who decided and why,
+/// and queues what its issue needs: a comment, and that it is closed or open again. `kind` is any
+/// but disputed (nightly/triage.hpp). Errors: invalid (no name; an acceptance without a reason),
 /// not_found, conflict (the state does not admit it; its comparison has not ended, so there is no
 /// issue yet to close). Thread-safe beside the pipeline.
 Status decide_incident(comparison::Services&, storage::Id incident, storage::DecisionKind kind,
-                       const std::string& by, const std::string& reason);
+                       const storage::Decision&);
 
 }  // namespace torchwatch::nightly

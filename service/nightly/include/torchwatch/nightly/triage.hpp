@@ -12,11 +12,11 @@ namespace torchwatch::nightly {
 // What people ask for about incidents, comparisons and searches, thread-safe beside the pipeline.
 
 /// Notes that the commit which a search named is wrong, comments so on the incident's issue, and
-/// opens the same search again, on fresh measurements. Returns the new bisection. Errors: invalid
-/// (no name or no reason), not_found, conflict (the incident is closed, its comparison has not
-/// ended, or its search named nobody).
+/// opens the same search again, on fresh measurements; the decision's time is now. Returns the new
+/// bisection. Errors: invalid (no name or no reason), not_found, conflict (the incident is closed,
+/// its comparison has not ended, or its search named nobody).
 Result<storage::BisectionRow> dispute_incident(comparison::Services&, storage::Id incident,
-                                               const std::string& by, const std::string& reason);
+                                               const storage::Decision&);
 
 /// The recheck that an incident waits for.
 struct Retest {
@@ -32,11 +32,11 @@ Result<Retest> retest_incident(comparison::Services&, storage::Id incident);
 
 /// Ends a comparison that has not ended, and stops what is done for it at present: the attempt in
 /// flight is given up, runs that have ended stay. Errors: not_found, conflict (it has ended).
-Status cancel_comparison(comparison::Services&, storage::Id comparison);
+Status cancel_comparison(comparison::Services&, storage::Id comparison, const storage::Asker&);
 
 /// Ends a bisection that has not ended, likewise. Its incident is reported without a culprit.
 /// Errors: not_found, conflict (it has ended).
-Status cancel_bisection(comparison::Services&, storage::Id bisection);
+Status cancel_bisection(comparison::Services&, storage::Id bisection, const storage::Asker&);
 
 /// Carries out searches of incidents whose comparison has ended: those of disputes. With
 /// Retry::when_due one that is due, else each once. Comments on the issues what was found. Returns

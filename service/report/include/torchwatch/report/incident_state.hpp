@@ -13,11 +13,12 @@ namespace torchwatch::report {
 /// else the state's own.
 std::string_view state_word(const storage::IncidentRow&);
 
-/// Returns the decision in words: "disputed by ada on 2026-08-17 03:04 UTC: it changes a test".
+/// Returns the decision in words, with who really asked where that is known: "disputed by ada (uid
+/// 1000) on 2026-08-17 03:04 UTC: it changes a test".
 std::string decision_text(const storage::DecisionRow&);
 
-/// Returns the state with who brought it about, when and why: "closed by ada on 2026-08-17 03:04
-/// UTC: mended"; "open since 2026-08-17 03:04 UTC" where nobody did.
+/// Returns the state with who brought it about, when and why, as decision_text; "open since
+/// 2026-08-17 03:04 UTC" where nobody did.
 std::string state_text(const storage::IncidentRow&);
 
 /// Returns why the runs of a lost benchmark failed, as the comparison that found it says; empty for

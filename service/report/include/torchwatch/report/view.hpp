@@ -10,6 +10,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/storage/token_store.hpp"
 
 namespace torchwatch::storage {
 struct RunValue;
@@ -67,6 +68,9 @@ nlohmann::json json_of(const storage::OutboxRow&);
 /// Makes {"by", "reason", "at"}; null without an acceptance.
 nlohmann::json json_of(const std::optional<storage::Decision>&);
 nlohmann::json json_of(const storage::DecisionRow&);
+/// Makes a token's members, without its hash.
+nlohmann::json json_of(const storage::TokenRow&);
+nlohmann::json json_of(const storage::AuditRow&);
 
 /// Makes a list of the rows' JSON; empty where there are none.
 template <typename Row>
