@@ -160,8 +160,12 @@ TEST_CASE("a confined child over its memory limit is ended") {
 TEST_CASE("a confined child has the priority, the cores and the place in the queue for memory") {
   Place place;
   if (!place.sandbox) return;
-  auto spec = place.confined(
-      {"cat", "/proc/self/stat", "cat", "/proc/self/oom_score_adj", "cat", "/proc/self/status"});
+  const std::string autogroup = "/proc/self/autogroup";
+  const bool has_autogroups = std::filesystem::exists(autogroup);
+  std::vector<std::string> verbs{"cat", "/proc/self/stat",  "cat", "/proc/self/oom_score_adj",
+                                 "cat", "/proc/self/status"};
+  if (has_autogroups) verbs.insert(verbs.end(), {"cat", autogroup});
+  auto spec = place.confined(verbs);
   spec.raise_priority = true;
   spec.cpus = {0};
   const auto outcome = place.processes.run(spec, {});
@@ -174,6 +178,7 @@ TEST_CASE("a confined child has the priority, the cores and the place in the que
   constexpr int kNice = 17;  // the 19th of proc(5), of which two are before
   for (int i = 0; i < kNice; ++i) after_name >> field;
   CHECK(field == "-20");
+  if (has_autogroups) CHECK_THAT(outcome.output, Catch::Contains(" nice -20\n"));
 }
 
 TEST_CASE("a pipe with a name joins two sandboxes") {
