@@ -10,6 +10,7 @@
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/checks.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -45,7 +46,7 @@ Checked check(const config::Config& config) {
     checked.json.push_back({{"severity", to_word(finding.severity)},
                             {"what", finding.what},
                             {"found", finding.found},
-                            {"remedy", finding.remedy}});
+                            {"remedy", report::text_or_null(finding.remedy)}});
   }
   return checked;
 }

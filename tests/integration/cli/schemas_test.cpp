@@ -1,4 +1,5 @@
 // What the commands print with --json, judged by the schemas of docs/schemas.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -115,6 +116,18 @@ TEST_CASE("what a command has changed is JSON where JSON is asked for") {
   CHECK(day.violations("done", cancelled) == "");
   CHECK(json::parse(cancelled).at("message") == "comparison " + comparison + " cancelled");
   CHECK(day.violations("done", day.run({"comparison", "retry", comparison})) == "");
+}
+
+TEST_CASE("what check and init find is as its schema says, and what needs no remedy has none") {
+  const CarriedOutDay day;
+  const auto checked = day.run({"check"});
+  CHECK(day.violations("check", checked) == "");
+  const auto begun = test::run_command({"init", "--json"}, day.folder.path() / "new.toml").out;
+  CHECK(day.violations("check", begun) == "");
+  for (const auto& document : {checked, begun}) {
+    const auto items = json::parse(document).at("items");
+    CHECK(std::ranges::any_of(items, [](const auto& item) { return item.at("remedy").is_null(); }));
+  }
 }
 
 TEST_CASE("a command that prints text only refuses to print JSON") {
