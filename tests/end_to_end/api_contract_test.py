@@ -51,6 +51,9 @@ class ApiContract(CommandTest):
         super().setUp()
         reason = install()
         if reason:
+            # Left out on a desk without a network; never where nobody reads what was left out.
+            if os.environ.get("CI"):
+                self.fail(reason)
             print(f"skipped: {reason}")
             self.skipTest(reason)
         self.fill()
@@ -110,8 +113,7 @@ trusted_proxies = ["127.0.0.1"]
                 *("--url", self.base, "--checks", "all", "--seed", SEED, "--max-examples", "50"),
                 *("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"),
                 *("--header", f"Authorization: Bearer {TOKEN}"),
-                # Its answer has no end; integration_api follows it.
-                *("--exclude-path", "/api/v1/events"),
+                *("--exclude-path", "/api/v1/events"),  # why stands in api_contract.toml
             ],
             env=environment(),
             cwd=self.folder,
