@@ -7,6 +7,7 @@
 
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 
 namespace torchwatch::api {
@@ -32,6 +33,19 @@ void add(prometheus::Registry& registry, const char* name, const char* help, dou
 Counts with_zeros(Counts counts, const std::vector<std::string>& states) {
   for (const auto& state : states) counts.emplace(state, 0);
   return counts;
+}
+
+Status add_alarms(prometheus::Registry& registry, const Backend& backend) {
+  using storage::AlarmCause;
+  Counts counts;
+  for (const auto cause : {AlarmCause::no_nightly, AlarmCause::no_verdict, AlarmCause::no_delivery,
+                           AlarmCause::no_self_test}) {
+    counts[std::string(to_string(cause))] = 0;
+  }
+  TW_TRY(const auto open, storage::AlarmStore(backend.database).open());
+  for (const auto& alarm : open) ++counts[std::string(to_string(alarm.cause))];
+  add(registry, "torchwatch_alarms", "1 while an alarm is open for that cause", "cause", counts);
+  return {};
 }
 
 Status add_open(prometheus::Registry& registry, const Backend& backend) {
@@ -74,6 +88,7 @@ Result<Reply> get_metrics(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   prometheus::Registry registry;
   add_service(registry, backend);
+  TW_TRY_VOID(add_alarms(registry, backend));
   TW_TRY_VOID(add_open(registry, backend));
   return Reply{.status = 200,
                .content_type = "text/plain; version=0.0.4; charset=utf-8",

@@ -6,6 +6,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -315,4 +316,18 @@ TEST_CASE("pages of other origins may read only where that is set") {
   CHECK(ask("OPTIONS", "https://grafana.example").at("access-control-allow-methods") ==
         "GET, HEAD");
   CHECK(ask("OPTIONS", "https://evil.example").count("access-control-allow-origin") == 0);
+}
+
+TEST_CASE("a monitor reads for which cause an alarm is open, and that none is for the others") {
+  Api api;
+  OutboxRow message;
+  message.key = "alarm-1";
+  message.title = "torchwatch alarm";
+  REQUIRE(AlarmStore(*api.database)
+              .raise({.cause = AlarmCause::no_verdict, .since = 1, .issue_number = {}}, message));
+  const auto metrics = api.get("/metrics").text;
+  CHECK_THAT(metrics, Contains("torchwatch_alarms{cause=\"no_verdict\"} 1\n"));
+  for (const std::string cause : {"no_nightly", "no_delivery", "no_self_test"}) {
+    CHECK_THAT(metrics, Contains("torchwatch_alarms{cause=\"" + cause + "\"} 0\n"));
+  }
 }
