@@ -293,6 +293,19 @@ Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   });
 }
 
+Result<std::vector<IncidentRow>> IncidentStore::of_series(const Series& series) {
+  const auto& [workload, configuration, variant] = series.benchmark;
+  return read(database_, [&](Connection& connection) {
+    return whole_rows(connection,
+                      Query(connection,
+                            kSelect + "WHERE id IN (SELECT incident_id FROM benchmark "
+                                      "JOIN incident_series ON benchmark_id = benchmark.id "
+                                      "WHERE workload = ? AND configuration = ? AND variant = ? "
+                                      "AND metric = ?) ORDER BY id",
+                            workload, to_string(configuration), to_string(variant), series.metric));
+  });
+}
+
 Result<std::vector<IncidentRow>> IncidentStore::found_again_by(Id comparison) {
   return read(database_, [&](Connection& connection) {
     return whole_rows(

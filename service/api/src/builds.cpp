@@ -13,6 +13,8 @@ using report::text_or_null;
 /// Leaves the folder out: paths of this machine are private.
 json build_json(const storage::BuildRow& build, const Request& request) {
   return {{"id", build.id},
+          {"url", "/api/v1/builds/" + std::to_string(build.id)},
+          {"html_url", "/builds/" + std::to_string(build.id)},
           {"origin", to_string(build.origin)},
           {"name", name_of(build, request)},
           {"state", to_string(build.state)},
@@ -24,16 +26,22 @@ json build_json(const storage::BuildRow& build, const Request& request) {
           {"unusable", text_of(build.unusable, request)}};
 }
 
+/// A name that the asker may not see finds nothing.
+bool has_name(const storage::BuildRow& build, const http::Page& page, const Request& request) {
+  const auto name = name_of(build, request);
+  return page.admits("name", name.is_string() ? name.get<std::string>() : "");
+}
+
 }  // namespace
 
 Result<Reply> list_builds(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request, {"state", "origin"}));
+  TW_TRY(const auto page, http::page_of(request, {"state", "origin", "name"}));
   TW_TRY_VOID(check_word<storage::BuildState>(page, "state"));
   TW_TRY_VOID(check_word<storage::BuildOrigin>(page, "origin"));
   TW_TRY(auto builds, storage::BuildStore(backend.database).list());
   std::erase_if(builds, [&](const auto& build) {
     return build.id >= page.before || !page.admits("state", to_string(build.state)) ||
-           !page.admits("origin", to_string(build.origin));
+           !page.admits("origin", to_string(build.origin)) || !has_name(build, page, request);
   });
   std::sort(builds.begin(), builds.end(),
             [](const auto& left, const auto& right) { return left.id > right.id; });
@@ -41,6 +49,13 @@ Result<Reply> list_builds(const Request& request, const Backend& backend) {
   json entries = json::array();
   for (const auto& build : builds) entries.push_back(build_json(build, request));
   return http::list_reply("builds", std::move(entries), page);
+}
+
+Result<Reply> get_build(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto build, storage::BuildStore(backend.database).get(id));
+  return http::object_reply(build_json(build, request));
 }
 
 }  // namespace torchwatch::api

@@ -7,6 +7,7 @@
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/http/paging.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
@@ -50,6 +51,7 @@ Result<Reply> list_machines(const Request&, const Backend&);
 Result<Reply> get_machine(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
+Result<Reply> get_build(const Request&, const Backend&);
 
 Result<Reply> list_nightlies(const Request&, const Backend&);
 Result<Reply> get_nightly(const Request&, const Backend&);
@@ -104,6 +106,11 @@ inline nlohmann::json with_url(nlohmann::json entry, std::string_view collection
 
 /// The path of a series' values.
 std::string path_of(const Series&);
+
+/// What explains steps in values of a series, which stand oldest first, since the first of them:
+/// its incidents, the commits that were named, other machines. Errors: of storage.
+Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::RunValue>&,
+                                      const Backend&);
 
 /// Reads the filters of a list that is answered whole. Errors: invalid, also for `limit` and
 /// `before`; `what` names the list.

@@ -65,11 +65,12 @@ Result<std::string> who_asks(const Request& request, const json& body) {
 bool concerns(const IncidentRow& row, const http::Page& page) {
   const auto& filters = page.filters;
   const bool names_series = filters.contains("workload") || filters.contains("configuration") ||
-                            filters.contains("metric");
+                            filters.contains("variant") || filters.contains("metric");
   return !names_series || std::ranges::any_of(row.series, [&page](const auto& effect) {
     const auto& benchmark = effect.series.benchmark;
     return page.admits("workload", benchmark.workload) &&
            page.admits("configuration", to_string(benchmark.configuration)) &&
+           page.admits("variant", to_string(benchmark.variant)) &&
            page.admits("metric", to_string(effect.series.metric));
   });
 }
@@ -118,7 +119,7 @@ Result<Reply> decide(const Request& request, const Backend& backend, DecisionKin
 
 Result<Reply> list_incidents(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"state", "kind", "workload", "configuration",
-                                                  "metric", "from", "to"}));
+                                                  "variant", "metric", "from", "to"}));
   TW_TRY_VOID(check_word<IncidentState>(page, "state"));
   TW_TRY_VOID(check_word<IncidentKind>(page, "kind"));
   TW_TRY_VOID(check_word<Metric>(page, "metric"));

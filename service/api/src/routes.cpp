@@ -42,6 +42,7 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/machines/{id}", get_machine},
     Endpoint{"GET", "/api/v1/events", follow_events},
     Endpoint{"GET", "/api/v1/builds", list_builds},
+    Endpoint{"GET", "/api/v1/builds/{id}", get_build},
     Endpoint{"GET", "/api/v1/requests", list_requests},
     Endpoint{"GET", "/api/v1/requests/{id}", get_request},
     Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},

@@ -91,14 +91,16 @@ Result<http::Page> filters_of_whole_list(const Request& request, const std::stri
 }
 
 Result<Reply> list_series(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page,
-         filters_of_whole_list(request, "series", {"workload", "configuration", "metric"}));
+  TW_TRY(
+      const auto page,
+      filters_of_whole_list(request, "series", {"workload", "configuration", "variant", "metric"}));
   TW_TRY_VOID(check_word<Metric>(page, "metric"));
   TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
   json listed = json::array();
   for (const auto& series : all) {
     const bool fits = page.admits("workload", series.benchmark.workload) &&
                       page.admits("configuration", to_string(series.benchmark.configuration)) &&
+                      page.admits("variant", to_string(series.benchmark.variant)) &&
                       page.admits("metric", to_string(series.metric));
     if (!fits) continue;
     listed.push_back(report::json_of(series));
@@ -119,6 +121,7 @@ Result<Reply> get_history(const Request& request, const Backend& backend) {
   for (const auto& value : values) {
     TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
   }
+  TW_TRY(out["annotations"], annotations_of(*series, values, backend));
   return http::object_reply(out);
 }
 

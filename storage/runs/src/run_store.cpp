@@ -123,7 +123,8 @@ RunValue history_of(Query& row) {
                   .build = row.take<Id>(),
                   .measured_at = row.take<WallMillis>(),
                   .value = row.take<std::int64_t>(),
-                  .is_thinned = row.take<int>() != 0};
+                  .is_thinned = row.take<int>() != 0,
+                  .machine = row.take<std::optional<Id>>()};
 }
 
 Disturbance disturbance_in(Query& row) {
@@ -315,7 +316,10 @@ Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit,
                 connection,
                 std::string("SELECT value.attempt_id, build_id, attempt.ended_at, value.value, ") +
                     "EXISTS (SELECT 1 FROM thinned_sample "
-                    "WHERE thinned_sample.attempt_id = value.attempt_id) "
+                    "WHERE thinned_sample.attempt_id = value.attempt_id), "
+                    "(SELECT machine_id FROM result JOIN environment "
+                    "ON environment.id = environment_id "
+                    "WHERE result.attempt_id = value.attempt_id) "
                     "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
                     "JOIN attempt ON attempt.id = value.attempt_id "
                     "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? " +

@@ -245,6 +245,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(incidents.find_open("k7").value());
     REQUIRE(incidents.list(10));
     REQUIRE(incidents.of_comparison(comparison.id));
+    REQUIRE(incidents.of_series({{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time}));
     REQUIRE(incidents.set_title(3, "t"));
     REQUIRE(incidents.add_recurrence(3, comparison.id));
     REQUIRE(incidents.found_again_by(comparison.id));

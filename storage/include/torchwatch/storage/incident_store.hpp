@@ -36,6 +36,7 @@ class IncidentStore {
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);
+  Result<std::vector<IncidentRow>> of_series(const Series&);  ///< oldest first
   /// Returns the incidents of earlier comparisons that `comparison` found again.
   Result<std::vector<IncidentRow>> found_again_by(Id comparison);
 

@@ -16,6 +16,7 @@ struct RunValue {
   WallMillis measured_at = 0;
   std::int64_t value = 0;
   bool is_thinned = false;  ///< its samples were removed for their age
+  std::optional<Id> machine = {};
 };
 
 /// Why a process left no usable result.

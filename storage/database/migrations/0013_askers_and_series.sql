@@ -13,3 +13,6 @@ CREATE TABLE audit (
   asked_by TEXT NOT NULL,
   asked_at INTEGER NOT NULL
 ) STRICT;
+
+-- The incidents of a series are read with its values.
+CREATE INDEX incident_series_by_benchmark ON incident_series (benchmark_id, metric);
