@@ -49,9 +49,9 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
   TW_TRY(request.selection, options.suite.selection());
   auto body = nlohmann::json::parse(to_json(request));
   if (options.now) body["now"] = true;
-  TW_TRY(auto config, invocation.load_config_to_measure());
+  TW_TRY(const auto config, invocation.load_config_to_measure());
   return commands::carry_out(
-      invocation, std::move(config),
+      invocation, config,
       {.path = "/api/v1/bisections",
        .kind = storage::RequestKind::bisection,
        .body = body,

@@ -53,9 +53,9 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 }
 
 Outcome run_compare(const Invocation& invocation, const Options& options) {
-  TW_TRY(auto config, invocation.load_config_to_measure());
+  TW_TRY(const auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
-  return commands::carry_out(invocation, std::move(config),
+  return commands::carry_out(invocation, config,
                              {.path = "/api/v1/comparisons",
                               .body = body_of(options, selection),
                               .without_daemon = [&](auto& opened) {

@@ -150,14 +150,14 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
                 "what of the suite is compared can be said with --baseline and --candidate; every "
                 "nightly that is due is compared in what [suite] names");
   }
-  TW_TRY(auto config, invocation.load_config_to_measure());
+  TW_TRY(const auto config, invocation.load_config_to_measure());
   if (options.candidate.empty()) {
     TW_TRY_VOID(require_channel(config));
     TW_TRY(const auto idle, database_of_idle_daemon(config));
     if (idle) return show_nothing_due(invocation, *idle);
   }
   return commands::carry_out(
-      invocation, std::move(config),
+      invocation, config,
       {.path = "/api/v1/nightlies",
        .body = request_of(options, selection),
        .without_daemon = [&](auto& opened) { return compare_here(invocation, opened, options); }});

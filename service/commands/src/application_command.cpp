@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <mutex>
 
-#include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/database/writer.hpp"
 #include "torchwatch/health/problem.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -36,6 +36,31 @@ Result<SessionOfCommand> open(const Invocation& invocation, config::Config confi
 std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
   return std::make_unique<terminal::TerminalProgress>(invocation.err, invocation.progress);
 }
+
+/// Looks again each second for what somebody else has, and says once what it waits for.
+class Waiting {
+ public:
+  Waiting(comparison::Progress& progress, std::stop_token stop)
+      : progress_(progress), stop_(std::move(stop)) {}
+
+  /// Errors: cancelled.
+  Status a_second(const std::string& why) {
+    constexpr std::chrono::seconds kLookAgainAfter{1};
+    if (!is_said_) progress_.log("waiting: " + why);
+    is_said_ = true;
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    stopped.wait_for(lock, stop_, kLookAgainAfter, [] { return false; });
+    if (!stop_.stop_requested()) return {};
+    return fail(ErrorCode::cancelled, "interrupted before measuring");
+  }
+
+ private:
+  comparison::Progress& progress_;
+  const std::stop_token stop_;
+  bool is_said_ = false;
+};
 
 /// Makes a folder that is removed with the last copy of what is returned.
 Result<std::shared_ptr<std::filesystem::path>> make_folder() {
@@ -78,15 +103,30 @@ Result<SessionOfCommand> open_application(const Invocation& invocation, config::
   return open(invocation, std::move(config), progress_on_terminal(invocation), log::Level::warning);
 }
 
-Result<SessionOfCommand> open_for_reading(const Invocation& invocation) {
-  TW_TRY(auto config, invocation.load_config());
-  auto writer = open_application(invocation, config);
-  if (writer || writer.error().code != ErrorCode::conflict) return writer;
-  auto reader =
+Result<SessionOfCommand> open_beside(const Invocation& invocation, config::Config config,
+                                     daemon::Access access) {
+  auto worker = open_application(invocation, config);
+  if (worker || worker.error().code != ErrorCode::conflict) return worker;
+  auto beside =
       session_of(invocation, config, progress_on_terminal(invocation), log::Level::warning);
-  TW_TRY(reader.application,
-         daemon::Application::open_for_reading(std::move(config), *reader.progress, *reader.log));
-  return reader;
+  TW_TRY(beside.application, daemon::Application::open_beside(std::move(config), access,
+                                                              *beside.progress, *beside.log));
+  return beside;
+}
+
+Result<WhoWorks> find_who_works(const Invocation& invocation, const config::Config& config) {
+  const auto progress = progress_on_terminal(invocation);
+  Waiting waiting(*progress, invocation.stop);
+  while (true) {
+    TW_TRY(auto daemon, ControlClient::find(config));
+    if (daemon) return *std::move(daemon);
+    auto opened = open_application(invocation, config);
+    const auto other = opened ? std::nullopt : storage::writer_of(config.storage.path);
+    if (opened) return *std::move(opened);
+    if (!other || opened.error().code != ErrorCode::conflict) return fail(opened.error());
+    TW_TRY_VOID(waiting.a_second("process " + *other +
+                                 " works on this database; this begins as soon as it has ended"));
+  }
 }
 
 Status reserve_disk(SessionOfCommand& session) {
@@ -101,7 +141,7 @@ Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config
   if (opened) TW_TRY_VOID(reserve_disk(*opened));
   if (opened || opened.error().code != ErrorCode::conflict) return opened;
   TW_TRY(const auto daemon, ControlClient::find(config));
-  if (!daemon) return opened;
+  if (!daemon && !storage::writer_of(config.storage.path)) return opened;
   TW_TRY(auto folder, make_folder());
   config.storage.path = *folder / "torchwatch.sqlite";
   TW_TRY(auto beside, open_application(invocation, std::move(config)));
@@ -111,21 +151,12 @@ Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config
 }
 
 Status wait_for_machine(SessionOfCommand& session, std::stop_token stop) {
-  constexpr std::chrono::seconds kLookAgainAfter{1};
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  bool is_said = false;
+  Waiting waiting(*session.progress, std::move(stop));
   while (true) {
     const auto locked = session.application->lock_machine();
     if (locked || locked.error().code != ErrorCode::conflict) return locked;
-    if (!is_said) {
-      session.progress->log("waiting: " + locked.error().message +
-                            "; this begins as soon as nothing is due there");
-    }
-    is_said = true;
-    std::unique_lock lock(mutex);
-    stopped.wait_for(lock, stop, kLookAgainAfter, [] { return false; });
-    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "interrupted before measuring");
+    TW_TRY_VOID(
+        waiting.a_second(locked.error().message + "; this begins as soon as nothing is due there"));
   }
 }
 
@@ -148,8 +179,13 @@ Result<storage::BuildRow> named_or_newest(const Invocation& invocation, SessionO
 
 Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {
   TW_TRY(auto config, invocation.load_config());
-  const auto level = config.log.level;
-  return open(invocation, std::move(config), std::make_unique<comparison::Silence>(), level);
+  auto opened = open(invocation, config, std::make_unique<comparison::Silence>(), config.log.level);
+  if (opened || opened.error().code != ErrorCode::conflict) return opened;
+  const auto other = daemon_that_writes(config);
+  if (other.empty()) return opened;
+  return fail(ErrorCode::conflict, "database " + config.storage.path.string() +
+                                       " is that of another daemon, process " + other +
+                                       "; stop that one, or use another [storage] path");
 }
 
 }  // namespace torchwatch::commands

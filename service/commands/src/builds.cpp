@@ -86,7 +86,8 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
 }
 
 Outcome run_fetch(const Invocation& invocation, const std::string& name) {
-  TW_TRY(auto opened, open_for_reading(invocation));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto opened, open_beside(invocation, std::move(config), daemon::Access::read));
   TW_TRY_VOID(reserve_disk(opened));
   TW_TRY(const auto row, daemon::resolve_build(*opened.application, name, invocation.stop));
   if (invocation.json) {

@@ -53,7 +53,8 @@ Result<platform::HttpResponse> send(const std::filesystem::path& socket, const c
   return platform::make_http_client("torchwatch")->send(request);
 }
 
-/// The process of a daemon that writes the database; empty where another command does, or nobody.
+}  // namespace
+
 std::string daemon_that_writes(const config::Config& config) {
   const auto writer = storage::writer_of(config.storage.path).value_or("");  // "4711 (... serve)"
   const auto verb = writer.find(" serve");
@@ -61,8 +62,6 @@ std::string daemon_that_writes(const config::Config& config) {
   const bool is_word = after < writer.size() && (writer[after] == ' ' || writer[after] == ')');
   return is_word ? writer.substr(0, writer.find(' ')) : "";
 }
-
-}  // namespace
 
 Result<std::optional<ControlClient>> ControlClient::find(const config::Config& config) {
   const auto path = config::control_socket(config);

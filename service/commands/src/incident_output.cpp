@@ -102,7 +102,8 @@ json json_of(const Shown& shown) {
 /// The text of the issue as it would be now, of an incident that has none yet.
 Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
                                         const storage::IncidentRow& incident) {
-  TW_TRY(auto opened, open_for_reading(invocation));
+  TW_TRY(auto config, invocation.load_config());
+  TW_TRY(auto opened, open_beside(invocation, std::move(config), daemon::Access::read));
   auto& services = opened.services();
   TW_TRY(auto row, storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto comparison, comparison::Comparison::of(std::move(row)));

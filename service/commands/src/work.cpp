@@ -36,12 +36,12 @@ Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, ControlClient::find(config));
   if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(const auto opened, open_beside(invocation, std::move(config), daemon::Access::change));
   const auto changed = change_here(opened.services(), change);
   return as_wrong_use(changed ? Result<json>(json::object()) : Result<json>(fail(changed.error())));
 }
 
-Outcome carry_out(const Invocation& invocation, config::Config config, const Work& work) {
+Outcome carry_out(const Invocation& invocation, const config::Config& config, const Work& work) {
   // A typo is found also where the database cannot be opened.
   const auto reader = daemon::open_reader(config);
   std::vector<std::string> workloads;
@@ -53,9 +53,11 @@ Outcome carry_out(const Invocation& invocation, config::Config config, const Wor
                                .workloads = std::move(workloads),
                                .has_gpu = requests::has_gpu()},
                               work.kind, work.body, requests::Asking::from_this_machine));
-  TW_TRY(const auto daemon, ControlClient::find(config));
-  if (daemon) return daemon->hand_over(invocation, work.path, work.body);
-  TW_TRY(auto opened, open_application(invocation, std::move(config)));
+  TW_TRY(auto who, find_who_works(invocation, config));
+  if (const auto* daemon = std::get_if<ControlClient>(&who)) {
+    return daemon->hand_over(invocation, work.path, work.body);
+  }
+  auto& opened = std::get<SessionOfCommand>(who);
   TW_TRY_VOID(reserve_disk(opened));
   return work.without_daemon(opened);
 }

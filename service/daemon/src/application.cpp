@@ -86,7 +86,7 @@ struct Application::Parts {
 
   config::Config config;
   log::Log& log;
-  bool is_reader = false;
+  Access access = Access::work;
   platform::SystemClock clock;
   health::Activity activity;
   LoggedProgress progress;
@@ -107,8 +107,13 @@ struct Application::Parts {
   std::optional<comparison::Services> services;
 
   Status open_database() {
-    if (is_reader) {
+    if (access == Access::read) {
       TW_TRY(database, open_reader(config));
+      return {};
+    }
+    if (access == Access::change) {
+      TW_TRY(database,
+             storage::Database::open({.path = config.storage.path, .beside_writer = true}));
       return {};
     }
     TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
@@ -118,11 +123,12 @@ struct Application::Parts {
   }
 
   /// The database's path names the owner of the children: a daemon that was killed left them to the
-  /// next one on the same database, which ends them before anything is measured. A reader is no
-  /// next one.
+  /// next one on the same database, which ends them before anything is measured. Who reads or
+  /// stores a change beside it is no next one.
   std::string owner_of_children() const {
     const auto owner = config.storage.path.string();
-    return is_reader ? owner + " (read by process " + std::to_string(getpid()) + ")" : owner;
+    if (access == Access::work) return owner;
+    return owner + " (used by process " + std::to_string(getpid()) + ")";
   }
 
   Status open_source() {
@@ -197,11 +203,11 @@ Result<std::unique_ptr<Application>> Application::open(config::Config config,
   return assemble(std::make_unique<Parts>(std::move(config), progress, log), runners);
 }
 
-Result<std::unique_ptr<Application>> Application::open_for_reading(config::Config config,
-                                                                   comparison::Progress& progress,
-                                                                   log::Log& log) {
+Result<std::unique_ptr<Application>> Application::open_beside(config::Config config, Access access,
+                                                              comparison::Progress& progress,
+                                                              log::Log& log) {
   auto parts = std::make_unique<Parts>(std::move(config), progress, log);
-  parts->is_reader = true;
+  parts->access = access;
   return assemble(std::move(parts), nullptr);
 }
 
@@ -251,7 +257,7 @@ const config::Config& Application::config() const {
   return parts_->config;
 }
 bool Application::is_reader() const {
-  return parts_->is_reader;
+  return parts_->access == Access::read;
 }
 log::Log& Application::log() {
   return parts_->log;

@@ -6,8 +6,6 @@
 
 #include "housekeeping.hpp"
 #include "requests.hpp"
-#include "tokens.hpp"
-#include "torchwatch/api/api.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/caches.hpp"
@@ -147,11 +145,12 @@ Daemon::~Daemon() = default;
 Status Daemon::start_server() {
   auto settings = server_settings(application_.config());
   settings.note = [this](const std::string& problem) { note("web", problem); };
-  TW_TRY(tokens_, Tokens::open(application_));
+  auto& services = application_.services();
+  TW_TRY(tokens_, api::AcceptedTokens::open(services.database, services.clock, application_.log(),
+                                            application_.config().web.token_file));
   settings.tokens = {
       .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
       .used = [this](const http::Identity& identity) { tokens_->note_use(identity); }};
-  auto& services = application_.services();
   // Requests must not disturb what is measured.
   const platform::OffMeasuredCore server_threads;
   TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));

@@ -26,7 +26,7 @@ struct Database::Connection {
   std::string vfs;
   bool read_only = false;
   int version = 0;
-  std::int64_t fence = 0;            ///< the number of this writer; see the table writer
+  std::int64_t fence = 0;  ///< the number of this writer (table writer); 0: it is beside one
   std::optional<FileIdentity> file;  ///< a writer's, once open
   std::optional<FileIdentity> log;   ///< that of its write-ahead log
 

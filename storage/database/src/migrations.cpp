@@ -114,7 +114,7 @@ Status require_current(Connection& connection, std::span<const SqlFile> migratio
   const int ours = static_cast<int>(migrations.size());
   const int stored = user_version(connection);
   if (stored == ours) return {};
-  return fail(ErrorCode::conflict, version_text(connection, stored) + "; reading needs version " +
+  return fail(ErrorCode::conflict, version_text(connection, stored) + "; this needs version " +
                                        std::to_string(ours) +
                                        ": run a command that writes (torchwatch serve) once, which "
                                        "migrates it after a backup");

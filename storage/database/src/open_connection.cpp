@@ -60,14 +60,26 @@ void raise_fence(Connection& connection) {
   if (query.next()) connection.fence = query.take<std::int64_t>();
 }
 
+void note_files(Connection& connection) {
+  connection.file = identity_of(connection.path);
+  connection.log = identity_of(log_of(connection.path));
+}
+
 Status ready_for_writing(Connection& connection) {
   TW_TRY_VOID(check_version(connection, embedded_migrations()));
   TW_TRY_VOID(switch_to_wal(connection));
   TW_TRY_VOID(migrate(connection, embedded_migrations()));
   make_paths_relative(connection);
   raise_fence(connection);
-  connection.file = identity_of(connection.path);
-  connection.log = identity_of(log_of(connection.path));
+  note_files(connection);
+  return {};
+}
+
+/// Takes nothing from the process that works on the file, which may end, and another begin.
+Status ready_for_changes(Connection& connection) {
+  TW_TRY_VOID(require_current(connection, embedded_migrations()));
+  connection.sqlite.exec("PRAGMA synchronous = FULL");
+  note_files(connection);
   return {};
 }
 
@@ -76,11 +88,11 @@ Status ready_for_reading(Connection& connection) {
   return require_current(connection, embedded_migrations());
 }
 
-Result<std::unique_ptr<Connection>> open_reader(const OpenOptions& options,
-                                                const std::filesystem::path& path) {
+Result<std::unique_ptr<Connection>> open_without_lock(const OpenOptions& options,
+                                                      const std::filesystem::path& path) {
   TW_TRY_VOID(require_file(path));
   auto connection = connect(options, path, WriterLock());
-  TW_TRY_VOID(ready_for_reading(*connection));
+  TW_TRY_VOID(options.read_only ? ready_for_reading(*connection) : ready_for_changes(*connection));
   connection->version = user_version(*connection);
   return connection;
 }
@@ -134,7 +146,8 @@ Status check_files(const Connection& connection) {
 Result<std::unique_ptr<Connection>> open_connection(const OpenOptions& options) {
   const auto path = true_path(options.path);
   return guarded(path, [&] {
-    return options.read_only ? open_reader(options, path) : open_writer(options, path);
+    return options.read_only || options.beside_writer ? open_without_lock(options, path)
+                                                      : open_writer(options, path);
   });
 }
 

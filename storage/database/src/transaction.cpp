@@ -18,6 +18,7 @@ void roll_back(Connection& connection) {
 }
 
 Status check_fence(Connection& connection) {
+  if (connection.fence == 0) return {};
   Query query(connection, "SELECT fence, holder FROM writer");
   if (!query.next()) return fail(ErrorCode::damaged, "table writer has lost its row");
   if (query.take<std::int64_t>() == connection.fence) return {};

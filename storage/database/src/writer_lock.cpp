@@ -80,9 +80,10 @@ Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail(cannot_lock(path));
     const auto holder = read_holder(file.get());
-    return fail(ErrorCode::conflict, "database " + database.string() + " is written by process " +
-                                         (holder.empty() ? "of another user" : holder) +
-                                         "; stop that one, or use another [storage] path");
+    return fail(ErrorCode::conflict,
+                "database " + database.string() + " is written by process " +
+                    (holder.empty() ? "of another user" : holder) +
+                    "; try again when it has ended, or use another [storage] path");
   }
   write_holder(file.get());
   return WriterLock(std::move(file));

@@ -8,7 +8,7 @@
 
 namespace torchwatch::storage {
 
-/// Lets one process write a database, by flock on `<database>.lock`. The kernel releases it with
+/// Lets one process work on a database, by flock on `<database>.lock`. The kernel releases it with
 /// the process. The file stays: removing it would let two processes lock two files of one name.
 class WriterLock {
  public:

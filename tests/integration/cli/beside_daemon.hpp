@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,20 +28,20 @@ namespace torchwatch::test {
 namespace fs = std::filesystem;
 using namespace storage;
 
-/// `torchwatch serve` as a process; killed with the object.
-class DaemonProcess {
+/// A command of torchwatch as a process; killed with the object.
+class CommandProcess {
  public:
-  DaemonProcess(const fs::path& configuration, fs::path socket) : socket_(std::move(socket)) {
+  CommandProcess(const std::string& command, const fs::path& configuration) {
     const std::string file = configuration.string();
     const std::array<const char*, 7> arguments{
-        TORCHWATCH_PROGRAM, "serve", "--config", file.c_str(), "--log-level", "error", nullptr};
+        TORCHWATCH_PROGRAM, command.c_str(), "--config", file.c_str(),
+        "--log-level",      "error",         nullptr};
     REQUIRE(posix_spawn(&pid_, TORCHWATCH_PROGRAM, nullptr, nullptr,
                         const_cast<char* const*>(arguments.data()), environ) == 0);
-    wait_until_it_listens();
   }
-  DaemonProcess(const DaemonProcess&) = delete;
-  DaemonProcess& operator=(const DaemonProcess&) = delete;
-  ~DaemonProcess() { end(SIGKILL); }
+  CommandProcess(const CommandProcess&) = delete;
+  CommandProcess& operator=(const CommandProcess&) = delete;
+  ~CommandProcess() { end(SIGKILL); }
 
   pid_t process() const { return pid_; }
 
@@ -55,24 +56,35 @@ class DaemonProcess {
     return status;
   }
 
- private:
-  void wait_until_it_listens() {
+  /// Waits for a minute at most until that is so; fails when the process ends before.
+  void wait_until(const std::function<bool()>& is_so) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < limit) {
-      const auto file = platform::SocketFile::open(socket_);
-      const auto listener = file ? file->listener() : fail(file.error());
-      if (listener && *listener == pid_) return;
+      if (is_so()) return;
       int status = 0;
       if (waitpid(pid_, &status, WNOHANG) == pid_) {
         pid_ = -1;
-        FAIL("the daemon ended with status " << status);
+        FAIL("the command ended with status " << status);
       }
     }
-    FAIL("the daemon does not listen on " << socket_);
+    FAIL("the command does not get there");
   }
 
-  fs::path socket_;
+ private:
   pid_t pid_ = -1;
+};
+
+/// `torchwatch serve` as a process that listens.
+class DaemonProcess : public CommandProcess {
+ public:
+  DaemonProcess(const fs::path& configuration, const fs::path& socket)
+      : CommandProcess("serve", configuration) {
+    wait_until([&] {
+      const auto file = platform::SocketFile::open(socket);
+      const auto listener = file ? file->listener() : fail(file.error());
+      return listener && *listener == process();
+    });
+  }
 };
 
 /// A database with three open incidents, its configuration, and the command line on it.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "torchwatch/database/writer.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/storage/request_store.hpp"
@@ -17,6 +18,7 @@ using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
 using nlohmann::json;
+using test::CommandProcess;
 using test::DaemonProcess;
 using test::Place;
 namespace fs = std::filesystem;
@@ -263,6 +265,54 @@ TEST_CASE("incidents are reopened and measured again while the daemon runs") {
   CHECK_THAT(dispute.err, Contains("names no commit"));
   CHECK_THAT(place.run({"incident", "retest", "2"}).out,
              Contains("incident 2 is due to be measured again, by comparison 2"));
+}
+
+TEST_CASE("triage works beside a command that works on the database, and long work waits for it") {
+  const Place place;
+  place.publish_two();
+  const auto held = executor::MachineLock::acquire(place.folder.path().filename().string()).value();
+  CommandProcess nightly("nightly", place.file);  // waits for the machine
+  const auto named = "process " + std::to_string(nightly.process()) + " (";
+  nightly.wait_until([&] { return writer_of(place.state / "db.sqlite").has_value(); });
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"token", "create", "ci"},
+                                             {"incident", "acknowledge", "1"},
+                                             {"incident", "close", "2", "--reason", "mended"},
+                                             {"outbox", "retry", "open-a"},
+                                             {"incident", "retest", "1"},
+                                             {"comparison", "cancel", "2"},
+                                             {"token", "revoke", "ci"}}) {
+    INFO(command[0] << " " << command[1]);
+    const auto printed = place.run(command);
+    CHECK(printed.status == 0);
+    CHECK_THAT(printed.err, !Contains("is written by process"));
+  }
+  CHECK(place.incident(2).state == IncidentState::closed);
+
+  std::stop_source stop;
+  stop.request_stop();
+  const auto compared = test::run_command({"compare", "left", "right"}, place.file,
+                                          terminal::kColumnsMax, stop.get_token());
+  CHECK_THAT(compared.err, Contains("waiting: " + named) &&
+                               Contains("works on this database; this begins as soon as it has"));
+  const auto measured =
+      test::run_command({"measure", "left"}, place.file, terminal::kColumnsMax, stop.get_token());
+  CHECK_THAT(measured.err, Contains("is measuring on this"));
+  const auto served = place.run({"serve"});
+  CHECK(served.status == 3);
+  CHECK_THAT(served.err, Contains(named) && Contains("try again when it has ended") &&
+                             !Contains("stop that one"));
+  nightly.end(SIGKILL);
+  CHECK(place.open(false)->check_invariants().value().empty());
+}
+
+TEST_CASE("a second daemon says whom to stop") {
+  const Place place;
+  const DaemonProcess daemon(place.file, place.socket());
+  const auto served = place.run({"serve"});
+  CHECK(served.status == 3);
+  CHECK_THAT(served.err, Contains("is that of another daemon, process " +
+                                  std::to_string(daemon.process()) + "; stop that one"));
 }
 
 TEST_CASE(

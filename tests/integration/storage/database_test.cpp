@@ -46,7 +46,43 @@ TEST_CASE_METHOD(OneFile, "a second writer is refused with the name of the first
   const auto error = open().error();
   REQUIRE(error.code == ErrorCode::conflict);
   REQUIRE_THAT(error.message, Catch::Contains(std::to_string(::getpid()) + " ("));
-  REQUIRE_THAT(error.message, Catch::Contains("stop that one"));
+  REQUIRE_THAT(error.message, Catch::Contains("try again when it has ended"));
+}
+
+TEST_CASE_METHOD(OneFile, "what is stored beside a writer of another process is kept by both") {
+  {
+    const auto made = open().value();
+  }
+  test::ForkedChild writer([this](int report) {
+    Stores stores(path);
+    if (::write(report, "r", 1) != 1) return 1;
+    for (int i = 0; i < 100; ++i) ready_build(stores.builds, "n" + std::to_string(i), "h");
+    return 0;
+  });
+  REQUIRE(writer.next_report() == 'r');
+  {
+    Stores beside(Database::open({.path = path, .beside_writer = true}).value());
+    for (int i = 0; i < 100; ++i) ready_build(beside.builds, "b" + std::to_string(i), "h");
+  }
+  REQUIRE(writer.wait().exit_status == 0);
+  Stores stores(path);
+  REQUIRE(stores.builds.list().value().size() == 200);
+  REQUIRE(stores.database->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneFile, "what is stored beside a writer outlives that one, and stops no other") {
+  auto first = open().value();
+  Stores beside(Database::open({.path = path, .beside_writer = true}).value());
+  first.reset();
+  Stores second(path);
+  ready_build(beside.builds, "b", "h");
+  ready_build(second.builds, "n", "h");
+  REQUIRE(second.builds.list().value().size() == 2);
+}
+
+TEST_CASE_METHOD(OneFile, "nothing can be stored beside a writer where there is no database") {
+  REQUIRE(Database::open({.path = path, .beside_writer = true}).error().code ==
+          ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(OneFile, "a writer of another process holds the database until it dies") {

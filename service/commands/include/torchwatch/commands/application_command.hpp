@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 
 #include "torchwatch/commands/command.hpp"
+#include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/daemon/application.hpp"
 
 namespace torchwatch::commands {
@@ -21,11 +23,17 @@ struct SessionOfCommand {
 /// --log-level says. Errors: those of daemon::Application::open.
 Result<SessionOfCommand> open_application(const Invocation&);
 Result<SessionOfCommand> open_application(const Invocation&, config::Config);
-/// Opens an application for a command that stores nothing it needs: for reading where a daemon
-/// holds the database.
-Result<SessionOfCommand> open_for_reading(const Invocation&);
-/// Opens an application for a command that measures and only prints. Where a daemon holds the
-/// database it has one of its own, which ends with the command: what is measured is not stored
+/// Opens an application for a command that reads, or stores a change of a moment: with that access
+/// where another process works on the database.
+Result<SessionOfCommand> open_beside(const Invocation&, config::Config, daemon::Access);
+
+/// A daemon, or else the command itself.
+using WhoWorks = std::variant<ControlClient, SessionOfCommand>;
+/// Returns who is to do work that may take hours; while another command works on the database,
+/// waits and says so. Errors: cancelled; those of ControlClient::find and Application::open.
+Result<WhoWorks> find_who_works(const Invocation&, const config::Config&);
+/// Opens an application for a command that measures and only prints. Where another process works on
+/// the database it has one of its own, which ends with the command: what is measured is not stored
 /// then. Errors: those of reserve_disk as well.
 Result<SessionOfCommand> open_for_measuring(const Invocation&, config::Config);
 /// Makes place for work on the disk of [build] cache; beside a daemon it only looks, since the
@@ -40,7 +48,7 @@ Status wait_for_machine(SessionOfCommand&, std::stop_token stop);
 Result<storage::BuildRow> named_or_newest(const Invocation&, SessionOfCommand&,
                                           const std::string& name);
 /// Opens the application of the daemon, which logs as [log] or --log-level say and shows no
-/// progress.
+/// progress. Errors: also conflict, naming a daemon that runs already.
 Result<SessionOfCommand> open_daemon_session(const Invocation&);
 
 }  // namespace torchwatch::commands

@@ -38,4 +38,8 @@ class ControlClient {
   pid_t process_;
 };
 
+/// Returns the process of a daemon that works on the database; empty where another command does, or
+/// nobody.
+std::string daemon_that_writes(const config::Config&);
+
 }  // namespace torchwatch::commands

@@ -9,7 +9,8 @@
 
 namespace torchwatch::commands {
 
-/// A change of what is stored: a POST to the daemon where one listens, else done here.
+/// A change of what is stored: a POST to the daemon where one listens, else done here, also beside
+/// a command that works on the database.
 struct Change {
   std::string path;  ///< of the endpoint
   nlohmann::json body = nlohmann::json::object();
@@ -33,7 +34,8 @@ struct Work {
 };
 
 /// Checks whole what is asked for, then does the work, or prints under which number the daemon has
-/// taken it on. Errors: also invalid (requests::check).
-Outcome carry_out(const Invocation&, config::Config, const Work&);
+/// taken it on. Waits for another command that works on the database. Errors: also invalid
+/// (requests::check).
+Outcome carry_out(const Invocation&, const config::Config&, const Work&);
 
 }  // namespace torchwatch::commands

@@ -15,21 +15,28 @@
 
 namespace torchwatch::daemon {
 
+/// What may be done with the database.
+enum class Access {
+  work,    ///< everything, by the one process that works on it
+  change,  ///< short changes beside that one, such as decisions of people
+  read,
+};
+
 /// Owns everything that measuring and searching needs, opened from a configuration: the database
-/// (as its one writer), the supervisor of children, the executor, kits, commit builds, the
-/// repository, the channel. Not thread-safe.
+/// (as the one process that works on it), the supervisor of children, the executor, kits, commit
+/// builds, the repository, the channel. Not thread-safe.
 class Application {
  public:
   /// Opens everything. Stages, children, fetches and builds are recorded in the log. `runners`
   /// replaces the kits (tests hand in scripted ones). What is passed by reference must outlive the
-  /// application. Errors: conflict (another process writes this database, or measures on this
+  /// application. Errors: conflict (another process works on this database, or measures on this
   /// machine: named), invalid and not_found (what the configuration names), unavailable.
   static Result<std::unique_ptr<Application>> open(config::Config, comparison::Progress&, log::Log&,
                                                    comparison::RunnerSource* runners = nullptr);
-  /// Opens everything for a look beside the daemon that holds the database: nothing can be stored.
+  /// Opens everything beside the process that works on the database, for a look or for a change.
   /// Errors: those of `open`, and not_found (no database yet).
-  static Result<std::unique_ptr<Application>> open_for_reading(config::Config,
-                                                               comparison::Progress&, log::Log&);
+  static Result<std::unique_ptr<Application>> open_beside(config::Config, Access,
+                                                          comparison::Progress&, log::Log&);
   ~Application();
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "torchwatch/api/accepted_tokens.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/events/feed.hpp"
@@ -37,7 +38,6 @@ class Outbox {
   std::unique_ptr<Parts, Remove> parts_;  ///< null without [github]
 };
 
-class Tokens;
 class Housekeeping;
 
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
@@ -86,8 +86,8 @@ class Daemon {
   const storage::WallMillis started_;
   health::Health health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
-  std::unique_ptr<Tokens> tokens_;      ///< likewise
-  std::unique_ptr<events::Feed> feed_;  ///< likewise: they hand clients over to it
+  std::unique_ptr<api::AcceptedTokens> tokens_;  ///< likewise
+  std::unique_ptr<events::Feed> feed_;           ///< likewise: they hand clients over to it
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -16,6 +16,8 @@ struct OpenOptions {
   std::filesystem::path path;
   std::string vfs{};  ///< name of a registered SQLite VFS; empty: the default (tests inject faults)
   bool read_only = false;  ///< a reader's connection; the file must exist with this version
+  /// For short changes beside the process that writes; the file must exist with this version.
+  bool beside_writer = false;
 };
 
 /// A rule that must hold for every stored row, and rows that break it. A sound file has no breach.
@@ -25,13 +27,15 @@ struct InvariantBreach {
 };
 
 /// A connection to the SQLite file, in WAL mode with synchronous=FULL, migrated to this program's
-/// schema. A file has one writing process. Every write is one BEGIN IMMEDIATE transaction, guarded
-/// by state and version. Storage errors (full disk, I/O, read-only, corrupt) come back as
+/// schema. A file has one process that works on it, whatever else stores short changes beside it:
+/// that one alone migrates the file and takes over what an earlier one left. Every write is one
+/// BEGIN IMMEDIATE transaction, which waits for those of other processes, guarded by state and
+/// version. Storage errors (full disk, I/O, read-only, corrupt) come back as
 /// `unavailable` or `corrupt` and never leave half a transaction. Thread-safe by a mutex.
 class Database {
  public:
   /// Opens the file and, for a writer, migrates it after a backup. Errors: conflict (a newer
-  /// program wrote it, or another process writes it, which the message names), unavailable,
+  /// program wrote it, or another process works on it, which the message names), unavailable,
   /// corrupt.
   static Result<std::unique_ptr<Database>> open(const OpenOptions&);
   ~Database();

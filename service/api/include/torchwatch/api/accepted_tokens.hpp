@@ -1,22 +1,28 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
-#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/http/server.hpp"
+#include "torchwatch/log/log.hpp"
+#include "torchwatch/platform/clock.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::api {
 
 /// The bearer tokens that are accepted: those of the database and that of [web] token_file. Kept in
 /// memory, because a flood of wrong ones must not reach the database. Thread-safe.
-class Tokens {
+class AcceptedTokens {
  public:
-  /// Reads them. Errors: those of the token file; invalid (its token is too short); those of
-  /// storage.
-  static Result<std::unique_ptr<Tokens>> open(Application&);
+  /// Reads them; an empty path names no file. What is passed by reference must outlive the tokens;
+  /// the log hides that of the file. Errors: those of config::read_secret; invalid (too short a
+  /// token); those of storage.
+  static Result<std::unique_ptr<AcceptedTokens>> open(storage::Database&, const platform::Clock&,
+                                                      log::Log&, const std::filesystem::path& file);
 
   /// Returns whose token hashes to that; nothing for an unknown or revoked one.
   std::optional<http::Identity> find(const std::string& sha256) const;
@@ -26,9 +32,12 @@ class Tokens {
   void note_use(const http::Identity&);
 
  private:
-  explicit Tokens(Application& application) : application_(application) {}
+  AcceptedTokens(storage::Database& database, const platform::Clock& clock, log::Logger logger)
+      : database_(database), clock_(clock), logger_(std::move(logger)) {}
 
-  Application& application_;
+  storage::Database& database_;
+  const platform::Clock& clock_;
+  const log::Logger logger_;
   std::string sha256_of_file_;
   mutable std::mutex mutex_;
   /// By hash. Looking it up takes no constant time, which tells nobody anything: who sends a token
@@ -37,4 +46,4 @@ class Tokens {
   std::map<std::int64_t, std::chrono::nanoseconds> noted_at_;
 };
 
-}  // namespace torchwatch::daemon
+}  // namespace torchwatch::api

@@ -1,8 +1,9 @@
-#include "tokens.hpp"
+#include "torchwatch/api/accepted_tokens.hpp"
 
+#include "torchwatch/config/config.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::api {
 namespace {
 
 constexpr std::size_t kLengthMin = 16;
@@ -21,19 +22,22 @@ Result<std::string> read_token(const std::filesystem::path& file) {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokens>> Tokens::open(Application& application) {
-  std::unique_ptr<Tokens> tokens(new Tokens(application));
-  TW_TRY(const auto token, read_token(application.config().web.token_file));
+Result<std::unique_ptr<AcceptedTokens>> AcceptedTokens::open(storage::Database& database,
+                                                             const platform::Clock& clock,
+                                                             log::Log& log,
+                                                             const std::filesystem::path& file) {
+  std::unique_ptr<AcceptedTokens> tokens(new AcceptedTokens(database, clock, log.logger("web")));
+  TW_TRY(const auto token, read_token(file));
   if (!token.empty()) {
-    application.log().hide(token);
+    log.hide(token);
     tokens->sha256_of_file_ = http::hash_token(token);
   }
   TW_TRY_VOID(tokens->reload());
   return tokens;
 }
 
-Status Tokens::reload() {
-  TW_TRY(const auto rows, storage::TokenStore(application_.services().database).list());
+Status AcceptedTokens::reload() {
+  TW_TRY(const auto rows, storage::TokenStore(database_).list());
   std::map<std::string, http::Identity> known;
   if (!sha256_of_file_.empty()) {
     known[sha256_of_file_] = {.token = 0, .scopes = all_scopes(), .name = "token_file"};
@@ -47,28 +51,25 @@ Status Tokens::reload() {
   return {};
 }
 
-std::optional<http::Identity> Tokens::find(const std::string& sha256) const {
+std::optional<http::Identity> AcceptedTokens::find(const std::string& sha256) const {
   const std::scoped_lock lock(mutex_);
   const auto found = known_.find(sha256);
   return found == known_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Tokens::note_use(const http::Identity& identity) {
+void AcceptedTokens::note_use(const http::Identity& identity) {
   if (identity.token == 0) return;
-  auto& services = application_.services();
-  const auto now = services.clock.monotonic_now();
+  const auto now = clock_.monotonic_now();
   {
     const std::scoped_lock lock(mutex_);
     const auto [noted, is_first] = noted_at_.try_emplace(identity.token, now);
     if (!is_first && now - noted->second < kNotedEvery) return;
     noted->second = now;
   }
-  const auto stored =
-      storage::TokenStore(services.database).note_use(identity.token, services.clock.wall_now());
+  const auto stored = storage::TokenStore(database_).note_use(identity.token, clock_.wall_now());
   if (stored) return;
   // The request itself is more important than this note of it.
-  application_.log().logger("daemon").warning("the use of a token was not noted: " +
-                                              stored.error().message);
+  logger_.warning("the use of a token was not noted: " + stored.error().message);
 }
 
-}  // namespace torchwatch::daemon
+}  // namespace torchwatch::api
