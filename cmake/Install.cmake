@@ -7,6 +7,7 @@
 #   share/doc/torchwatch/          README, documents, the configuration with every key
 #   share/man/man1/torchwatch.1    the manual page, made by the program itself
 #   lib/systemd/system/            the unit, which runs the installed program
+#   lib/sysusers.d/                the group that may reach the unit's control socket
 #
 # Removing these removes an installation; state and configuration are not part of it.
 include(GNUInstallDirs)
@@ -33,6 +34,8 @@ install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOUR
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md torchwatch.example.toml
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(FILES deploy/torchwatch.sysusers DESTINATION lib/sysusers.d RENAME torchwatch.conf)
 
 # --prefix may name another folder than the one that was configured.
 configure_file(deploy/torchwatch.service.in torchwatch.service @ONLY)

@@ -306,7 +306,7 @@ void add_web(std::vector<Key>& table) {
                       "worth may come at once."));
   table.push_back(key("web", "socket", &C::web, &C::Web::socket, Allowed<std::filesystem::path>{},
                       "The Unix socket over which commands reach the daemon. Empty: control, "
-                      "beside the database."));
+                      "beside the database, or in /run/torchwatch while the installed unit runs."));
   add_web_limits(table);
 }
 

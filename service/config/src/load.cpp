@@ -256,9 +256,12 @@ std::string page_of_incident(const Config& config, std::int64_t incident) {
   return address + "/incidents/" + std::to_string(incident);
 }
 
-fs::path control_socket(const Config& config) {
-  return config.web.socket.empty() ? config.storage.path.parent_path() / "control"
-                                   : config.web.socket;
+fs::path control_socket(const Config& config, const UnitFolders& unit) {
+  if (!config.web.socket.empty()) return config.web.socket;
+  const auto state = config.storage.path.parent_path();
+  std::error_code ignored;
+  const bool is_of_unit = state == unit.state && fs::is_directory(unit.runtime, ignored);
+  return (is_of_unit ? unit.runtime : state) / "control";
 }
 
 Result<Config> load(const fs::path& file, bool required) {

@@ -300,7 +300,13 @@ Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
 }
 
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
-  if (!std::filesystem::exists(config.storage.path)) {
+  std::error_code error;
+  const bool is_there = std::filesystem::exists(config.storage.path, error);
+  if (error) {
+    return fail(ErrorCode::unavailable,
+                "database " + config.storage.path.string() + ": " + error.message());
+  }
+  if (!is_there) {
     return fail(ErrorCode::not_found,
                 "no database at " + config.storage.path.string() +
                     (config.file.empty() ? " (there is no torchwatch.toml here, so the "

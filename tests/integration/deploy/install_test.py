@@ -75,6 +75,7 @@ class Installed(unittest.TestCase):
         for path in (
             "bin/torchwatch",
             "lib/systemd/system/torchwatch.service",
+            "lib/sysusers.d/torchwatch.conf",
             "share/man/man1/torchwatch.1",
             "share/torchwatch/models/workloads.txt",
             "share/torchwatch/runner/kit/CMakeLists.txt",
@@ -97,6 +98,14 @@ class Installed(unittest.TestCase):
         self.assertIn(f"ExecStart={PREFIX}/bin/torchwatch serve", unit)
         self.assertNotIn("@", unit.replace("@system-service", "").replace("@privileged", "")
                          .replace("@resources", ""))  # fmt: skip
+
+    def test_the_group_of_the_unit_is_one_that_the_installation_makes(self) -> None:
+        unit = self.at("lib/systemd/system/torchwatch.service").read_text().splitlines()
+        made = self.at("lib/sysusers.d/torchwatch.conf").read_text().splitlines()
+        self.assertIn("g torchwatch -", made)
+        self.assertIn("Group=torchwatch", unit)
+        # systemd refuses a dynamic user whose name a group has.
+        self.assertIn("User=torchwatch-daemon", unit)
 
     def test_the_manual_page_is_one_without_a_warning(self) -> None:
         if not shutil.which("groff"):

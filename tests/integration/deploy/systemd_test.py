@@ -68,14 +68,12 @@ cache = "/var/lib/torchwatch/builds"
 [executor]
 scratch = "/var/lib/torchwatch/scratch"
 [web]
-socket = "/run/torchwatch/control"
 token_file = "/run/credentials/{UNIT}/web-token"
 """
 
 # What an administrator adds; the pause before a restart is shorter so that nobody waits for it.
 OVERRIDE = """
 [Service]
-RuntimeDirectory=torchwatch
 LoadCredential=web-token:/etc/torchwatch/web-token
 RestartSec=100ms
 """
@@ -191,6 +189,9 @@ class Unit(unittest.TestCase):
         cls.machine = Machine(folder, folder / "installed")
         cls.addClassCleanup(cls.machine.end)
         cls.machine.wait()
+        made = cls.machine.run("systemd-sysusers")
+        if made.returncode != 0:
+            raise AssertionError(made.stderr)
 
     def setUp(self) -> None:
         self.machine.run("systemctl", "reset-failed", UNIT)
@@ -236,6 +237,17 @@ class Unit(unittest.TestCase):
         )
         self.assertIn("The daemon, process ", asked.stdout, asked.stderr)
         self.assertNotIn(TOKEN, self.journal())
+
+    def test_its_socket_is_for_the_group_torchwatch_alone(self) -> None:
+        self.start()
+        about = self.machine.run("stat", "--format", "%G %a", "/run/torchwatch/control").stdout
+        self.assertEqual(about.strip(), "torchwatch 660")
+        for group, status in (("torchwatch", 0), ("nogroup", 3)):
+            asked = self.machine.run(
+                "setpriv", "--reuid", "nobody", "--regid", group, "--clear-groups",
+                "torchwatch", "database", "gc", "--config", "/etc/torchwatch/torchwatch.toml",
+            )  # fmt: skip
+            self.assertEqual(asked.returncode, status, asked.stdout + asked.stderr)
 
     def test_its_token_is_a_credential_that_only_it_can_read(self) -> None:
         self.start()

@@ -268,9 +268,18 @@ TEST_CASE("a folder, and a file too large, are not a configuration") {
 TEST_CASE("commands reach the daemon beside its database unless a socket is named") {
   const test::TemporaryFolder folder;
   const auto path = folder.write("torchwatch.toml", "[storage]\npath = \"state/db.sqlite\"\n");
-  CHECK(control_socket(load(path, true).value()) == folder.path() / "state/control");
-  folder.write("torchwatch.toml", "[web]\nsocket = \"run/tw\"\n");
-  CHECK(control_socket(load(path, true).value()) == folder.path() / "run/tw");
+  folder.write("named.toml", "[web]\nsocket = \"run/tw\"\n");
+  CHECK(control_socket(load(folder.path() / "named.toml", true).value()) ==
+        folder.path() / "run/tw");
+
+  // The folder of the unit's service is there while that runs.
+  const auto config = load(path, true).value();
+  const UnitFolders unit{.state = folder.path() / "state", .runtime = folder.path() / "run"};
+  CHECK(control_socket(config, unit) == folder.path() / "state/control");
+  std::filesystem::create_directory(unit.runtime);
+  CHECK(control_socket(config, unit) == folder.path() / "run/control");
+  CHECK(control_socket(config, {.state = "/elsewhere", .runtime = unit.runtime}) ==
+        folder.path() / "state/control");
 }
 
 TEST_CASE("relative paths start at the file, absolute ones and URLs stay, empty ones stay empty") {

@@ -155,9 +155,16 @@ struct Config {
   } log;
 };
 
+/// The folders of the installed systemd unit.
+struct UnitFolders {
+  std::filesystem::path state = "/var/lib/torchwatch";
+  std::filesystem::path runtime = "/run/torchwatch";  ///< there while the service runs
+};
+
 /// Returns the Unix socket of the daemon, over which commands of this machine reach it: [web]
-/// socket, or `control` beside the database.
-std::filesystem::path control_socket(const Config&);
+/// socket; else, where the unit's service runs on a database of its state folder, `control` in the
+/// folder that it has while it runs; else `control` beside the database.
+std::filesystem::path control_socket(const Config&, const UnitFolders& unit = {});
 /// Returns the address of an incident's page; empty without [web] public_address.
 std::string page_of_incident(const Config&, std::int64_t incident);
 /// Returns whether [source] repository is an address, which the service clones.
