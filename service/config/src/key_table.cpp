@@ -132,7 +132,8 @@ void add_builds(std::vector<Key>& table) {
                       "recently used go first."));
   table.push_back(key("build", "disk_reserve", &C::build, &C::Build::disk_reserve_bytes,
                       between(std::int64_t{0}, 1024 * kGiB),
-                      "How much of the cache's disk must be free before work begins."));
+                      "How much of the disks of the cache and of the database must be free before "
+                      "work begins."));
   table.push_back(key(
       "build", "kit_sources", &C::build, &C::Build::kit_sources, Allowed<std::filesystem::path>{},
       "A checkout or share/torchwatch of an installation, for its runner, models and "

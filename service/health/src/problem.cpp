@@ -52,6 +52,22 @@ Problem problem_of(const storage::AlarmRow& row) {
           .sentence = alarm_sentence(row)};
 }
 
+/// A folder that is not there yet will be on the disk of the one that it is to be made in.
+Status require_free(const std::filesystem::path& named, std::int64_t reserve) {
+  auto folder = named;
+  std::error_code error;
+  while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
+    folder = folder.parent_path();
+  }
+  const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
+  const auto available = static_cast<std::int64_t>(space.available);
+  if (error || available >= reserve) return {};
+  return fail(ErrorCode::unavailable,
+              "the disk of " + named.string() + " has " + figures::bytes(available) +
+                  " free, less than [build] disk_reserve (" + figures::bytes(reserve) +
+                  "): free some space, or set a smaller reserve");
+}
+
 }  // namespace
 
 bool is_of_item(const Problem& problem) {
@@ -99,20 +115,9 @@ Result<std::vector<Problem>> standing_problems(storage::Database& database,
 }
 
 Status require_disk_reserve(const config::Config& config) {
-  const auto& build = config.build;
-  auto folder = build.cache;
-  std::error_code error;
-  while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
-    folder = folder.parent_path();
-  }
-  const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
-  const auto available = static_cast<std::int64_t>(space.available);
-  if (error || available >= build.disk_reserve_bytes) return {};
-  return fail(ErrorCode::unavailable, "the disk of " + build.cache.string() + " has " +
-                                          figures::bytes(available) +
-                                          " free, less than [build] disk_reserve (" +
-                                          figures::bytes(build.disk_reserve_bytes) +
-                                          "): free some space, or set a smaller reserve");
+  const auto reserve = config.build.disk_reserve_bytes;
+  TW_TRY_VOID(require_free(config.build.cache, reserve));
+  return require_free(config.storage.path.parent_path(), reserve);
 }
 
 }  // namespace torchwatch::health

@@ -83,3 +83,13 @@ TEST_CASE("a disk without its reserve is named with what is free and what is wan
   config.build.disk_reserve_bytes = 0;
   CHECK(require_disk_reserve(config));
 }
+
+TEST_CASE("the database's disk needs the reserve as well as that of the cache") {
+  config::Config config;
+  config.build.cache = "/tmp/no/such/folder";
+  config.storage.path = "/proc/torchwatch.sqlite";  // has nothing free
+  config.build.disk_reserve_bytes = 1;
+  const auto reserved = require_disk_reserve(config);
+  REQUIRE_FALSE(reserved);
+  CHECK_THAT(reserved.error().message, Contains("the disk of /proc has 0 B free"));
+}

@@ -39,9 +39,9 @@ void note_use(const std::filesystem::path& folder);
 std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free_bytes,
                                           std::int64_t reserve);
 
-/// Makes place for work: brings the cache down until [build] disk_reserve is free on its disk.
-/// Call it while nothing is measured. Errors: those of health::require_disk_reserve, when even an
-/// empty cache leaves less; it stays as it is then.
+/// Makes place for work: brings the cache down until [build] disk_reserve is free on its disk. Call
+/// it while nothing is measured. Errors: those of health::require_disk_reserve, when even an empty
+/// cache leaves less; it stays as it is then.
 Status reserve_disk(Application&);
 
 }  // namespace torchwatch::daemon

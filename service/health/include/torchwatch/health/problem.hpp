@@ -38,8 +38,8 @@ Result<std::vector<Problem>> stored_problems(storage::Database&);
 /// Errors: those of storage.
 Result<std::vector<Problem>> standing_problems(storage::Database&, const config::Config&);
 
-/// Checks that the disk of [build] cache has [build] disk_reserve free. Errors: unavailable, naming
-/// the folder, what is free, what is wanted and what to do.
+/// Checks that the disks of [build] cache and of [storage] path have [build] disk_reserve free.
+/// Errors: unavailable, naming the folder, what is free, what is wanted and what to do.
 Status require_disk_reserve(const config::Config&);
 
 }  // namespace torchwatch::health
