@@ -182,6 +182,10 @@ std::string unknown_command(const CLI::App& command, const std::string& word) {
   if (is_number(word) && std::ranges::find(names, "show") != names.end()) {
     return unknown + "; did you mean `" + full_name(command) + " show " + word + "`?";
   }
+  const auto options = options_of(command);
+  if (std::ranges::find(options, "--" + word) != options.end()) {
+    return unknown + "; did you mean `" + full_name(command) + " --" + word + "`?";
+  }
   return unknown + suggestion(word, names);
 }
 

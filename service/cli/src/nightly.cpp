@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <ranges>
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
@@ -12,6 +14,7 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/requests/due.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::cli {
@@ -68,19 +71,25 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
   return status;
 }
 
+/// Errors: unavailable, when the channel has nightlies, and none of them could be used yet.
 Outcome show_nothing_due(const Invocation& invocation, storage::Database& database) {
   TW_TRY(const auto newest, storage::ComparisonStore(database).list(1));
-  if (newest.empty()) {
-    return fail(ErrorCode::unavailable, "the channel has no build yet; check [channel] in " +
-                                            invocation.config_file.string());
+  TW_TRY(const auto builds, storage::BuildStore(database).list());
+  const bool has_nightly = std::ranges::any_of(
+      builds, [](const auto& row) { return row.origin == storage::BuildOrigin::nightly; });
+  if (newest.empty() && has_nightly) {
+    return fail(ErrorCode::unavailable,
+                "no nightly of the channel can be used; `torchwatch build list` says why");
   }
   if (invocation.json) {
     print_json(invocation, nlohmann::json::array());
-  } else {
-    invocation.out << terminal::wrapped(
-        "Nothing is due: every nightly has its verdict; see `torchwatch status`.",
-        invocation.screen.columns);
+    return ExitStatus::done;
   }
+  const std::string why =
+      newest.empty()
+          ? "the channel, [channel] in " + invocation.config_file.string() + ", has no nightly yet."
+          : "every nightly has its verdict; see `torchwatch status`.";
+  invocation.out << terminal::wrapped("Nothing is due: " + why, invocation.screen.columns);
   return ExitStatus::done;
 }
 
@@ -176,8 +185,12 @@ void add_nightly(Commands& all) {
   command.add_option("--candidate", options->candidate,
                      "Compare this BUILD, whatever is due; needs --baseline");
   command.add_flag("--all", options->all, "Print the unchanged series, too");
+  const auto own = static_cast<std::ptrdiff_t>(command.get_options().size());
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
+  for (auto* option : command.get_options() | std::views::drop(own)) {
+    option->description(option->get_description() + "; with --baseline and --candidate alone");
+  }
   command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");
 }
 

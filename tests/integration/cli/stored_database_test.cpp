@@ -304,7 +304,7 @@ TEST_CASE("nightly with nothing due says so in one sentence, which is success") 
         json{{"schema", 1}, {"comparisons", json::array()}});
 }
 
-TEST_CASE("nightly without the channel's folder, or with an empty one, blames the environment") {
+TEST_CASE("nightly without the channel's folder blames the environment, with an empty one nobody") {
   const CommandLine line;
   const auto gone = line.run({"nightly"});
   CHECK(gone.status == 3);
@@ -312,8 +312,14 @@ TEST_CASE("nightly without the channel's folder, or with an empty one, blames th
   CHECK_FALSE(std::filesystem::exists(line.folder.path() / "db.sqlite"));
   std::filesystem::create_directory(line.folder.path() / "nightlies");
   const auto empty = line.run({"nightly"});
-  CHECK(empty.status == 3);
-  CHECK_THAT(empty.err, Contains("the channel has no build yet"));
+  CHECK(empty.status == 0);
+  CHECK_THAT(empty.out, Contains("Nothing is due: the channel, [channel] in ") &&
+                            Contains("has no nightly yet."));
+  CHECK(json::parse(line.run({"nightly", "--json"}).out).at("comparisons").empty());
+  line.folder.write("nightlies/damaged/build-hash", std::string(40, '0'));
+  const auto rejected = line.run({"nightly"});
+  CHECK(rejected.status == 3);
+  CHECK_THAT(rejected.err, Contains("no nightly of the channel can be used"));
 }
 
 TEST_CASE("a fault of the configuration ends with how to test it, except in the test itself") {
@@ -334,6 +340,8 @@ TEST_CASE("lists are narrowed as those of the API are") {
     CHECK(printed.status == 0);
     return printed.out.find(text) != std::string::npos;
   };
+  CHECK_THAT(line.run({"bisection", "list", "--state", "named"}).err,
+             Contains("\"named\" is not open or ended"));
   const std::string title = "resnet18 cpu-train time +15.0 %";
   CHECK(has({"incident", "list", "--open"}, title));
   CHECK(has({"incident", "list", "--state", "open", "--kind", "regression"}, title));

@@ -125,6 +125,19 @@ TEST_CASE("a number in place of a verb is taken for the row that it may name") {
   CHECK_THAT(run({"incident", "1"}).err, Contains("did you mean `torchwatch incident show 1`?"));
 }
 
+TEST_CASE("a word in place of a command is taken for the option that it may name") {
+  const auto printed = run({"version"});
+  CHECK(printed.status == 2);
+  CHECK_THAT(printed.err, Contains("did you mean `torchwatch --version`?"));
+}
+
+TEST_CASE("the help of nightly says when the suite may be narrowed") {
+  std::istringstream help(run({"nightly", "--help"}).out);
+  std::string text;  // on one line
+  for (std::string word; help >> word;) text += word + " ";
+  CHECK_THAT(text, Contains("default: [suite] workloads; with --baseline and --candidate alone "));
+}
+
 TEST_CASE("what is missing or wrong is said in our words") {
   const auto said = [](std::vector<const char*> arguments) {
     const auto printed = run(std::move(arguments));
