@@ -17,7 +17,7 @@ constexpr std::size_t kNameColumnsMax = 24;
 
 constexpr const char* kExitStatuses =
     "0 nothing regressed, 1 regression or culprit found, 2 wrong use, 3 environment error, "
-    "4 no conclusion, 130 interrupted";
+    "4 no conclusion, 130 interrupted, 141 nobody read the output to its end";
 
 using Entry = HelpEntry;
 

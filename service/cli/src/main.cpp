@@ -11,6 +11,9 @@
 
 namespace {
 
+/// As shells say of a command that a closed pipe ended: 128 and the number of SIGPIPE.
+constexpr int kReaderGone = 141;
+
 /// SIGINT, SIGTERM and SIGHUP (the terminal was closed) end the work in good order: every thread
 /// has them blocked, and this one waits for them. A second one ends the process at once.
 void watch_signals(sigset_t signals, std::stop_source stop) {
@@ -32,7 +35,7 @@ int run(std::span<const char* const> arguments, std::stop_token stop) {
                              .err = [] { return terminal::screen_of(STDERR_FILENO); }};
   const int status = cli::run(arguments, out, err, std::move(stop), screens);
   const auto written = output.finish();
-  if (written) return status;
+  if (written) return *written ? status : kReaderGone;
   std::cerr << "torchwatch: " << written.error().message << '\n';
   return 3;
 }

@@ -74,10 +74,10 @@ int Output::write_kept() {
   return error_ == 0 ? 0 : -1;
 }
 
-Status Output::finish() {
+Result<bool> Output::finish() {
   const std::scoped_lock lock(mutex_);
   write_kept();
-  if (error_ == 0 || error_ == EPIPE) return {};
+  if (error_ == 0 || error_ == EPIPE) return error_ == 0;
   return fail(ErrorCode::unavailable, "the result cannot be written to standard output: " +
                                           std::generic_category().message(error_));
 }

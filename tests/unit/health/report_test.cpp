@@ -91,5 +91,5 @@ TEST_CASE("the database's disk needs the reserve as well as that of the cache") 
   config.build.disk_reserve_bytes = 1;
   const auto reserved = require_disk_reserve(config);
   REQUIRE_FALSE(reserved);
-  CHECK_THAT(reserved.error().message, Contains("the disk of /proc has 0 B free"));
+  CHECK_THAT(reserved.error().message, Contains("the disk of /proc has 0 bytes free"));
 }

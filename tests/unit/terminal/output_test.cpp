@@ -1,9 +1,11 @@
 #include "torchwatch/terminal/output.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <ostream>
 
 #include "torchwatch/terminal/screen.hpp"
@@ -19,7 +21,7 @@ std::string printed(const std::string& text) {
   {
     terminal::Output output(ends[1]);
     std::ostream(&output) << text;
-    CHECK(output.finish());
+    CHECK(output.finish().value());
   }
   close(ends[1]);
   std::array<char, 4096> shown{};
@@ -45,4 +47,21 @@ TEST_CASE("colours, the cursor of the progress and the line's end of CSV are pri
   for (const std::string text : {"\r\033[K3 of 7", "a,b\r\n", "\tgr\u00f6\u00dfer \u2026\n"}) {
     CHECK(printed(text) == text);
   }
+}
+
+TEST_CASE("a reader that has gone is no full disk") {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  close(ends[0]);
+  terminal::Output unread(ends[1]);
+  std::ostream(&unread) << "a result";
+  CHECK_FALSE(unread.finish().value());
+  close(ends[1]);
+
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  terminal::Output unwritten(full);
+  std::ostream(&unwritten) << "a result";
+  CHECK(unwritten.finish().error().code == ErrorCode::unavailable);
+  close(full);
 }

@@ -17,9 +17,9 @@ class Output final : public std::streambuf {
  public:
   explicit Output(int descriptor) : descriptor_(descriptor) {}
 
-  /// Writes what is kept. Errors: unavailable (a full disk, for example). That the reader of a pipe
-  /// has gone is not an error: it has read what it wanted.
-  Status finish();
+  /// Writes what is kept. Returns whether all that was printed has been taken: false when the reader
+  /// of a pipe has gone, which needs no message. Errors: unavailable (a full disk, for example).
+  Result<bool> finish();
 
  protected:
   int_type overflow(int_type character) override;
