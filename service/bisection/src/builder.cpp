@@ -66,9 +66,10 @@ Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
 /// A build that the recipe may start from.
 Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
   if (!built_.empty()) return built_.begin()->second.tree;
-  if (spec_.base_folder.empty()) return std::optional<builds::Tree>{};
+  TW_TRY(const auto folder, base_folder(services_.database, spec_));
+  if (folder.empty()) return std::optional<builds::Tree>{};
   // It saves work, no more: where it is gone, recipes begin without it.
-  auto tree = builds::inspect(spec_.base_folder);
+  auto tree = builds::inspect(folder);
   return tree ? std::optional(*std::move(tree)) : std::nullopt;
 }
 

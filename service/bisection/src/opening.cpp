@@ -73,16 +73,16 @@ storage::BisectionRow row_of(const BisectionSpec& spec, const platform::Clock& c
   return row;
 }
 
-/// The newest build that is known and no commit's.
-Result<std::string> newest_base_folder(comparison::Services& services) {
+/// The newest build that is known and no commit's; 0: there is none.
+Result<storage::Id> newest_base(comparison::Services& services) {
   TW_TRY(const auto rows, storage::BuildStore(services.database).list());
-  std::string folder;
+  storage::Id newest = 0;
   for (const auto& row : rows) {
     const bool usable =
         row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
-    if (usable && builds::inspect(row.folder)) folder = row.folder;
+    if (usable && builds::inspect(row.folder)) newest = row.id;
   }
-  return folder;
+  return newest;
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ Status open_bisection(comparison::Services& services, const comparison::Comparis
   if (baseline.trunk_commit.empty() || candidate.trunk_commit.empty()) return {};
 
   auto spec = spec_between(services.config, baseline.trunk_commit, candidate.trunk_commit);
-  spec.base_folder = baseline.folder;
+  spec.base = baseline.id;
   TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(compared.id));
   for (const auto& verdict : verdicts) {
     const bool is_meant = std::ranges::any_of(
@@ -120,7 +120,7 @@ Result<BisectionSpec> requested_spec(comparison::Services& services, const std::
                                      const std::string& bad) {
   TW_TRY_VOID(services.history->range(good, bad));
   auto spec = spec_between(services.config, good, bad);
-  TW_TRY(spec.base_folder, newest_base_folder(services));
+  TW_TRY(spec.base, newest_base(services));
   return spec;
 }
 

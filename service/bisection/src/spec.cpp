@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/detect/memory_verdict.hpp"
+#include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::bisection {
 
@@ -28,23 +29,34 @@ static void from_json(const json& from, SearchedSeries& searched) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BisectionSpec, good, bad, series, plan, cannot_change,
-                                   base_folder, confidence, builds_max, runs_max, verify_by_revert)
+                                   confidence, builds_max, runs_max, verify_by_revert)
 
 std::string to_json(const BisectionSpec& spec) {
   json object = spec;
+  if (spec.base != 0) object["base"] = spec.base;
+  if (!spec.base_folder.empty()) object["base_folder"] = spec.base_folder;
   if (spec.dispute) object["dispute"] = *spec.dispute;
   return object.dump();
 }
 
 Result<BisectionSpec> parse_bisection_spec(std::string_view text) {
   try {
-    auto spec = json::parse(text).get<BisectionSpec>();
+    const auto object = json::parse(text);
+    auto spec = object.get<BisectionSpec>();
+    spec.base = object.value("base", storage::Id{0});
+    spec.base_folder = object.value("base_folder", "");
     TW_TRY(spec.dispute, parse_dispute(text));
     return spec;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt,
                 std::string("stored bisection specification: ") + exception.what());
   }
+}
+
+Result<std::string> base_folder(storage::Database& database, const BisectionSpec& spec) {
+  if (spec.base == 0) return spec.base_folder;
+  TW_TRY(auto build, storage::BuildStore(database).get(spec.base));
+  return std::move(build.folder);
 }
 
 }  // namespace torchwatch::bisection

@@ -17,8 +17,9 @@ Result<std::vector<Series>> screened_series(comparison::Services& services,
                                             const bisection::BisectionSpec& spec,
                                             const comparison::Selection& selection,
                                             std::stop_token stop) {
-  TW_TRY(const auto good, build_of_commit(services, spec.good, spec.base_folder, stop));
-  TW_TRY(const auto bad, build_of_commit(services, spec.bad, spec.base_folder, stop));
+  TW_TRY(const auto base, bisection::base_folder(services.database, spec));
+  TW_TRY(const auto good, build_of_commit(services, spec.good, base, stop));
+  TW_TRY(const auto bad, build_of_commit(services, spec.bad, base, stop));
   TW_TRY(const auto opened,
          nightly::open_requested_comparison(services, bad.id, good.id, false, selection));
   TW_TRY(const auto comparison, nightly::carry_out_comparison(services, opened, stop));

@@ -9,6 +9,7 @@
 
 #include "printed.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -132,4 +133,25 @@ TEST_CASE_METHOD(StoredComparison, "samples are exported one a line, or with the
   CHECK(run_line.at("samples_ns") == json{10, 12});
   CHECK(run_line.at("values").at("time") == 11);
   CHECK(run({"database", "export", "samples", "--out", "/dev/full"}).status == 3);
+}
+
+TEST_CASE("a search finds the build that it starts from where the state folder was moved to") {
+  const test::TemporaryFolder folder;
+  const auto before = folder.path() / "before";
+  const auto after = folder.path() / "after";
+  bisection::BisectionSpec spec;
+  {
+    const auto database = Database::open({.path = before / "db.sqlite"}).value();
+    BuildStore builds(*database);
+    auto row = builds.discover(BuildOrigin::release, "2.13.0").value();
+    row.folder = (before / "builds/2.13.0").string();
+    spec.base = builds.mark_ready(row).value().id;
+    CHECK(base_folder(*database, spec).value() == row.folder);
+  }
+  std::filesystem::rename(before, after);
+  const auto moved = Database::open({.path = after / "db.sqlite"}).value();
+  const auto stored = bisection::parse_bisection_spec(to_json(spec)).value();
+  CHECK(base_folder(*moved, stored).value() == (after / "builds/2.13.0").string());
+  spec.base = 0;
+  CHECK(base_folder(*moved, spec).value().empty());
 }

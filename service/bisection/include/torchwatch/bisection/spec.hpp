@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/comparison/plan.hpp"
+#include "torchwatch/database/database.hpp"
 #include "torchwatch/detect/settings.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/vocabulary.hpp"
@@ -28,7 +29,8 @@ struct BisectionSpec {
   std::vector<SearchedSeries> series;
   comparison::Plan plan;  ///< how runs are made; its benchmarks are those of the series
   std::vector<std::string> cannot_change;
-  std::string base_folder;  ///< a build that recipes may start from; may be empty
+  storage::Id base = 0;     ///< a build that recipes may start from; 0: none
+  std::string base_folder;  ///< that build's folder, as an earlier version stored it
   double confidence = 0.99;
   int builds_max = 60;
   int runs_max = 2000;
@@ -43,5 +45,9 @@ double minimum_effect(Metric, double baseline_value, const detect::Settings&);
 
 std::string to_json(const BisectionSpec&);
 Result<BisectionSpec> parse_bisection_spec(std::string_view json);
+
+/// Returns the folder of the build that recipes may start from; empty: there is none. The folder of
+/// the database may have been moved since the search was opened. Errors: of storage.
+Result<std::string> base_folder(storage::Database&, const BisectionSpec&);
 
 }  // namespace torchwatch::bisection
