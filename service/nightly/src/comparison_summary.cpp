@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/detect/machine_shift.hpp"
@@ -123,6 +124,20 @@ Result<ComparisonSummary> summarise(comparison::Services& services,
   return summary;
 }
 
+Result<bool> is_unconfined(comparison::Services& services, storage::Id comparison) {
+  storage::RunStore store(services.database);
+  TW_TRY(const auto runs, store.runs_of({storage::OwnerKind::comparison, comparison}));
+  std::set<std::string> environments;
+  for (const auto& run : runs) environments.insert(run.environment_digest);
+  environments.erase("");
+  for (const auto& digest : environments) {
+    TW_TRY(const auto environment, store.environment(digest));
+    const auto fact = environment.facts.find("sandbox");
+    if (fact != environment.facts.end() && fact->second == "none") return true;
+  }
+  return false;
+}
+
 std::vector<std::string> in_sentences(const ComparisonSummary& summary) {
   std::vector<std::string> sentences;
   for (const auto& shift : summary.machine_shifts) {
@@ -136,6 +151,11 @@ std::vector<std::string> in_sentences(const ComparisonSummary& summary) {
   for (const auto& change : summary.machine_changes) {
     sentences.push_back("The machine is not the same as in the nightly before: " + change + ".");
   }
+  if (summary.is_unconfined) {
+    sentences.emplace_back(
+        "The runs were not confined: no sandbox kept the code of the builds from doing all that "
+        "the service may do; `torchwatch check` says why.");
+  }
   for (const auto& benchmark : summary.left_out) {
     sentences.push_back("No longer in the suite, and measured in the nightly before: " +
                         to_string(benchmark) + ".");
@@ -148,6 +168,7 @@ std::string to_json(const ComparisonSummary& summary) {
   json object{{"machine_shifts", json::array()},
               {"machine_changes", summary.machine_changes},
               {"left_out", summary.left_out},
+              {"is_unconfined", summary.is_unconfined},
               {"sentences", in_sentences(summary)}};
   for (const auto& shift : summary.machine_shifts) {
     object["machine_shifts"].push_back({{"device", to_string(shift.device)},
@@ -174,6 +195,7 @@ Result<ComparisonSummary> parse_summary(std::string_view text) {
     }
     object.at("machine_changes").get_to(summary.machine_changes);
     object.at("left_out").get_to(summary.left_out);
+    summary.is_unconfined = object.value("is_unconfined", false);  // earlier versions: not said
     return summary;
   } catch (const json::exception& exception) {
     return fail(ErrorCode::corrupt, std::string("stored summary: ") + exception.what());

@@ -148,6 +148,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
     mark_newly_failing(before->verdicts, judged);
     TW_TRY(summary, summarise(services, comparison, *before, judged, schedule.settings().common()));
   }
+  TW_TRY(summary.is_unconfined, is_unconfined(services, row.id));
   ComparisonRow advanced;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(advanced, store_verdicts(services, row, judged, to_json(summary)));

@@ -262,8 +262,10 @@ TEST_CASE("a machine that changed is reported as such and opens no incident") {
   CHECK(summary.machine_shifts[0].ratio == Approx(1.5).epsilon(0.05));
   CHECK(summary.machine_changes ==
         std::vector<std::string>{"cpu_governor: (nothing) -> powersave"});
+  nightly::ComparisonSummary nothing_else;
+  nothing_else.is_unconfined = true;
   CHECK(nightly::parse_summary(service.comparisons(Purpose::nightly).at(1).summary_json).value() ==
-        nightly::ComparisonSummary{});
+        nothing_else);
 }
 
 TEST_CASE("a change of the code together with one of the machine is an incident that names both") {
@@ -276,7 +278,8 @@ TEST_CASE("a change of the code together with one of the machine is an incident 
   CHECK(incidents[0].series[0].ratio == Approx(1.3).epsilon(0.05));
   const auto body =
       storage::OutboxStore(service.database()).of_incident(incidents[0].id).value().at(0).body;
-  CHECK_THAT(body, Catch::Contains("The environment is not that of the nightly before"));
+  CHECK_THAT(body, Catch::Contains("The environment is not that of the nightly before") &&
+                       Catch::Contains("The runs were not confined: no sandbox kept"));
 }
 
 TEST_CASE("a series that suddenly runs with neither build is lost until it runs again") {

@@ -21,12 +21,14 @@ struct MachineShift {
   bool operator==(const MachineShift&) const = default;
 };
 
-/// What changed since the nightly before, other than the builds.
+/// What is to be said of a comparison as a whole: what changed since the nightly before other than
+/// the builds, and how it was measured.
 struct ComparisonSummary {
   std::vector<MachineShift> machine_shifts;
   std::vector<std::string> machine_changes;  ///< "cpu_governor: performance -> powersave"
   /// Benchmarks with values in the nightly before that are not in this one's plan.
   std::vector<Benchmark> left_out;
+  bool is_unconfined = false;  ///< its runs had no sandbox
   bool operator==(const ComparisonSummary&) const = default;
 };
 
@@ -47,7 +49,10 @@ Result<ComparisonSummary> summarise(comparison::Services&, const comparison::Com
                                     const std::vector<comparison::JudgedSeries>&,
                                     const detect::Settings&);
 
-/// Returns a sentence for each change.
+/// Returns whether a run of the comparison had no sandbox. Errors: of storage.
+Result<bool> is_unconfined(comparison::Services&, storage::Id comparison);
+
+/// Returns a sentence for each of them.
 std::vector<std::string> in_sentences(const ComparisonSummary&);
 
 /// Returns the summary as stored JSON; an empty summary is an empty text.
