@@ -298,12 +298,18 @@ bool Daemon::holds_machine() {
   return locked.has_value();
 }
 
-Result<bool> Daemon::attend_next(std::stop_token stop) {
+/// Whether anything may be begun that takes the disk, or disturbs who measures.
+Result<bool> Daemon::may_begin(const std::stop_token& stop) {
   if (!holds_machine()) return false;
   TW_TRY_VOID(note_unless_it_stops("housekeeping", housekeeping_->tidy_if_asked(stop)));
   const auto reserved = reserve_disk(application_);
   note("disk", reserved ? "" : reserved.error().message);
-  if (!reserved) return false;
+  return reserved.has_value();
+}
+
+Result<bool> Daemon::attend_next(std::stop_token stop) {
+  TW_TRY(const bool may, may_begin(stop));
+  if (!may) return false;
   auto& services = application_.services();
   nightly::WorkList work(services, nightly::Retry::when_due);
   TW_TRY(const bool hurried, attend_next_request(application_, Urgency::now, stop));
@@ -334,7 +340,8 @@ Status Daemon::look_for_nightlies(std::stop_token stop) {
   const nightly::WorkItem item{
       .key = {storage::ItemKind::channel, "list"},
       .work = [&]() -> Status {
-        const auto due = nightly::discover_comparisons(services, stop, nightly::Retry::when_due);
+        const auto due = nightly::discover_comparisons(services, stop, nightly::Retry::when_due,
+                                                       [&] { return may_begin(stop); });
         if (due) return {};
         const auto& error = due.error();
         const bool stops = nightly::consequence_of(error.code) == nightly::Consequence::stops;

@@ -21,6 +21,15 @@ struct PositionedBuild {
   std::int64_t position = 0;
 };
 
+/// How a look at the channel is done.
+struct Look {
+  std::stop_token stop;
+  Retry retry = Retry::now;
+  const MayFetch& may_fetch;
+
+  Result<bool> may() const { return may_fetch ? may_fetch() : true; }
+};
+
 /// Brings a build here and checks it.
 Result<BuildRow> make_ready(comparison::Services& services, BuildRow row, const Offer& offer,
                             std::stop_token stop) {
@@ -74,10 +83,12 @@ Result<BuildRow> taken_back(comparison::Services& services, const BuildRow& row)
 /// A folder that could not be measured may have been mended: its files are back, or others lie in
 /// their place, which are another build.
 Result<BuildRow> mended(comparison::Services& services, BuildRow row, const Offer& offer,
-                        std::stop_token stop) {
+                        const Look& look) {
   const bool may_be = !row.unusable.empty() && offer.fingerprint.empty();
   if (!may_be) return row;
-  const auto tree = services.channel.fetch(offer, std::move(stop));
+  TW_TRY(const bool may, look.may());
+  if (!may) return row;
+  const auto tree = services.channel.fetch(offer, look.stop);
   if (!tree) return row;
   if (tree->content_hash != row.content_hash) {
     services.progress.log("nightly " + row.name + " has changed: it is taken as another build");
@@ -87,11 +98,11 @@ Result<BuildRow> mended(comparison::Services& services, BuildRow row, const Offe
 }
 
 /// The row of the file that is offered now.
-Result<BuildRow> row_of(comparison::Services& services, const Offer& offer, std::stop_token stop) {
+Result<BuildRow> row_of(comparison::Services& services, const Offer& offer, const Look& look) {
   storage::BuildStore store(services.database);
   TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, offer.name));
   if (row.state != storage::BuildState::ready) return row;
-  if (!is_replaced(row, offer)) return mended(services, std::move(row), offer, std::move(stop));
+  if (!is_replaced(row, offer)) return mended(services, std::move(row), offer, look);
   services.progress.log("nightly " + row.name + " has been replaced in the channel: fetching it");
   return store.replace(row);
 }
@@ -105,16 +116,18 @@ Status reject(comparison::Services& services, const BuildRow& row, const Offer& 
 
 /// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
 Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, const Offer& offer,
-                       Retry retry, std::stop_token stop) {
+                       const Look& look) {
   if (stays_rejected(row, offer)) return row;
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
-  if (!due && retry == Retry::when_due) return row;
+  if (!due && look.retry == Retry::when_due) return row;
+  TW_TRY(const bool may, look.may());
+  if (!may) return row;
   auto now = row;
   const WorkItem item{
       .key = key,
       .work = [&]() -> Status {
-        const auto made = make_ready(services, row, offer, stop);
+        const auto made = make_ready(services, row, offer, look.stop);
         if (made) now = *made;
         return made || is_known(row, offer, made.error()) ? Status{} : Status{fail(made.error())};
       },
@@ -142,13 +155,15 @@ Result<std::vector<Offer>> followed(comparison::Services& services, std::vector<
 }
 
 /// Fetches new commits. A server that is gone keeps no nightly from its comparison.
-Status refresh_source(comparison::Services& services, std::stop_token stop, Retry retry) {
+Status refresh_source(comparison::Services& services, const Look& look) {
   if (services.source == nullptr) return {};
   const WorkItem item{.key = {storage::ItemKind::source, "fetch"},
-                      .work = [&] { return fetch_source(services, stop); },
+                      .work = [&] { return fetch_source(services, look.stop); },
                       .end = [](Failure, const std::string&) { return Status{}; }};
   TW_TRY(const bool due, is_due(services, item.key));
-  if (!due && retry == Retry::when_due) return {};
+  if (!due && look.retry == Retry::when_due) return {};
+  TW_TRY(const bool may, look.may());
+  if (!may) return {};
   const auto attended = attend(services, item);
   return attended ? Status{} : Status{fail(attended.error())};
 }
@@ -159,13 +174,13 @@ struct FoundBuilds {
 };
 
 Result<FoundBuilds> find_builds(comparison::Services& services, const std::vector<Offer>& offers,
-                                Retry retry, std::stop_token stop) {
+                                const Look& look) {
   FoundBuilds found;
   for (const auto& offer : offers) {
-    TW_TRY(auto row, row_of(services, offer, stop));
+    TW_TRY(auto row, row_of(services, offer, look));
     const bool was_ready = row.state == storage::BuildState::ready;
     if (!was_ready) {
-      TW_TRY(row, fetch(services, row, offer, retry, stop));
+      TW_TRY(row, fetch(services, row, offer, look));
     }
     const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
     if (!is_usable) continue;
@@ -320,12 +335,13 @@ Status restore_tree(comparison::Services& services, const BuildRow& build, std::
 }
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,
-                                                                 std::stop_token stop,
-                                                                 Retry retry) {
-  TW_TRY_VOID(refresh_source(services, stop, retry));
-  TW_TRY(auto listed, services.channel.list(stop));
+                                                                 std::stop_token stop, Retry retry,
+                                                                 const MayFetch& may_fetch) {
+  const Look look{.stop = std::move(stop), .retry = retry, .may_fetch = may_fetch};
+  TW_TRY_VOID(refresh_source(services, look));
+  TW_TRY(auto listed, services.channel.list(look.stop));
   TW_TRY(const auto offers, followed(services, std::move(listed)));
-  TW_TRY(auto found, find_builds(services, offers, retry, stop));
+  TW_TRY(auto found, find_builds(services, offers, look));
   TW_TRY_VOID(forget_unlisted(services, offers));
   sort_by_commit(services, found);
   TW_TRY(const auto unlisted, before_all(services, found.ready));

@@ -189,6 +189,7 @@ TEST_CASE("nightlies that stay away raise an alarm with an issue, which ends whe
 TEST_CASE("a full disk is a problem of the whole service, and no work is begun on it") {
   Service service;
   service.config.build.disk_reserve_bytes = std::int64_t{1} << 60;
+  service.folder.write("nightlies/damaged/build-hash", std::string(40, '0'));
   service.start();
   const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   service.work();
@@ -199,6 +200,25 @@ TEST_CASE("a full disk is a problem of the whole service, and no work is begun o
   CHECK_THAT(health.at("problems").at(0).at("detail").get<std::string>(),
              Contains(service.config.build.cache.string()) && Contains("disk_reserve"));
   CHECK(service.get(path).at("state") == "pending");
+  CHECK(service.get("/api/v1/builds").at("builds").at(0).at("state") == "discovered");
+}
+
+TEST_CASE("no nightly is fetched and checked while somebody else measures on the machine") {
+  Service service;
+  service.folder.write("nightlies/damaged/build-hash", std::string(40, '0'));
+  auto held = std::optional(executor::MachineLock::acquire(service.config.executor.machine_lock));
+  REQUIRE(*held);
+  service.start();
+  service.work();
+  const auto state = [](const json& body) { return body.at("builds").at(0).at("state"); };
+  service.wait_until("/api/v1/builds", [](const json& body) { return !body.at("builds").empty(); });
+  for (int round = 0; round < 2; ++round) {  // the second is answered after the first one's look
+    service.wait_until(service.ask("/api/v1/nightlies", json::object()), is_over);
+  }
+  CHECK(state(service.get("/api/v1/builds")) == "discovered");
+  held.reset();
+  service.ask("/api/v1/nightlies", json::object());
+  service.wait_until("/api/v1/builds", [&](const json& body) { return state(body) == "rejected"; });
 }
 
 TEST_CASE("a second daemon on the same database is refused") {

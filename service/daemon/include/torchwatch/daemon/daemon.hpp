@@ -69,6 +69,7 @@ class Daemon {
   /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
   /// before what somebody began on a command line. False as well while somebody else measures.
   bool holds_machine();
+  Result<bool> may_begin(const std::stop_token& stop);
   Result<bool> attend_next(std::stop_token stop);
   Status keep_house(std::stop_token stop);
   Status note_unless_it_stops(const std::string& source, const Status& done);

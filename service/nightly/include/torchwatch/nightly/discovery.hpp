@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string_view>
 #include <vector>
@@ -14,14 +15,20 @@ namespace torchwatch::nightly {
 inline constexpr std::string_view kOldestNightly =
     "the oldest nightly known: nothing to compare it with";
 
+/// Returns whether what takes disk, network and processor may be begun. Errors: of storage.
+using MayFetch = std::function<Result<bool>()>;
+
 /// Lists the channel's builds, fetches and checks the new ones, and opens a comparison of every new
 /// nightly with the nightly before it in the order of [source]. The oldest nightly is accepted
 /// without a verdict. A damaged build is rejected with the reason, one that cannot be had now is
-/// put off, and the others continue. Returns the unfinished comparisons, the oldest first. Errors:
+/// put off, and the others continue. Asks `may_fetch` before [source] is brought up to date, and
+/// before each build is fetched, unpacked or checked; what may not be is left for the next look. An
+/// empty one always may. Returns the unfinished comparisons, the oldest first. Errors:
 /// of the channel's list; cancelled; of storage.
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services&,
                                                                  std::stop_token stop,
-                                                                 Retry = Retry::now);
+                                                                 Retry = Retry::now,
+                                                                 const MayFetch& may_fetch = {});
 
 /// How the reason begins for which a build cannot be measured while its files are gone: the mark
 /// goes when they are back.
