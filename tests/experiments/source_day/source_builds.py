@@ -1,12 +1,12 @@
 """Builds commits of the source day by the recipe as it is delivered, and keeps what each took."""
 
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import kept_rows
 import source_tree
 
 HERE = Path(__file__).resolve().parent
@@ -73,6 +73,5 @@ def nightlies(folder: Path, truth: dict[str, Any], jobs: int, variables: dict[st
 
 
 def rows(work: Path) -> list[dict[str, Any]]:
-    """What each call of the recipe took, oldest first."""
-    file = work / "builds.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    """What each call of the recipe took, oldest first; one may be at work."""
+    return kept_rows.rows_of(work / "builds.jsonl")

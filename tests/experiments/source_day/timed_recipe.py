@@ -28,8 +28,15 @@ def processor_seconds() -> float:
 
 
 def note(**row: object) -> None:
-    with Path(os.environ["TORCHWATCH_BUILD_TIMES"]).open("a", encoding="utf-8") as file:
-        print(json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], **row}), file=file)
+    """Adds a line, which is on the disk when this returns, behind the last whole one: a call that
+    was killed may have left a part of its own. The sandbox hides other modules from here."""
+    line = json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], **row}) + "\n"
+    with Path(os.environ["TORCHWATCH_BUILD_TIMES"]).open("a+b") as file:
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class Call:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests" / "experiments"))
 
-from kept_rows import KeptRows
+from kept_rows import KeptRows, rows_of
 
 
 class Kept(unittest.TestCase):
@@ -26,6 +26,20 @@ class Kept(unittest.TestCase):
         for number in range(3):
             KeptRows(self.file).add({"round": number})
         self.assertEqual(self.file.read_text(), '{"round": 0}\n{"round": 1}\n{"round": 2}\n')
+
+    def test_a_line_that_was_not_finished_is_dropped_and_the_next_row_stands_by_itself(
+        self,
+    ) -> None:
+        for torn in ('{"round": 1', '{"round": 1}', "{"):
+            self.file.write_text('{"round": 0}\n' + torn)
+            self.assertEqual(rows_of(self.file), [{"round": 0}])
+            KeptRows(self.file).add({"round": 2})
+            self.assertEqual(self.file.read_text(), '{"round": 0}\n{"round": 2}\n')
+
+    def test_reading_leaves_a_line_alone_that_another_process_may_be_writing(self) -> None:
+        self.file.write_text('{"round"')
+        self.assertEqual(KeptRows(self.file).rows, [])
+        self.assertEqual(self.file.read_text(), '{"round"')
 
     def test_a_row_is_found_by_its_members(self) -> None:
         rows = KeptRows(self.file)

@@ -157,6 +157,15 @@ class Builds(ScriptTest):
         self.assertEqual(self.build("exit 125"), source_builds.UNBUILDABLE)
         self.assertFalse((self.folder / "tree").exists())
 
+    def test_a_line_that_was_not_finished_is_dropped_by_the_next_call(self) -> None:
+        times = self.folder / "work" / "builds.jsonl"
+        times.parent.mkdir()
+        times.write_text('{"commit": "b", "event": "begun"}\n{"commit": "b", "ev')
+        self.assertEqual([row["commit"] for row in source_builds.rows(times.parent)], ["b"])
+        self.build("exit 125")
+        commits = [row["commit"] for row in source_builds.rows(times.parent)]
+        self.assertEqual(commits, ["b", "a" * 40, "a" * 40])
+
     def test_a_stop_reaches_all_that_the_recipe_started_and_is_kept(self) -> None:
         fifo = self.folder / "began"
         os.mkfifo(fifo)
