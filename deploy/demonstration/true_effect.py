@@ -6,7 +6,8 @@
 FOLDER is one that planted_day.py made. The slow commit and its parent are built, then measured in
 alternating pairs of fresh processes of the same runner (from KITS, by default those that a
 comparison left in FOLDER), which is pointed to either build by LD_LIBRARY_PATH (their headers are
-equal).
+equal). Each process loads fresh copies of the libraries, and is pinned to a core where it may raise
+its priority, as a run of the service is.
 Prints the ratio of the time of a training step with its 99 % interval, and the bytes that the
 keeping commit keeps per iteration, which are exact. FOLDER/true-effect.json gets the same with
 every pair. Nothing else should run on the machine.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import nightlies
+from placed_libraries import placed
 from ratio import mean_ratio
 
 WORKLOADS = ["soft_actor_critic", "nvidia_deeprecommender", "tts_angular"]
@@ -40,7 +42,8 @@ def ratio_with_interval(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
 
 
 class Runner:
-    """Starts one process for each measurement and reads its result."""
+    """Starts one process for each measurement and reads its result. scratch: on a disk; libraries
+    are copied to it."""
 
     def __init__(self, program: Path, scratch: Path) -> None:
         self.program = program
@@ -58,25 +61,32 @@ class Runner:
             "pass": measured_pass,
             "preset": "small",
             "threads": 1,
+            "pin_to_core": True,
         }
+        with placed(tree, self.scratch) as libraries:
+            result = self._answer(request, libraries)
+        if result["status"] != "ok":
+            raise MeasurementFailed(f"{workload} {mode}: {result.get('reason', result['status'])}")
+        return result["values"]
+
+    def _answer(self, request: dict[str, Any], libraries: Path) -> dict[str, Any]:
         request_file, result_file = self.scratch / "request.json", self.scratch / "result.json"
         request_file.write_text(json.dumps(request))
         result_file.unlink(missing_ok=True)
         done = subprocess.run(
             [str(self.program), "measure", str(request_file), str(result_file)],
-            env=dict(os.environ, LD_LIBRARY_PATH=str(tree / "lib")),
+            env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)),
             capture_output=True,
             timeout=RUN_SECONDS_MAX,
+            start_new_session=True,  # the kernel divides cores among sessions first
             check=False,
         )
         if done.returncode != 0 or not result_file.exists():
             raise MeasurementFailed(
-                f"{workload} {mode}: {done.stderr.decode(errors='replace')[-2000:]}"
+                f"{request['workload']} {request['mode']}: "
+                f"{done.stderr.decode(errors='replace')[-2000:]}"
             )
-        result = json.loads(result_file.read_text())
-        if result["status"] != "ok":
-            raise MeasurementFailed(f"{workload} {mode}: {result.get('reason', result['status'])}")
-        return result["values"]
+        return json.loads(result_file.read_text())
 
 
 def build(folder: Path, libtorch: Path, commit: str) -> Path:
@@ -177,7 +187,7 @@ def measure(options: argparse.Namespace) -> None:
         for sha in (culprit["parent"], culprit["sha"])
     }
     found = {"seed": truth["seed"], "time": [], "leak": []}
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=options.folder.absolute()) as scratch:
         kits = (options.kits or options.folder / "state" / "builds" / "kits").absolute()
         for workload in options.workload or WORKLOADS:
             runner = Runner(runner_of(kits, workload), Path(scratch))

@@ -65,7 +65,7 @@ def say(line: str) -> None:
 
 def hold(folder: Path) -> TextIO:
     """Waits for the folder and has it alone until this and the program that it called have ended:
-    the caller may be killed while the program goes on."""
+    the caller may be killed and the program not."""
     file = (folder / "measuring").open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

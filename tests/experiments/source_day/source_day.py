@@ -21,6 +21,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,6 +34,7 @@ sys.path[:0] = [
 ]
 
 import day_folder  # noqa: E402
+import machine_lock  # noqa: E402
 import plain_bisection  # noqa: E402
 import planted  # noqa: E402
 import repository  # noqa: E402
@@ -113,33 +116,40 @@ class Day:
         first, last = truth["nightlies"]
         kept = KeptRows(self.folder / "plain.jsonl")
         rows = []
-        with tempfile.TemporaryDirectory() as scratch:
+        with self._measuring() as scratch:
             for culprit in planted.CULPRITS.values():
                 program = true_effect.runner_of(self.kits, culprit.workloads[0])
-                runner = true_effect.Runner(program, Path(scratch))
+                runner = true_effect.Runner(program, scratch)
                 judge = plain_bisection.Measured(culprit, runner, self.tree_of, kept)
                 ends = [
                     judge.value(each["commit"], self.folder / "nightlies" / each["date"])
                     for each in (first, last)
                 ]
                 judge.limit = sum(value for value in ends if value is not None) / 2
-                found = plain_bisection.search(
-                    Path(scratch), bare, first["trunk"], last["trunk"], judge
-                )
+                found = plain_bisection.search(scratch, bare, first["trunk"], last["trunk"], judge)
                 rows.append(plain_bisection.row(truth, culprit, found, kept))
         (self.folder / "plain.json").write_text(json.dumps(rows, indent=1) + "\n")
 
     def effects(self) -> None:
         kept = KeptRows(self.folder / "effects.jsonl")
-        with tempfile.TemporaryDirectory() as scratch:
+        with self._measuring() as scratch:
             source_effects.measure(
                 self.truth,
                 self.kits,
                 self.whole_tree_of,
                 self.options.pairs,
-                Path(scratch),
+                scratch,
                 kept,
             )
+
+    @contextmanager
+    def _measuring(self) -> Iterator[Path]:
+        """A folder for scratch on the day's disk, while no service measures."""
+        with (
+            machine_lock.held(self.options.machine_lock),
+            tempfile.TemporaryDirectory(dir=self.folder) as scratch,
+        ):
+            yield Path(scratch)
 
     def result(self) -> dict[str, Any]:
         """Everything that is kept of the day; a stage that was not carried out is empty."""
@@ -204,7 +214,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="compilers at once (default 2)")
     parser.add_argument("--pairs", type=int, default=40, help="of an effect (default 40)")
     parser.add_argument(
-        "--machine-lock", help="let only one service of this name measure at a time"
+        "--machine-lock",
+        help="let only one service or stage with this lock measure at a time (default: torchwatch)",
     )
     options = parser.parse_args()
     unknown = set(options.stage) - set(STAGES)
