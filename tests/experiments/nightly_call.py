@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import stoppable_call
+
 # Exit statuses of `torchwatch nightly`: nothing regressed, a regression was found, no conclusion.
 CONCLUDED = (0, 1, 4)
 
@@ -26,12 +28,11 @@ def carry_out(
     begun = time.monotonic()
     try:
         with (comparison / "comparison.log").open("a", encoding="utf-8") as log:
-            return subprocess.run(
+            return stoppable_call.call(
                 [torchwatch, "nightly", "--config", settings],
                 env=environment,
                 stdout=log,
                 stderr=log,
-                check=False,
             ).returncode
     finally:
         with (comparison / "seconds").open("a", encoding="utf-8") as seconds:

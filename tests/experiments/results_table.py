@@ -163,9 +163,13 @@ def source_day_rows(result: dict[str, Any]) -> Figures:
     """Reads result.json of source_day.py."""
     day = f"day {result['seed']}"
     if first := result["first_build"]:
+        load = "unknown" if first["load"] is None else f"{first['load']:g}"
+        wall = f"{first['minutes']:.0f}"
         yield (
-            f"the first build, {day}: processor minutes; minutes",
-            f"{first['processor_minutes']:.0f}; {first['minutes']:.0f}, {first['calls']} calls",
+            f"the first build, {day}: processor minutes; minutes on a shared machine; its load",
+            "; ".join(
+                (f"{first['processor_minutes']:.0f}", f"{wall}, {first['calls']} calls", load)
+            ),
         )
     for row in result["later_builds"]:
         minutes = row["minutes"]
@@ -178,8 +182,13 @@ def source_day_rows(result: dict[str, Any]) -> Figures:
             f"{sum(culprits)} of {len(culprits)}; {len(service['others'])}",
         )
         yield (
-            f"the searches, {day}: builds; runs; hours",
-            f"{service['builds']}; {service['runs']}; {service['hours_of_search']:.1f}",
+            f"the searches, {day}: builds between the ends; runs; hours",
+            f"{service['builds']['between']}; {service['runs']}; {service['hours_of_search']:.1f}",
+        )
+    if plain := result["all_plain"]:
+        yield (
+            f"the same by git bisect, median of 5, {day}: builds between the ends; runs; hours",
+            f"{plain['builds']['between']}; {plain['runs']}; {plain['hours']:.1f}",
         )
     for row in result["plain"]:
         found = "right" if row["is_right"] else "wrong"

@@ -6,6 +6,7 @@ It knows what the service has to find out: which benchmark changed, and that a s
 import re
 import shutil
 import statistics
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,10 @@ class Measured:
         key = {"culprit": self._culprit.change.kind, "commit": commit}
         if known := self._kept.find(**key):
             return known["value"]
+        begun = time.monotonic()
         value = statistics.median(self._run(tree) for _ in range(RUNS)) if tree else None
-        self._kept.add({**key, "value": value})
+        seconds = round(time.monotonic() - begun, 1)
+        self._kept.add({**key, "value": value, "seconds": seconds})
         return value
 
     def _run(self, tree: Path) -> float:
@@ -97,12 +100,13 @@ def row(
     name = culprit.change.kind
     ends = {nightly["commit"] for nightly in truth["nightlies"]}
     mine = [each for each in kept.rows if each["culprit"] == name]
-    commits = [each["commit"] for each in mine if each["commit"] not in ends]
+    between = [each for each in mine if each["commit"] not in ends]
     return {
         "culprit": name,
         "found": found,
         "is_right": found == [truth["planted"][name]["sha"]],
-        "builds": len(commits),
-        "commits": commits,
+        "commits": [each["commit"] for each in between],
+        "failed": [each["commit"] for each in between if each["value"] is None],
         "runs": RUNS * sum(each["value"] is not None for each in mine),
+        "run_seconds": round(sum(each["seconds"] for each in mine), 1),
     }

@@ -17,14 +17,13 @@ Stages, in this order, without STAGE all of them; each can be stopped and resume
 
 import argparse
 import json
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [
@@ -40,12 +39,14 @@ import planted  # noqa: E402
 import repository  # noqa: E402
 import source_builds  # noqa: E402
 import source_check  # noqa: E402
+import source_costs  # noqa: E402
 import source_effects  # noqa: E402
 import source_plan  # noqa: E402
 import source_result  # noqa: E402
 import source_service  # noqa: E402
 import source_table  # noqa: E402
 import source_tree  # noqa: E402
+import stoppable_call  # noqa: E402
 import true_effect  # noqa: E402
 from kept_rows import KeptRows  # noqa: E402
 from nightly_call import ComparisonFailed  # noqa: E402
@@ -65,10 +66,15 @@ class Day:
     def truth(self) -> dict[str, Any]:
         return json.loads((self.folder / "truth.json").read_text())
 
-    def environment(self) -> dict[str, str]:
+    def purpose(self, stage: str) -> str:
+        """For whom a build is: it stands with what the build took."""
+        return f"{self.folder.name} {stage}"
+
+    def environment(self, stage: str) -> dict[str, str]:
         self.work.mkdir(parents=True, exist_ok=True)
         clone = self.folder / "pytorch.git"
-        return source_builds.environment(self.work, clone, self.root / "ccache")
+        variables = source_builds.environment(self.work, clone, self.root / "ccache")
+        return {**variables, "TORCHWATCH_BUILD_FOR": self.purpose(stage)}
 
     def tree_of(self, commit: str) -> Path | None:
         """A commit's build, made if need be; nothing where it does not compile."""
@@ -76,7 +82,8 @@ class Day:
         unbuildable = tree.with_name(f"{commit}.unbuildable")
         if unbuildable.exists():
             return None
-        status = source_builds.build(commit, tree, self.options.jobs, self.environment())
+        variables = self.environment("trees")
+        status = source_builds.build(commit, tree, self.options.jobs, variables)
         if status == source_builds.UNBUILDABLE:
             unbuildable.touch()
             return None
@@ -102,14 +109,16 @@ class Day:
         print(f"{self.folder}/pytorch.git: {len(known['commits'])} commits")
 
     def nightlies(self) -> None:
-        source_builds.nightlies(self.folder, self.truth, self.options.jobs, self.environment())
+        variables = self.environment("nightlies")
+        source_builds.nightlies(self.folder, self.truth, self.options.jobs, variables)
 
     def compare(self) -> None:
         options = self.options
         settings = source_service.write_configuration(
             self.folder, options.jobs, self.work, options.machine_lock
         )
-        source_service.compare(self.folder, options.torchwatch, settings, self.environment())
+        variables = self.environment("compare")
+        source_service.compare(self.folder, options.torchwatch, settings, variables)
 
     def plain(self) -> None:
         truth, bare = self.truth, self.folder / "pytorch.git"
@@ -154,7 +163,8 @@ class Day:
     def result(self) -> dict[str, Any]:
         """Everything that is kept of the day; a stage that was not carried out is empty."""
         truth, rows = self.truth, source_builds.rows(self.work)
-        found, plain = self._kept("found.json"), self._kept("plain.json")
+        found, plain = self._kept("found.json"), self._kept("plain.json") or []
+        builds = source_costs.builds_of_searches(truth, rows, self.purpose("compare"))
         folders = {
             "source": self.root / "base.git",
             "ccache": self.root / "ccache",
@@ -166,11 +176,12 @@ class Day:
             "seed": truth["seed"],
             "commits": len(truth["commits"]),
             "unbuildable": len(truth["unbuildable"]),
-            "first_build": source_result.first_build(rows),
-            "later_builds": source_result.later_builds(truth, rows),
-            "disk_bytes": {name: source_result.bytes_in(each) for name, each in folders.items()},
-            "service": source_result.of_service(truth, found) if found else None,
-            "plain": source_result.of_plain(rows, plain or []),
+            "first_build": source_costs.first_build(rows),
+            "later_builds": source_costs.later_builds(truth, rows),
+            "disk_bytes": {name: source_costs.bytes_in(each) for name, each in folders.items()},
+            "service": source_result.of_service(truth, found, builds) if found else None,
+            "plain": source_result.of_plain(rows, plain),
+            "all_plain": source_result.all_plain(rows, plain),
             "effects": KeptRows(self.folder / "effects.jsonl").rows,
         }
 
@@ -226,13 +237,9 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def stop(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     options = parse_options()
-    signal.signal(signal.SIGTERM, stop)
+    stoppable_call.heed_signals()
     day = Day(options)
     try:
         for name, stage in STAGES.items():
@@ -251,7 +258,7 @@ def main() -> None:
     ) as error:
         sys.exit(f"source_day.py: {error}")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(stoppable_call.INTERRUPTED)
 
 
 if __name__ == "__main__":

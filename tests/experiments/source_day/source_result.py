@@ -1,119 +1,60 @@
-"""States what the source day came to: what builds cost, what was found, and what it took."""
+"""States what the source day came to: what was found, and what it took."""
 
-import statistics
-from collections.abc import Iterable
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import planted
+import source_costs
+import source_hours
+from planted import Culprit
 from result import blamed, effect_text
-from source_builds import UNBUILDABLE
 
 Row = dict[str, Any]
-DECIDED = (0, UNBUILDABLE)  # the recipe's statuses that say something of the commit
 
 
-def calls_by_commit(rows: list[Row]) -> dict[str, list[Row]]:
-    """The calls of the recipe that ended."""
-    calls: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["event"] == "ended":
-            calls.setdefault(row["commit"], []).append(row)
-    return calls
+def _is_worsened(culprit: Culprit, effect: Row) -> bool:
+    """Whether the culprit was planted to make this series worse."""
+    return (
+        effect["workload"] in culprit.workloads
+        and effect["configuration"] == f"cpu-{culprit.mode}"
+        and effect["metric"] == culprit.metric
+    )
 
 
-def first_build(rows: list[Row]) -> Row | None:
-    """What the first of all builds took, over all calls up to the one that ended it. "unended":
-    calls that were killed, whose time is not in it. Nothing while there is no build."""
-    built = next((n for n, row in enumerate(rows) if row.get("status") == 0), None)
-    if built is None:
-        return None
-    ended = [row for row in rows[: built + 1] if row["event"] == "ended"]
-    begun = sum(row["event"] == "begun" for row in rows[: built + 1])
-    return {
-        "calls": begun,
-        "unended": begun - len(ended),
-        "minutes": round(sum(row["seconds"] for row in ended) / 60, 1),
-        "processor_minutes": round(sum(row["processor_seconds"] for row in ended) / 60, 1),
-        "compiled": sum(row.get("cache_miss", 0) for row in ended),
-    }
+def _naming(incidents: list[Row], sha: str) -> list[Row]:
+    """The incidents that name the commit alone."""
+    return [incident for incident in incidents if [sha] in blamed(incident)]
 
 
-def kind_of(truth: Row, commit: str) -> str:
-    """What a later build was of: "whole day" for the second nightly, else what its commit edits.
-    Empty for the first nightly, commits of another day, and reverts that the service made."""
-    if commit == truth["nightlies"][-1]["commit"]:
-        return "whole day"
-    for each in truth["commits"]:
-        if each["sha"] == commit:
-            return f"{each['cost']}{', broken' if each['kind'] == 'broken' else ''}"
-    return ""
-
-
-def later_builds(truth: Row, rows: list[Row]) -> list[Row]:
-    """By kind of commit, each commit's first call that ended with a build or without one. A commit
-    holds what came before it, so its build may compile what others changed, too."""
-    kinds: dict[str, list[Row]] = {}
-    for commit, calls in calls_by_commit(rows).items():
-        decided = [call for call in calls if call["status"] in DECIDED]
-        kind = kind_of(truth, commit)
-        if decided and kind:
-            kinds.setdefault(kind, []).append(decided[0])
-    return [
-        {
-            "kind": kind,
-            "builds": len(calls),
-            "minutes": _middle(call["seconds"] / 60 for call in calls),
-            "processor_minutes": _middle(call["processor_seconds"] / 60 for call in calls),
-            "compiled": _middle(call.get("cache_miss", 0) for call in calls),
-        }
-        for kind, calls in sorted(kinds.items())
-    ]
-
-
-def _middle(values: Iterable[float]) -> Row:
-    kept = sorted(values)
-    return {
-        "median": round(statistics.median(kept), 2),
-        "least": round(kept[0], 2),
-        "most": round(kept[-1], 2),
-    }
-
-
-def bytes_in(folder: Path) -> int:
-    """What a folder takes on the disk; a file with several names counts once."""
-    seen: dict[tuple[int, int], int] = {}
-    for file in folder.rglob("*"):
-        status = file.lstat()
-        seen[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return sum(seen.values())
+def _has_own_series(culprit: Culprit, incident: Row) -> bool:
+    return any(_is_worsened(culprit, effect) for effect in incident["effects"])
 
 
 def named(truth: Row, incidents: list[Row]) -> Row:
-    """By culprit whether an incident names its commit alone; "others" are commits that are blamed
+    """By culprit whether an incident of a series that it makes worse names its commit alone, and
+    "elsewhere" how many incidents of other series alone do. "others" are commits that are blamed
     and were not planted, in sets of several too."""
-    sets = [commits for incident in incidents for commits in blamed(incident)]
     shas = {name: truth["planted"][name]["sha"] for name in planted.CULPRITS}
+    own: dict[str, bool] = {}
+    elsewhere: dict[str, int] = {}
+    for name, culprit in planted.CULPRITS.items():
+        fits = [_has_own_series(culprit, each) for each in _naming(incidents, shas[name])]
+        own[name] = any(fits)
+        elsewhere[name] = fits.count(False)
+    sets = [commits for incident in incidents for commits in blamed(incident)]
     return {
-        "culprits": {name: [sha] in sets for name, sha in shas.items()},
+        "culprits": own,
+        "elsewhere": elsewhere,
         "others": sorted({sha for commits in sets for sha in commits} - set(shas.values())),
         "unnamed": [incident["title"] for incident in incidents if not blamed(incident)],
     }
 
 
-def _hours(search: Row) -> float:
-    begun, ended = (datetime.fromisoformat(search[when]) for when in ("created_at", "ended_at"))
-    return (ended - begun).total_seconds() / 3600
-
-
-def searches(found: Row) -> list[Row]:
+def searches(found: Row, hours: dict[int, float]) -> list[Row]:
     return [
         {
             "incident": search["incident"],
-            "builds": search["result"]["builds"],
             "runs": search["result"]["runs"],
-            "hours": round(_hours(search), 2),
+            "hours": round(hours[search["id"]], 2),
             "blamed": blamed(search["result"]),
             "verified": search["result"]["verified"],
         }
@@ -122,9 +63,11 @@ def searches(found: Row) -> list[Row]:
     ]
 
 
-def of_service(truth: Row, found: Row) -> Row:
+def of_service(truth: Row, found: Row, builds: Row) -> Row:
+    """builds: of source_costs.builds_of_searches."""
     comparison = found["comparison"]
-    kept = searches(found)
+    hours, whole = source_hours.of_searches(found["bisections"], found["calls"])
+    kept = searches(found, hours)
     return {
         **named(truth, comparison["incidents"]),
         "series": len(comparison["verdicts"]),
@@ -138,24 +81,44 @@ def of_service(truth: Row, found: Row) -> Row:
             for incident in comparison["incidents"]
         ],
         "searches": kept,
-        "builds": sum(search["builds"] for search in kept),
+        "builds": builds,
         "runs": sum(search["runs"] for search in kept),
-        "hours_of_search": round(sum(search["hours"] for search in kept), 2),
+        "hours_of_search": round(whole, 2),
         "minutes": found["minutes"],
     }
 
 
+def _build_seconds(rows: list[Row], commits: set[str]) -> float:
+    """What the recipe took for the commits when each was first built or found not to compile."""
+    calls = source_costs.decided_calls(rows)
+    return sum(calls[commit]["seconds"] for commit in commits if commit in calls)
+
+
 def of_plain(rows: list[Row], plain: list[Row]) -> list[Row]:
-    """With the minutes that the same builds took when each was first made."""
-    calls = calls_by_commit(rows)
-    minutes = {
-        commit: next((call["seconds"] / 60 for call in made if call["status"] in DECIDED), 0.0)
-        for commit, made in calls.items()
-    }
+    """With the minutes that the same builds took when each was first made, and the runs' own."""
+    kept = ("culprit", "found", "is_right", "runs")
     return [
         {
-            **{key: value for key, value in row.items() if key != "commits"},
-            "build_minutes": round(sum(minutes.get(sha, 0.0) for sha in row["commits"]), 1),
+            **{name: row[name] for name in kept},
+            "builds": len(row["commits"]),
+            "failed": len(row["failed"]),
+            "build_minutes": round(_build_seconds(rows, set(row["commits"])) / 60, 1),
+            "run_minutes": round(row["run_seconds"] / 60, 1),
         }
         for row in plain
     ]
+
+
+def all_plain(rows: list[Row], plain: list[Row]) -> Row | None:
+    """The searches by git bisect together, counted as the service's are: a commit that several of
+    them build counts once. The ends are the nightlies, and nothing is reverted."""
+    if not plain:
+        return None
+    commits = {commit for row in plain for commit in row["commits"]}
+    failed = {commit for row in plain for commit in row["failed"]}
+    seconds = _build_seconds(rows, commits) + sum(row["run_seconds"] for row in plain)
+    return {
+        "builds": {"between": len(commits), "failed": len(failed), "ends": 0, "reverts": 0},
+        "runs": sum(row["runs"] for row in plain),
+        "hours": round(seconds / 3600, 2),
+    }

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import configuration
 import nightly_call
 import planted
 import source_builds
+from kept_rows import KeptRows
 from nightly_call import CONCLUDED, ComparisonFailed
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -47,12 +49,16 @@ def write_configuration(folder: Path, jobs: int, work: Path, machine_lock: str |
 def bisections(torchwatch: Path, settings: Path) -> list[dict[str, Any]]:
     """All searches, with when they were begun and ended."""
     done = subprocess.run(
-        [torchwatch, "bisection", "list", "--json", "--config", settings],
+        [torchwatch, "bisection", "list", "--limit", "10000", "--json", "--config", settings],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
     return json.loads(done.stdout)["items"]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def compare(
@@ -62,7 +68,12 @@ def compare(
     kept = folder / "found.json"
     if kept.exists():
         return json.loads(kept.read_text())
-    status = nightly_call.carry_out(torchwatch, settings, folder, environment)
+    calls = KeptRows(folder / "calls.jsonl")
+    calls.add({"event": "begun", "at": _now()})
+    try:
+        status = nightly_call.carry_out(torchwatch, settings, folder, environment)
+    finally:
+        calls.add({"event": "ended", "at": _now()})
     if status not in CONCLUDED:
         raise ComparisonFailed(
             f"torchwatch ended with {status}, see {folder}/comparison.log; "
@@ -71,6 +82,7 @@ def compare(
     found = {
         "comparison": nightly_call.newest_comparison(torchwatch, settings),
         "bisections": bisections(torchwatch, settings),
+        "calls": calls.rows,
         "minutes": round(nightly_call.minutes_of(folder), 1),
     }
     kept.write_text(json.dumps(found, indent=1) + "\n")

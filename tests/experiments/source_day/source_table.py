@@ -14,31 +14,44 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> list[s
     return [_line(*heads), "|" + "-|" * len(heads), *(_line(*row) for row in rows), ""]
 
 
-def _middle(value: Row) -> str:
+def _middle(value: Row | None) -> str:
     """As "1.4 (1.2 to 3)"; alone where all are the same."""
+    if not value:
+        return "-"
     if value["least"] == value["most"]:
         return f"{value['median']:g}"
     return f"{value['median']:g} ({value['least']:g} to {value['most']:g})"
 
 
+def _first(first: Row) -> tuple[object, ...]:
+    """What killed calls took has a column of its own; what was killed at once told no time."""
+    lost = f"; of unknown length: {first['unended']}" if first["unended"] else ""
+    killed = f"{first['killed_minutes']:g} ({first['killed_processor_minutes']:g}){lost}"
+    return (
+        "first",
+        1,
+        f"{first['processor_minutes']:g}",
+        f"{first['minutes']:g}",
+        "-" if first["load"] is None else f"{first['load']:g}",
+        killed,
+        first["compiled"],
+    )
+
+
 def builds(result: Row) -> list[str]:
-    heads = ("build", "builds", "minutes", "processor minutes", "files compiled")
-    first = result["first_build"]
-    rows: list[tuple[object, ...]] = []
-    if first:
-        lost = " or more" if first["unended"] else ""
-        rows.append(
-            (
-                "first",
-                1,
-                f"{first['minutes']:g}{lost}",
-                f"{first['processor_minutes']:g}{lost}",
-                first["compiled"],
-            )
-        )
+    heads = (
+        "build",
+        "builds",
+        "processor minutes",
+        "minutes, shared machine",
+        "load average",
+        "of which killed calls: minutes (processor)",
+        "files compiled",
+    )
+    rows = [_first(result["first_build"])] if result["first_build"] else []
     for row in result["later_builds"]:
-        middles = (_middle(row[key]) for key in ("minutes", "processor_minutes", "compiled"))
-        rows.append((row["kind"], row["builds"], *middles))
+        times = (_middle(row[key]) for key in ("processor_minutes", "minutes", "load"))
+        rows.append((row["kind"], row["builds"], *times, "-", _middle(row["compiled"])))
     return _table(heads, rows)
 
 
@@ -47,39 +60,65 @@ def disk(result: Row) -> list[str]:
     return _table(("folder", "GB"), rows)
 
 
+def _of_plain(row: Row | None) -> tuple[object, ...]:
+    if not row:
+        return ("-",) * 5
+    figures = (row[key] for key in ("builds", "failed", "build_minutes", "run_minutes"))
+    return ("yes" if row["is_right"] else "no", *figures)
+
+
 def culprits(result: Row) -> list[str]:
-    heads = ("planted", "named alone", "git bisect named it", "its builds", "its build minutes")
+    """A commit that is named alone for series that it was not planted to make worse is counted
+    elsewhere."""
+    heads = (
+        "planted",
+        "named alone",
+        "named elsewhere",
+        "git bisect named it",
+        "its builds",
+        "of which failed",
+        "its build minutes",
+        "its runs' minutes",
+    )
     plain = {row["culprit"]: row for row in result["plain"]}
-    rows = []
-    for name, is_named in result["service"]["culprits"].items():
-        row = plain.get(name)
-        cells = (
-            ("yes" if row["is_right"] else "no", row["builds"], row["build_minutes"])
-            if row
-            else ("-", "-", "-")
+    service = result["service"]
+    rows = [
+        (
+            name,
+            "yes" if is_named else "no",
+            service["elsewhere"][name],
+            *_of_plain(plain.get(name)),
         )
-        rows.append((name, "yes" if is_named else "no", *cells))
+        for name, is_named in service["culprits"].items()
+    ]
     return _table(heads, rows)
 
 
+def _search(name: str, row: Row, hours: float, wrong: int) -> tuple[object, ...]:
+    counts = (row["builds"][key] for key in ("between", "failed", "ends", "reverts"))
+    return (name, *counts, row["runs"], f"{hours:g}", wrong)
+
+
 def cost(result: Row) -> list[str]:
-    service, plain = result["service"], result["plain"]
-    heads = ("search", "builds", "runs", "hours", "innocent commits blamed")
-    rows = [
-        (
-            "torchwatch",
-            service["builds"],
-            service["runs"],
-            service["hours_of_search"],
-            len(service["others"]),
-        )
-    ]
+    """What the searches took together. Builds are of different commits, counted alike for both; the
+    ends of git bisect are the nightlies."""
+    heads = (
+        "search",
+        "builds between the ends",
+        "of which failed",
+        "ends",
+        "reverts",
+        "runs",
+        "hours",
+        "innocent commits blamed",
+    )
+    service, plain = result["service"], result["all_plain"]
+    hours = service["hours_of_search"]
+    rows = [_search("torchwatch", service, hours, len(service["others"]))]
     if plain:
-        known = set(result["service"]["culprits"])
-        wrong = sum(not row["is_right"] for row in plain if row["culprit"] in known)
-        total = [sum(row[key] for row in plain) for key in ("builds", "runs", "build_minutes")]
-        hours = f"{total[2] / 60:.2f} of builds"
-        rows.append(("git bisect, median of 5", total[0], total[1], hours, wrong))
+        known = set(service["culprits"])
+        wrong = [row for row in result["plain"] if row["culprit"] in known and not row["is_right"]]
+        rows.append(_search("git bisect, median of 5", plain, plain["hours"], len(wrong)))
     return _table(heads, rows)
 
 

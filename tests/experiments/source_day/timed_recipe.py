@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Calls the recipe in TORCHWATCH_RECIPE and adds what it took to TORCHWATCH_BUILD_TIMES.
 
-A line of JSON when it begins and one when it ends: commit, status, seconds, processor seconds of
-all its processes, and what ccache found and missed.
+A line of JSON when it begins and one when it ends: commit, for whom (TORCHWATCH_BUILD_FOR), status,
+seconds, processor seconds of all its processes, the machine's load, and what ccache found and
+missed.
 """
 
 import json
@@ -27,10 +28,19 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def load() -> list[float] | None:
+    """The machine's load averages over 1, 5 and 15 minutes, where they can be read."""
+    try:
+        return [round(average, 2) for average in os.getloadavg()]
+    except OSError:
+        return None
+
+
 def note(**row: object) -> None:
     """Adds a line, which is on the disk when this returns, behind the last whole one: a call that
     was killed may have left a part of its own. The sandbox hides other modules from here."""
-    line = json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], **row}) + "\n"
+    purpose = os.environ.get("TORCHWATCH_BUILD_FOR", "")
+    line = json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], "for": purpose, **row}) + "\n"
     with Path(os.environ["TORCHWATCH_BUILD_TIMES"]).open("a+b") as file:
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
@@ -70,6 +80,7 @@ def main() -> int:
         status=status,
         seconds=round(time.monotonic() - begun, 1),
         processor_seconds=round(processor_seconds(), 1),
+        load=load(),
         **{name: count - before.get(name, 0) for name, count in after.items()},
     )
     return status if status >= 0 else 1

@@ -1,4 +1,4 @@
-"""The source day: its plan, its builds and its result. The source itself is tried where it is at
+"""The source day: its plan and its builds. The source itself is tried where it is at
 hand: TORCHWATCH_SOURCE_DAY names the experiment's folder."""
 
 import json
@@ -7,7 +7,6 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 EXPERIMENTS = CHECKOUT / "tests" / "experiments"
@@ -24,11 +23,8 @@ import day_folder  # noqa: E402
 import plain_bisection  # noqa: E402
 import planted  # noqa: E402
 import repository  # noqa: E402
-import results_table  # noqa: E402
 import source_builds  # noqa: E402
 import source_plan  # noqa: E402
-import source_result  # noqa: E402
-import source_table  # noqa: E402
 from changes import Change, Edit  # noqa: E402
 from support import ScriptTest, write_program  # noqa: E402
 
@@ -143,6 +139,7 @@ class Builds(ScriptTest):
         self.work.mkdir(exist_ok=True)
         variables = source_builds.environment(self.work, self.folder, self.folder / "ccache")
         variables["TORCHWATCH_RECIPE"] = str(recipe)
+        variables["TORCHWATCH_BUILD_FOR"] = "somebody"
         return source_builds.build("a" * 40, self.folder / "tree", 2, variables)
 
     def test_a_build_appears_when_it_is_whole_and_its_time_is_kept(self) -> None:
@@ -152,6 +149,7 @@ class Builds(ScriptTest):
         first, last = source_builds.rows(self.work)
         self.assertEqual((first["event"], last["event"]), ("begun", "ended"))
         self.assertEqual((last["commit"], last["status"]), ("a" * 40, 0))
+        self.assertEqual((last["for"], len(last["load"])), ("somebody", 3))
 
     def test_a_commit_that_does_not_compile_leaves_no_build(self) -> None:
         self.assertEqual(self.build("exit 125"), source_builds.UNBUILDABLE)
@@ -185,149 +183,11 @@ class Builds(ScriptTest):
         self.assertNotEqual(json.loads(times.read_text().splitlines()[-1])["status"], 0)
 
 
-def begun(commit: str) -> dict[str, Any]:
-    return {"commit": commit, "event": "begun"}
-
-
-def ended(commit: str, seconds: float, status: int = 0) -> dict[str, Any]:
-    return {
-        "commit": commit,
-        "event": "ended",
-        "status": status,
-        "seconds": seconds,
-        "processor_seconds": 2 * seconds,
-        "cache_miss": 3,
-    }
-
-
-SHAS = {name: f"{n:040}" for n, name in enumerate(planted.CULPRITS)}
-TRUTH: dict[str, Any] = {
-    "nightlies": [{"commit": "e" * 40}, {"commit": "f" * 40}],
-    "commits": [
-        {"sha": "a" * 40, "cost": "kernel", "kind": "harmless"},
-        {"sha": "b" * 40, "cost": "kernel", "kind": "broken"},
-    ],
-    "planted": {name: {"sha": sha} for name, sha in SHAS.items()},
-}
-
-
-LEAK_EFFECT = {
-    "culprit": "leak",
-    "workload": "hf_DistilBert",
-    "mode": "train",
-    "bytes_per_iteration": 64,
-}
-
-
-def a_result() -> dict[str, Any]:
-    """A day of which the service found the leak, and so did git bisect."""
-    sha = SHAS["leak"]
-    effect = {
-        "workload": "hf_DistilBert",
-        "configuration": "cpu-train",
-        "metric": "leak_growth",
-        "ratio": None,
-        "interval": None,
-        "baseline_value": 0,
-        "candidate_value": 4096,
-    }
-    incident = {
-        "title": "hf_DistilBert keeps memory",
-        "effects": [effect],
-        "culprits": [{"commits": [sha]}],
-    }
-    search = {
-        "incident": 1,
-        "created_at": "2026-06-17T01:00:00Z",
-        "ended_at": "2026-06-17T02:30:00Z",
-        "result": {
-            "builds": 5,
-            "runs": 40,
-            "culprits": [{"commits": [sha]}],
-            "verified": "against its parent",
-        },
-    }
-    found = {
-        "comparison": {"incidents": [incident], "verdicts": [{"verdict": "inconclusive"}]},
-        "bisections": [search, {"result": None, "ended_at": None}],
-        "minutes": 95.5,
-    }
-    plain = [{"culprit": "leak", "is_right": True, "builds": 1, "runs": 15, "commits": ["a" * 40]}]
-    return {
-        "seed": 1,
-        "first_build": None,
-        "later_builds": [],
-        "disk_bytes": {},
-        "service": source_result.of_service(TRUTH, found),
-        "plain": source_result.of_plain([ended("a" * 40, 90)], plain),
-        "effects": [LEAK_EFFECT],
-    }
-
-
-class Result(unittest.TestCase):
-    def test_the_first_build_adds_up_the_calls_that_were_stopped(self) -> None:
-        rows = [
-            begun("e" * 40),
-            ended("e" * 40, 60, status=-15),
-            begun("e" * 40),
-            begun("e" * 40),
-            ended("e" * 40, 120),
-            ended("f" * 40, 600),
-        ]
-        first = source_result.first_build(rows)
-        self.assertEqual(
-            first,
-            {"calls": 3, "unended": 1, "minutes": 3, "processor_minutes": 6, "compiled": 6},
-        )
-        self.assertIsNone(source_result.first_build(rows[:2]))
-
-    def test_later_builds_are_told_apart_by_what_their_commits_edit(self) -> None:
-        rows = [ended("a" * 40, 90), ended("a" * 40, 30), ended("b" * 40, 30, status=125)]
-        rows += [ended("e" * 40, 9000), ended("f" * 40, 600), ended("d" * 40, 1)]
-        found = {
-            row["kind"]: row["minutes"]["median"] for row in source_result.later_builds(TRUTH, rows)
-        }
-        self.assertEqual(found, {"kernel": 1.5, "kernel, broken": 0.5, "whole day": 10})
-
-    def test_a_culprit_is_named_only_alone_and_others_are_counted(self) -> None:
-        first, second, third, _ = SHAS.values()
-        incidents: list[dict[str, Any]] = [
-            {"title": "a", "culprits": [{"commits": [first]}, {"commits": [second, third]}]},
-            {"title": "b", "culprits": [{"commits": ["a" * 40]}]},
-            {"title": "c"},
-        ]
-        found = source_result.named(TRUTH, incidents)
-        self.assertEqual(list(found["culprits"].values()), [True, False, False, False])
-        self.assertEqual(found["others"], ["a" * 40])
-        self.assertEqual(found["unnamed"], ["c"])
-
-    def test_the_table_says_what_is_known_and_leaves_out_the_rest(self) -> None:
-        result = {
-            "first_build": source_result.first_build([begun("e" * 40), ended("e" * 40, 3600)]),
-            "later_builds": source_result.later_builds(TRUTH, [ended("a" * 40, 90)]),
-            "disk_bytes": {"ccache": 300_000_000},
-            "service": None,
-            "plain": [],
-            "effects": [],
-        }
-        lines = source_table.table(result)
-        self.assertIn("|first|1|60|120|3|", lines)
-        self.assertIn("|kernel|1|1.5|3|3|", lines)
-        self.assertIn("|ccache|0.30|", lines)
-        self.assertFalse([line for line in lines if "git bisect" in line])
-
-    def test_what_the_service_found_is_stated_beside_git_bisect(self) -> None:
-        result = a_result()
-        lines = source_table.table(result)
-        self.assertIn("|leak|yes|yes|1|1.5|", lines)
-        self.assertIn("|lost vectors|no|-|-|-|", lines)
-        self.assertIn("|torchwatch|5|40|1.5|0|", lines)
-        self.assertIn("|leak|hf_DistilBert cpu-train|64 bytes an iteration|", lines)
-        claims = dict(results_table.source_day_rows(result))
-        self.assertEqual(
-            claims["culprits named alone, day 1; innocent commits blamed"], "1 of 4; 0"
-        )
-        self.assertEqual(claims["the searches, day 1: builds; runs; hours"], "5; 40; 1.5")
+class Edits(unittest.TestCase):
+    def test_no_two_changes_have_a_subject_in_common(self) -> None:
+        changes: list[Change] = [change for block in source_plan.blocks() for change in block]
+        subjects = [change.subject for change in changes]
+        self.assertEqual(len(subjects), len(set(subjects)))
 
     def test_each_kind_of_edit_has_its_cost(self) -> None:
         def cost(*paths: str) -> str:
@@ -337,13 +197,6 @@ class Result(unittest.TestCase):
         self.assertEqual(cost("aten/src/ATen/native/cpu/A.cpp"), "kernel")
         self.assertEqual(cost("c10/core/A.cpp", "c10/core/A.h"), "leaf header")
         self.assertEqual(cost(planted.WIDE_HEADER), "wide header")
-
-
-class Edits(unittest.TestCase):
-    def test_no_two_changes_have_a_subject_in_common(self) -> None:
-        changes: list[Change] = [change for block in source_plan.blocks() for change in block]
-        subjects = [change.subject for change in changes]
-        self.assertEqual(len(subjects), len(set(subjects)))
 
 
 if __name__ == "__main__":
