@@ -6,14 +6,17 @@
     tests/experiments/releases/releases.py table FOLDER [--workload NAME ...]
 
 TORCHWATCH is the program. `measure` compares each release with the one before it on the CPU, preset
-small, with the settings of measuring that torchwatch is delivered with (5 iterations to warm up, 30
-counted, enough after 500 ms): what a user would see. By docs/results/suite-small.md they take 116 s
-for the suite once, 3 and 10 iterations 118 s, with which docs/results/suite.md compared it in 65
-minutes; the runners of two releases take some 15 minutes before that. Where something changed by
-more than 7 %, or ran with one release alone, the workload is compared again, at least six hours
-later. Called again after it was stopped it resumes, takes over what a comparison came to whose
-caller was killed, and measures again what has become old enough. A pair that fails keeps no other
-from being measured.
+small, with the settings of measuring that torchwatch is delivered with (5 iterations to warm up, 10
+to 30 counted, enough after 500 ms): what a user would see. By the table of
+docs/results/suite-small.md they take 152 s for each benchmark once, where 3 and 10 iterations take
+118 s, with which docs/results/suite.md compared the suite in 65 minutes. So a pair is estimated at
+75 minutes, and 1 to 5 more for each benchmark that changed, which is measured on: below 3 hours
+unless half of the suite changed.
+
+Where something changed by more than 7 %, or ran with one release alone, the workload is compared
+again, at least six hours later. Called again after it was stopped it resumes, takes over what a
+comparison came to whose caller was killed, and measures again what has become old enough. A pair
+that fails keeps no other from being measured.
 
 `table` writes Markdown: each pair's counts and mean change, every change of more than 7 % and
 whether it was there the second time, and what stopped running or runs now. It shows the comparisons
