@@ -109,6 +109,26 @@ class Overlay(ScriptTest):
             self.assertEqual(done.returncode, 1)
             self.assertIn("the machine failed", done.stderr)
 
+    def test_a_compiler_that_is_killed_is_a_fault(self) -> None:
+        self.stand_in("cc1plus", "kill -KILL $$\n")
+        self.stand_in("g++", f'exec /usr/bin/g++ -B{self.bin}/ "$@"\n')
+        done = self.build()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the machine failed", done.stderr)
+
+    def test_a_disk_that_is_nearly_full_is_a_fault_whatever_the_compiler_says(self) -> None:
+        self.stand_in("g++", "echo 'A.cpp:1:1: error: no' >&2; exit 1\n")
+        self.stand_in("stat", "echo 100 4096\n")
+        done = self.build()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("does not compile, but the disk of", done.stderr)
+
+    def test_a_fault_of_one_compiler_outweighs_an_error_of_another(self) -> None:
+        error = "echo 'error: no' >&2; exit 1"
+        fault = "sleep 0.2; echo 'fatal error: No space left on device' >&2; exit 1"
+        self.stand_in("g++", f'[[ "$*" == *A.cpp* ]] && {{ {error}; }}\n{fault}\n')
+        self.assertEqual(self.build().returncode, 1)
+
     def test_a_compiler_that_wrote_nothing_is_a_fault(self) -> None:
         self.stand_in("g++", "exit 0\n")
         self.assertEqual(self.build().returncode, 1)

@@ -6,11 +6,11 @@ experiment source_day, whose stage `source` makes it.
 
 import os
 import shutil
-import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+from pytorch_recipe import PyTorchRecipe
 from support import CHECKOUT, DEPLOY, ScriptTest
 
 EXPERIMENT = CHECKOUT / "tests" / "experiments" / "source_day"
@@ -24,18 +24,6 @@ SOURCE = (
 )
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
-# Configures by noting its arguments; installs a library into the prefix it was configured with.
-CMAKE = """
-calls=$TORCHWATCH_PYTORCH_WORK/calls
-echo "$@" >> "$calls"
-if [[ $1 == --build ]]; then
-  prefix=$(sed -n 's/.*-DCMAKE_INSTALL_PREFIX=\\([^ ]*\\).*/\\1/p' "$calls" | tail -n 1)
-  mkdir -p "$prefix/lib" && touch "$prefix/lib/libtorch_cpu.so"
-  if grep -q USE_CUDA=ON "$calls"; then touch "$prefix/lib/libtorch_cuda.so"; fi
-fi
-"""
-
-
 # The real one configures; nothing is compiled.
 CONFIGURING_CMAKE = """
 [[ $1 == --build ]] || exec /usr/bin/cmake "$@"
@@ -43,69 +31,7 @@ mkdir -p "$TORCHWATCH_PREFIX/lib" && touch "$TORCHWATCH_PREFIX/lib/libtorch_cpu.
 """
 
 
-class PyTorch(ScriptTest):
-    def setUp(self) -> None:
-        super().setUp()
-        self.path: str | None = None
-        self.clone, self.work = self.folder / "clone", self.folder / "work"
-        part = self.folder / "part"
-        self.repository(part, {"part.cpp": "part"})
-        self.repository(self.clone, {"version.txt": "2.13.0a0\n", "main.cpp": "main"})
-        self.git(self.clone, "submodule", "--quiet", "add", part, "third_party/part")
-        self.git(self.clone, "commit", "--quiet", "--message", "Add a part")
-        self.commit = self.git(self.clone, "rev-parse", "HEAD").strip()
-        self.stand_in("cmake", CMAKE)
-        self.stand_in("python3", "exit 0\n")
-        self.stand_in("ninja", "exit 0\n")
-
-    def git(self, folder: Path, *arguments: str | Path) -> str:
-        command: list[str | Path] = [
-            "git",
-            "-C",
-            folder,
-            "-c",
-            "protocol.file.allow=always",
-            "-c",
-            "user.name=Nobody",
-            "-c",
-            "user.email=nobody@example.invalid",
-            *arguments,
-        ]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def repository(self, folder: Path, files: dict[str, str]) -> None:
-        folder.mkdir()
-        self.git(folder, "init", "--quiet")
-        for name, text in files.items():
-            (folder / name).write_text(text)
-        self.git(folder, "add", ".")
-        self.git(folder, "commit", "--quiet", "--message", "Begin")
-
-    def build(
-        self, name: str = "build", recipe: str = "pytorch-cpu", **variables: object
-    ) -> subprocess.CompletedProcess[str]:
-        self.prefix = self.folder / name
-        self.prefix.mkdir()
-        settings: dict[str, object] = {
-            "TORCHWATCH_SOURCE": self.folder,
-            "TORCHWATCH_COMMIT": self.commit,
-            "TORCHWATCH_PREFIX": self.prefix,
-            "TORCHWATCH_BASE": "",
-            "TORCHWATCH_JOBS": 3,
-            "TORCHWATCH_PYTORCH_CLONE": self.clone,
-            "TORCHWATCH_PYTORCH_WORK": self.work,
-            # Submodules of this test are folders, which git refuses unless this allows it.
-            "GIT_CONFIG_COUNT": 1,
-            "GIT_CONFIG_KEY_0": "protocol.file.allow",
-            "GIT_CONFIG_VALUE_0": "always",
-        }
-        settings.update(variables)
-        return self.run_script(
-            DEPLOY / "recipes" / recipe,
-            path=self.path,
-            **{k: str(v) for k, v in settings.items()},
-        )
-
+class PyTorch(PyTorchRecipe):
     def test_a_commit_is_built_with_its_submodules_and_named_last(self) -> None:
         done = self.build()
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -192,12 +118,6 @@ class PyTorch(ScriptTest):
         done = self.build()
         self.assertEqual(done.returncode, 125)
         self.assertFalse((self.prefix / "build-hash").exists())
-
-    def test_a_machine_that_fails_is_a_fault(self) -> None:
-        self.stand_in(
-            "cmake", "echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n"
-        )
-        self.assertEqual(self.build().returncode, 1)
 
     def test_a_submodule_that_cannot_be_fetched_is_a_fault(self) -> None:
         self.git(
