@@ -8,7 +8,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kTries = 2;
-constexpr std::uintmax_t kFreeBytesMin = 64U << 20U;  // with less, a fault is blamed on the disk
+constexpr std::uintmax_t kFreeBytesMin = 64U << 20U;  // with less, the disk is blamed
 
 }  // namespace
 
@@ -49,7 +49,6 @@ Result<CommitBuild> CommitBuildJob::try_twice(const fs::path& base, const std::s
     TW_TRY(auto end, try_once(base, stop));
     if (auto* tree = std::get_if<Tree>(&end)) return CommitBuild(std::move(*tree));
     if (const auto* no = std::get_if<Unbuildable>(&end)) return keep(*no);
-    TW_TRY_VOID(check_disk(settings_.folder));
     reason = std::get<Fault>(end).reason;
   }
   return keep(Unbuildable{.reason = "faulted twice: " + reason, .fault = true});
@@ -70,6 +69,14 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
   TW_TRY(const auto run,
          run_recipe(call_for(source.path(), prefix.path(), base), processes_, stop));
   log_ += run.output;
+  TW_TRY(auto end, end_of(run, prefix));
+  // A full disk says nothing of the commit. Looked at before what the recipe wrote is removed.
+  if (!std::holds_alternative<Tree>(end)) TW_TRY_VOID(check_disk(settings_.folder));
+  return end;
+}
+
+Result<CommitBuildJob::TryEnd> CommitBuildJob::end_of(const RecipeRun& run,
+                                                      platform::PartialFolder& prefix) {
   if (std::holds_alternative<CannotBeBuilt>(run.end)) {
     const std::string line = last_line(run.output);
     return TryEnd(
