@@ -16,6 +16,7 @@ from wheel_file import Trouble
 DATE = "{date}"
 DAYS_MAX = 60  # PyTorch's index keeps as many nightlies
 # "debug-..." holds symbols, and "...-latest.zip" is a copy whose name says nothing.
+NEW_ABI = "libtorch-cxx11-abi-"
 NAME = re.compile(r"libtorch-(?:cxx11-abi-)?shared-with-deps-(\d.*)\.zip")
 
 
@@ -27,9 +28,20 @@ def version_in(file: str) -> Version | None:
         return None
 
 
+def preference(link: Link) -> tuple[bool, str]:
+    """The lower, the better. Where two archives of a version differ in their ABI, the new one's is
+    named: it is that of the wheels."""
+    return (not link.file.startswith(NEW_ABI), link.url)
+
+
 def archives_of_page(url: str) -> list[Offered]:
-    found = [(version_in(link.file), link) for link in read_links(url)]
-    return [Offered(version, link) for version, link in found if version]
+    """One for each version. PyTorch's pages are links alone."""
+    best: dict[Version, Link] = {}
+    for link in read_links(url, may_be_bare=True):
+        version = version_in(link.file)
+        if version:
+            best[version] = min(best.get(version, link), link, key=preference)
+    return [Offered(version, link) for version, link in best.items()]
 
 
 def archive_of_day(template: str, day: datetime) -> Offered | None:

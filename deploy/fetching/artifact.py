@@ -4,13 +4,15 @@ import re
 import shutil
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import unquote
 
 from download import download, sha256_of
-from index_page import GONE, Link, ask, refusal, shown
+from index_page import GONE, Link, ask, body_of, refusal, shown
 from torch_tree import Extent, fill_from_archive, fill_from_wheel
 from wheel_file import Damaged, NotOffered, Trouble
 
 COMMIT = "{commit}"
+SUMS = "SHA256SUMS"  # as sha256sum writes it for all files of a folder
 HASH = re.compile(r"\s*([0-9a-fA-F]{64})\b")  # as sha256sum writes it
 
 
@@ -21,20 +23,35 @@ def hash_in(text: str, where: str) -> str:
     return found[1].lower()
 
 
-def hash_at(address: str) -> str:
-    """The SHA-256 that lies beside a file. Errors: NotOffered, Trouble."""
-    beside = address + ".sha256"
-    if beside.startswith("/"):
-        try:
-            return hash_in(Path(beside).read_text(errors="replace"), beside)
-        except FileNotFoundError:
-            raise NotOffered(f"there is no {beside}") from None
-    answer = ask("GET", beside)
+def text_at(address: str) -> str | None:
+    """A small file; None where there is none. Errors: Trouble."""
+    if address.startswith("/"):
+        path = Path(address)
+        return path.read_text(errors="replace") if path.exists() else None
+    answer = ask("GET", address, stream=True)
     if answer.status_code in GONE:
-        raise NotOffered(f"{shown(beside)} answers {answer.status_code}")
+        return None
     if answer.status_code != HTTPStatus.OK:
-        raise refusal(beside, answer)
-    return hash_in(answer.text, shown(beside))
+        raise refusal(address, answer)
+    return body_of(answer).decode(errors="replace")
+
+
+def hash_at(address: str) -> str:
+    """The SHA-256 of a file, from a file beside it that bears its name, or from the sums of its
+    folder. Errors: NotOffered, Trouble."""
+    beside, sums = f"{address}.sha256", f"{address.rpartition('/')[0]}/{SUMS}"
+    own = text_at(beside)
+    if own is not None:
+        return hash_in(own, shown(beside))
+    of_all = text_at(sums)
+    if of_all is None:
+        raise NotOffered(f"there is no {shown(beside)}, and no {SUMS} in its folder")
+    name = address.rpartition("/")[2]
+    name = re.escape(name if address.startswith("/") else unquote(name))
+    line = re.search(rf"^[0-9a-fA-F]{{64}} [ *](\./)?{name}\r?$", of_all, re.MULTILINE)
+    if not line:
+        raise NotOffered(f"there is no {shown(beside)}, and {shown(sums)} does not name the file")
+    return hash_in(line[0], shown(sums))
 
 
 def bring(address: str, folder: Path) -> Path:
@@ -50,7 +67,7 @@ def bring(address: str, folder: Path) -> Path:
     except FileNotFoundError:
         raise NotOffered(f"there is no {address}") from None
     if sha256_of(target) != sha256:
-        raise Damaged(f"{address} does not have the hash that lies beside it")
+        raise Damaged(f"{address} does not have the hash that is stated there")
     return target
 
 

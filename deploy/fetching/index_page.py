@@ -44,15 +44,17 @@ class Link:
 
 
 class Links(HTMLParser):
-    """Collects the links of a page, with their attributes, and whether the page has its end."""
+    """Collects the links of a page, with their attributes, and what it has of <html>."""
 
     def __init__(self) -> None:
         super().__init__()
         self.base = ""
         self.links: list[dict[str, str]] = []
-        self.is_whole = False
+        self.is_begun = False
+        self.is_ended = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.is_begun = self.is_begun or tag == "html"
         found = {name: value or "" for name, value in attrs}
         if tag == "base" and found.get("href"):
             self.base = found["href"]
@@ -60,7 +62,7 @@ class Links(HTMLParser):
             self.links.append(found)
 
     def handle_endtag(self, tag: str) -> None:
-        self.is_whole = self.is_whole or tag == "html"
+        self.is_ended = self.is_ended or tag == "html"
 
 
 def shown(url: str) -> str:
@@ -69,11 +71,33 @@ def shown(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
+def check_redirect(source: str, target: str) -> None:
+    """A redirect leads to https, or from http to the same host. Errors: Trouble."""
+    before, behind = urlsplit(source), urlsplit(target)
+    stays = before.scheme == behind.scheme == "http" and before.hostname == behind.hostname
+    if behind.scheme != "https" and not stays:
+        raise Trouble(
+            f"{shown(source)} leads to {behind.scheme}://{behind.hostname or ''}: "
+            "a redirect is followed to https alone"
+        )
+
+
+class Session(requests.Session):
+    """Follows only redirects that `check_redirect` lets through."""
+
+    def get_redirect_target(self, resp: Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target:
+            check_redirect(resp.url, urljoin(resp.url, target))
+        return target
+
+
 def ask(method: str, url: str, **arguments: object) -> Response:
-    """Sends a request. Errors: Trouble, when nobody answers."""
+    """Sends a request. Errors: Trouble, when nobody answers or a redirect must not be followed."""
     try:
         verify = os.environ.get("PIP_CERT") or True
-        return requests.request(method, url, timeout=TIMEOUT_S, verify=verify, **arguments)
+        with Session() as session:
+            return session.request(method, url, timeout=TIMEOUT_S, verify=verify, **arguments)
     except RequestException as error:
         raise Trouble(f"cannot reach {shown(url)}: {cause_of(error)}") from None
 
@@ -137,32 +161,36 @@ def links_of_json(text: bytes, url: str) -> list[Link]:
 
 def link_of(attributes: Mapping[str, str], url: str) -> Link:
     address = urlsplit(urljoin(url, attributes["href"]))
+    # Stores of files take a bare + for a blank.
+    path = address.path.replace("+", "%2B")
     return Link(
-        file=unquote(address.path.rpartition("/")[2]),
-        url=urlunsplit(address._replace(fragment="")),
+        file=unquote(path.rpartition("/")[2]),
+        url=urlunsplit(address._replace(path=path, fragment="")),
         sha256=address.fragment.partition("sha256=")[2].partition("&")[0],
         uploaded=attributes.get("data-upload-time", ""),
         yanked="data-yanked" in attributes,
     )
 
 
-def links_of_page(text: bytes, url: str) -> list[Link]:
+def links_of_page(text: bytes, url: str, may_be_bare: bool) -> list[Link]:
     page = Links()
     page.feed(text.decode(errors="replace"))
     page.close()
-    if not page.is_whole:
+    if not page.is_ended and (page.is_begun or not may_be_bare):
         raise Trouble(f"{shown(url)} is half written: it has no </html>")
     return [link_of(attributes, urljoin(url, page.base)) for attributes in page.links]
 
 
-def read_links(url: str) -> list[Link]:
-    """The links of a page. Errors: Trouble, when it cannot be reached, is half written or no page
-    of an index."""
+def read_links(url: str, may_be_bare: bool = False) -> list[Link]:
+    """The links of a page. `may_be_bare`: it may be links alone, without <html> around them.
+    Errors: Trouble, when it cannot be reached, is half written or no page of an index."""
     answer = answer_of(url)
     text = body_of(answer)
     is_json = "json" in answer.headers.get("Content-Type", "")
     try:
-        return (links_of_json if is_json else links_of_page)(text, answer.url)
+        if is_json:
+            return links_of_json(text, answer.url)
+        return links_of_page(text, answer.url, may_be_bare)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Trouble(
             f"{shown(url)} is not a whole page of a package index ({type(error).__name__}: {error})"

@@ -119,6 +119,7 @@ class Served:
 
     content: bytes | mmap.mmap
     sha256: str  # that the index names; empty: none
+    size: int = 0  # that the index names in JSON; 0: the true one
     yanked: bool = False
     uploaded: str = ""
     etag: str = ""  # empty: the server cannot tell whether the file is the same
@@ -152,6 +153,9 @@ class Index:
         self.wheels: dict[str, Served] = {}  # by file name
         self.speaks_json = False  # PEP 691, to those who take it
         self.half_written = False  # the page ends in the middle
+        self.pages: dict[str, str] = {}  # by path, instead of what is made of `wheels`
+        self.redirects: dict[str, str] = {}  # where a path leads
+        self.states_length = True  # of files
         self.statuses: dict[str, int] = {}  # what a path is answered with instead
         self.cut_off: dict[str, int] = {}  # file name: how often half of what is asked is sent
         self.downloaded: list[str] = []  # file names, with ":BYTE" where the rest was asked for
@@ -231,7 +235,7 @@ class Index:
                 "url": f"/files/{urllib.parse.quote(file)}",
                 "hashes": {"sha256": about.sha256} if about.sha256 else {},
                 "yanked": about.yanked,
-                "size": len(about.content),
+                "size": about.size or len(about.content),
                 "upload-time": about.uploaded or None,
             }
             for file, about in self.wheels.items()
@@ -255,6 +259,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind, name = path.split("/")[1:3]
         if path in self.index.statuses:
             self.send_error(self.index.statuses[path])
+        elif path in self.index.redirects:
+            self.send_response(302)
+            self.send_header("Location", self.index.redirects[path])
+            self.end_headers()
+        elif "+" in self.path or (kind == "files" and name not in self.index.wheels):
+            self.send_error(403)  # as stores of files answer
+        elif path in self.index.pages:
+            self.answer(self.index.pages[path].encode(), "text/html", self.index.half_written)
         elif kind == "files":
             self.send_file(name)
         elif self.index.speaks_json and "v1+json" in self.headers.get("Accept", ""):
@@ -272,12 +284,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("ETag", about.etag)
         self.end_headers()
 
-    def answer(self, content: bytes, kind: str) -> None:
+    def answer(self, content: bytes, kind: str, is_cut: bool = False) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: len(content) // 2] if is_cut else content)
 
     def send_file(self, name: str) -> None:
         about = self.index.wheels[name]
@@ -285,7 +297,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.index.downloaded.append(f"{name}:{first}" if first else name)
         content = about.content[first:]
         self.send_response(206 if first else 200)
-        self.send_header("Content-Length", str(len(content)))
+        if self.index.states_length:
+            self.send_header("Content-Length", str(len(content)))
         if about.etag:
             self.send_header("ETag", about.etag)
         if first:
