@@ -15,7 +15,7 @@ from pip._vendor.packaging.requirements import Requirement
 from pip._vendor.packaging.utils import canonicalize_name
 
 from pip_wheels import pip_download_all, say
-from torch_tree import CUDA_RECORD, note_cuda
+from torch_tree import CUDA_RECORD, Extent, note_cuda
 from wheel_file import Damaged, damage_of, hash_of, read_record, unpack
 
 # NVIDIA's packages; the rest of what PyTorch requires is for Python.
@@ -131,28 +131,27 @@ def unpack_libraries(wheel: Path, folder: Path, trees: list[Neighbour]) -> dict[
     return hashes
 
 
-def gather(
-    required: list[str], wheels: Path, folder: Path, trees: list[Neighbour]
-) -> dict[str, str]:
+def gather(required: list[str], wheels: Path, folder: Path, extent: Extent) -> dict[str, str]:
     """Puts all libraries that are required into the folder and returns their hashes."""
+    trees = neighbours(extent.shared_with)
     for neighbour in trees:
         # Two builds that require the same get the same, also where a package may have any version.
         if neighbour.required == required and take_all(neighbour, folder):
             return neighbour.hashes
     say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(required)}")
     hashes: dict[str, str] = {}
-    for wheel in pip_download_all(required, wheels):
+    for wheel in pip_download_all(required, wheels, extent.index):
         hashes |= unpack_libraries(wheel, folder, trees)
     return hashes
 
 
-def add_required_libraries(wheel: Path, tree: Path, shared_with: Path | None) -> None:
+def add_required_libraries(wheel: Path, tree: Path, extent: Extent) -> None:
     """Puts every library of CUDA that the wheel requires into lib/, where PyTorch's LibTorch
-    archives have them, and says in the tree which. Those that a tree in `shared_with` has are not
-    stored again. Errors: NotOffered, Damaged, Trouble."""
+    archives have them, and says in the tree which. Those that a tree in the extent's `shared_with`
+    has are not stored again. Errors: NotOffered, Damaged, Trouble."""
     required, folder = required_by(wheel), tree / "cuda.partial"
     folder.mkdir()
-    hashes = gather(required, wheel.parent, folder, neighbours(shared_with)) if required else {}
+    hashes = gather(required, wheel.parent, folder, extent) if required else {}
     of_torch = {library for library in hashes if (tree / "lib" / library).exists()}
     for library in hashes.keys() - of_torch:
         (folder / library).rename(tree / "lib" / library)

@@ -82,7 +82,21 @@ def explain(requirements: list[str], errors: str, scratch: Path) -> Trouble:
     )
 
 
-def download_into(folder: Path, requirements: list[str], scratch: Path, *options: str) -> None:
+def further_index(index: str, scratch: Path) -> list[str]:
+    """What lets pip look into an index beside its own. The address may hold a password, so it
+    stands in a file and in no argument, which everybody can read."""
+    if not index:
+        return []
+    scratch.mkdir(parents=True, exist_ok=True)
+    file = scratch / "index.txt"
+    file.touch(0o600)
+    file.write_text(f"--extra-index-url {index}\n")
+    return ["--requirement", str(file)]
+
+
+def download_into(
+    folder: Path, requirements: list[str], scratch: Path, index: str, *options: str
+) -> None:
     """Downloads wheels, what lies there already not again. pip checks their hashes."""
     folder.mkdir(parents=True, exist_ok=True)
     # No cache and no temporary files elsewhere: half a gigabyte would stay in the home folder.
@@ -95,6 +109,7 @@ def download_into(folder: Path, requirements: list[str], scratch: Path, *options
             f"--progress-bar={'on' if sys.stderr.isatty() else 'off'}",
             "--dest",
             str(folder),
+            *further_index(index, scratch),
             *requirements,
         ],
         scratch,
@@ -104,11 +119,11 @@ def download_into(folder: Path, requirements: list[str], scratch: Path, *options
         raise explain(requirements, errors, scratch)
 
 
-def pip_download(requirement: str, wheels: Path) -> Path:
-    """The wheel that satisfies the requirement, without what it depends on. Errors: NotOffered,
-    Damaged, Trouble."""
+def pip_download(requirement: str, wheels: Path, index: str = "") -> Path:
+    """The wheel that satisfies the requirement, without what it depends on. `index`: where it may
+    be beside pip's own one. Errors: NotOffered, Damaged, Trouble."""
     folder = wheels / requirement
-    download_into(folder, [requirement], wheels / "tmp", "--no-deps")
+    download_into(folder, [requirement], wheels / "tmp", index, "--no-deps")
     found = list(folder.glob("*.whl"))
     if len(found) != 1:
         raise Damaged(
@@ -117,12 +132,12 @@ def pip_download(requirement: str, wheels: Path) -> Path:
     return found[0]
 
 
-def pip_download_all(requirements: list[str], wheels: Path) -> list[Path]:
-    """The wheels that satisfy the requirements together, and those that they depend on. Errors:
-    NotOffered, Damaged, Trouble."""
+def pip_download_all(requirements: list[str], wheels: Path, index: str = "") -> list[Path]:
+    """The wheels that satisfy the requirements together, and those that they depend on; `index` as
+    above. Errors: NotOffered, Damaged, Trouble."""
     folder = wheels / "required"
     shutil.rmtree(folder, ignore_errors=True)  # what an earlier call chose may be out of date
-    download_into(folder, requirements, wheels / "tmp")
+    download_into(folder, requirements, wheels / "tmp", index)
     return sorted(folder.glob("*.whl"))
 
 

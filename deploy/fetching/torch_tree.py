@@ -36,6 +36,7 @@ class Extent:
     all_libraries: bool = False  # of PyTorch, also those for GPUs and for Python
     cuda: bool = False  # of CUDA, all that the wheel requires; with all_libraries
     shared_with: Path | None = None  # trees in this folder have a part in those of CUDA
+    index: str = ""  # has some of those of CUDA that pip's own index may lack; may be empty
 
 
 def torch_target(tree: Path, all_libraries: bool) -> Target:
@@ -109,7 +110,7 @@ def cuda_requirement(library: str) -> str | None:
     return f"{package}=={version}.*"
 
 
-def add_cuda_libraries(tree: Path, wheels: Path) -> None:
+def add_cuda_libraries(tree: Path, wheels: Path, index: str) -> None:
     """Puts the small CUDA libraries that libtorch_cpu.so needs to load into lib/ itself: it looks
     there ($ORIGIN), and a copy of lib/ or a folder of links to it has them too."""
     lib = tree / "lib"
@@ -118,7 +119,7 @@ def add_cuda_libraries(tree: Path, wheels: Path) -> None:
         if not requirement or (lib / library).exists():
             continue
         say(f"fetching {library}, which its CPU part needs to load")
-        wheel = pip_download(requirement, wheels)
+        wheel = pip_download(requirement, wheels, index)
         unpack(wheel, library_target(tree, library), tree)
         if not (lib / library).exists():
             raise Damaged(
@@ -207,8 +208,8 @@ def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent
     if extent.cuda:
         from cuda_libraries import add_required_libraries
 
-        add_required_libraries(wheel, tree, extent.shared_with)
-    add_cuda_libraries(tree, wheel.parent)
+        add_required_libraries(wheel, tree, extent)
+    add_cuda_libraries(tree, wheel.parent, extent.index)
     check_loadable(tree, "libtorch_cpu.so")
     if extent.cuda:
         check_cuda_loadable(tree)

@@ -53,7 +53,9 @@ class ArchiveIndex(IndexTest):
         self.index.half_written = True
         self.check_half_written("was cut off after")
         self.index.half_written = False
-        self.index.pages["/simple/libtorch/"] = "<html><body>" + self.index.pages["/simple/libtorch/"]
+        self.index.pages["/simple/libtorch/"] = (
+            "<html><body>" + self.index.pages["/simple/libtorch/"]
+        )
         self.check_half_written("is half written: it has no </html>")
 
     def check_half_written(self, said: str) -> None:

@@ -251,9 +251,24 @@ class CudaTree(unittest.TestCase):
         done = self.fetch("1.2.3+cu130", **nowhere)
         self.assertEqual(done.returncode, 3, done.stderr)  # of that index, which has 1.2.3
         self.index.add("torch", "1.2.3+cu130", cuda_torch("1.2.3+cu130"), requires=REQUIRES)
+        del self.index.wheels["nvidia_cudnn_cu13-9.1.0-py3-none-any.whl"]
         done = self.fetch("1.2.3+cu130", **nowhere)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("Is the package index reachable", done.stderr)
+
+    def test_a_requirement_that_is_on_the_index_of_the_channel_alone_is_found_there(self) -> None:
+        channel = Index()
+        self.addCleanup(channel.close)
+        torch = "1.2.3+cu130"
+        channel.add("torch", torch, cuda_torch(torch), requires=REQUIRES)
+        cudnn = "nvidia_cudnn_cu13-9.1.0-py3-none-any.whl"
+        channel.wheels[cudnn] = self.index.wheels.pop(cudnn)
+        channel.add("nvidia_cuda_cupti", "13.0.99", nvidia("cu13", {"libcupti.so.13": ()}))
+        self.index.serve("torch", "1.2.3", {})
+        done = self.fetch(torch, TORCHWATCH_INDEX=channel.url)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_loads(self.tree(torch))
+        self.assertEqual(len([f for f in channel.downloaded if f.startswith("nvidia")]), 2)
 
     def test_a_damaged_wheel_of_a_requirement_is_named(self) -> None:
         cublas = self.index.wheels["nvidia_cublas-13.1.0-py3-none-any.whl"]
