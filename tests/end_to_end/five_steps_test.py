@@ -1,0 +1,75 @@
+"""PyTorch's nightlies in five steps: the second to the fourth, from an empty folder."""
+
+import json
+import re
+import sys
+import tomllib
+import unittest
+
+from command import CHECKOUT, CommandTest
+
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
+
+from wheel_index import Index, torch_members
+
+# The example that the third step names.
+EXAMPLE = re.compile(r'```toml\n(\[channel\]\nkind = "wheel-index"\n.*?)```', re.DOTALL)
+
+
+class FiveSteps(CommandTest):
+    def example(self) -> str:
+        text = (CHECKOUT / "docs" / "operating.md").read_text()
+        (found,) = EXAMPLE.findall(text)
+        return found
+
+    def set_key(self, table: str, key: str, value: str) -> None:
+        """Takes the # from a key's line and gives it a value."""
+        before, header, behind = self.configuration.read_text().partition(f"\n[{table}]\n")
+        own, next_header, rest = behind.partition("\n[")
+        own, count = re.subn(rf"(?m)^#?{key} = .*$", lambda _: f"{key} = {value}", own)
+        self.assertEqual(count, 1, f"[{table}] {key}")
+        self.configuration.write_text(before + header + own + next_header + rest)
+
+    def apply_example(self) -> None:
+        for table, keys in tomllib.loads(self.example()).items():
+            for key in keys:
+                (value,) = re.findall(rf"(?m)^{key} = (.*)$", self.example())
+                self.set_key(table, key, value)
+
+    def test_both_documents_say_what_is_done_here(self) -> None:
+        for document in ("deploy/README.md", "docs/operating.md"):
+            text = (CHECKOUT / document).read_text()
+            steps = text.partition("## PyTorch's nightlies in five steps")[2].partition("\n## ")[0]
+            third = " ".join(steps.partition("\n3. ")[2].partition("\n4. ")[0].split())
+            self.assertRegex(third, "Give its keys the values .*: take the `#` away from `kind`")
+
+    def test_the_example_is_taken_key_by_key(self) -> None:
+        self.expect(0, "init")
+        self.apply_example()
+        items = self.json_of(0, "config")["items"]
+        given = {(item["table"], item["name"]): item for item in items if item["origin"] == "file"}
+        wanted = {
+            (table, key): f'"{value}"'
+            for table, keys in tomllib.loads(self.example()).items()
+            for key, value in keys.items()
+        }
+        self.assertEqual({name: item["value"] for name, item in given.items()}, wanted)
+
+    def test_with_an_index_at_hand_the_check_finds_it(self) -> None:
+        index = Index()
+        self.addCleanup(index.close)
+        index.add("torch", "2.15.0.dev20260817+cpu", torch_members(needed=("libc10.so",)))
+        self.expect(0, "init")
+        self.apply_example()
+        self.set_key("channel", "index", f'"{index.url}"')
+        # What this machine lacks otherwise may be an error as well.
+        done = self.run_command("check", "--json")
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        items = json.loads(done.stdout)["items"]
+        found = {item["what"]: item for item in items}
+        self.assertEqual(found["[channel] index"]["severity"], "good", found["[channel] index"])
+        self.assertIn("not been cloned yet", found["[source] repository"]["found"])
+
+
+if __name__ == "__main__":
+    unittest.main()
