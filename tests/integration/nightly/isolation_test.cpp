@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "fake_clock.hpp"
+#include "planted_fault.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/health/report.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/nightly/work_list.hpp"
@@ -16,97 +18,29 @@
 
 using namespace torchwatch;
 using storage::ComparisonState;
+using test::FaultStep;
+using test::PlantedFault;
 
 namespace {
 
 constexpr std::string_view kFaulty = "2026-08-18";
 
-constexpr std::array kCodes{ErrorCode::invalid,   ErrorCode::not_found,  ErrorCode::conflict,
-                            ErrorCode::corrupt,   ErrorCode::internal,   ErrorCode::failed,
-                            ErrorCode::timed_out, ErrorCode::unavailable};
+constexpr std::array kSteps{FaultStep::list, FaultStep::fetch, FaultStep::kit, FaultStep::run,
+                            FaultStep::throws};
 
-enum class Step { list, fetch, kit, run, throws };
-constexpr std::array kSteps{Step::list, Step::fetch, Step::kit, Step::run, Step::throws};
+PlantedFault fault_of(FaultStep step, ErrorCode code, int times) {
+  return {.step = step, .code = code, .times = times, .build = std::string(kFaulty)};
+}
 
-/// Fails at one step that concerns the faulty nightly, so often; the list concerns all.
-struct Fault {
-  Step step = Step::fetch;
-  ErrorCode code = ErrorCode::invalid;
-  int times = 0;
-  std::string message = "planted";
-
-  Status meet(Step at) {
-    if (at != step || times == 0) return {};
-    --times;
-    if (step == Step::throws) throw std::runtime_error("a bug");
-    return fail(code, message);
-  }
-};
-
-class FaultyChannel final : public channel::Channel {
- public:
-  FaultyChannel(channel::Channel& real, Fault& fault) : real_(real), fault_(fault) {}
-  Result<std::vector<channel::Offer>> list(std::stop_token stop) override {
-    TW_TRY_VOID(fault_.meet(Step::list));
-    return real_.list(stop);
-  }
-  Result<builds::Tree> fetch(const channel::Offer& offer, std::stop_token stop) override {
-    if (offer.name == kFaulty) TW_TRY_VOID(fault_.meet(Step::fetch));
-    return real_.fetch(offer, stop);
-  }
-
- private:
-  channel::Channel& real_;
-  Fault& fault_;
-};
-
-class FaultyRunners final : public comparison::RunnerSource {
- public:
-  FaultyRunners(comparison::RunnerSource& real, Fault& fault) : real_(real), fault_(fault) {}
-  Result<kits::Kit> kit_for(const builds::Tree& tree, const std::vector<std::string>& workloads,
-                            std::stop_token stop) override {
-    if (tree.folder.filename() == kFaulty) {
-      TW_TRY_VOID(fault_.meet(Step::kit));
-      TW_TRY_VOID(fault_.meet(Step::throws));
-    }
-    return real_.kit_for(tree, workloads, stop);
-  }
-  Result<std::vector<std::string>> workloads() const override { return real_.workloads(); }
-
- private:
-  comparison::RunnerSource& real_;
-  Fault& fault_;
-};
-
-class FaultyExecutor final : public executor::Executor {
- public:
-  FaultyExecutor(executor::Executor& real, Fault& fault) : real_(real), fault_(fault) {}
-  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
-    TW_TRY_VOID(meet(spec));
-    return real_.run(spec, stop);
-  }
-  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
-                                                       std::stop_token stop) override {
-    for (const auto& spec : specs) TW_TRY_VOID(meet(spec));
-    return real_.run_pair(specs, stop);
-  }
-
- private:
-  Status meet(const executor::RunSpec& spec) {
-    const bool is_faulty = spec.libraries.parent_path().filename() == kFaulty;
-    return is_faulty ? fault_.meet(Step::run) : Status{};
-  }
-
-  executor::Executor& real_;
-  Fault& fault_;
-};
-
-/// Four nightlies without any change; the third is the faulty one.
-struct FourNightlies {
-  FourNightlies()
-      : day(folder.path(),
-            {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}, {"Three", "# 3"}, {"Four", "# 4"}}) {
-    const std::array names{"2026-08-16", "2026-08-17", "2026-08-18", "2026-08-19"};
+/// Five nightlies without any change; the third is the faulty one.
+struct FiveNightlies {
+  FiveNightlies()
+      : day(folder.path(), {{"One", "noise 0.01 fixed"},
+                            {"Two", "# 2"},
+                            {"Three", "# 3"},
+                            {"Four", "# 4"},
+                            {"Five", "# 5"}}) {
+    const std::array names{"2026-08-16", "2026-08-17", "2026-08-18", "2026-08-19", "2026-08-20"};
     for (std::size_t i = 0; i < names.size(); ++i) {
       day.publish(names.at(i), day.commits()[i], "noise 0.01 fixed\n# " + std::to_string(i));
     }
@@ -119,16 +53,12 @@ struct FourNightlies {
   }
 
   /// Does what the daemon does, an hour after the other, until nothing is left to do.
-  void work(Fault& fault) {
-    auto& own = service->services();
-    FaultyChannel channel(own.channel, fault);
-    FaultyRunners runners(own.runners, fault);
-    FaultyExecutor executor(own.executor, fault);
-    comparison::Services services{own.config,  own.database, executor, runners,    channel,
-                                  own.history, own.commits,  clock,    own.random, own.progress};
+  void work(PlantedFault& fault) {
+    test::FaultyParts parts(service->services(), fault, clock);
+    auto& services = parts.services;
     for (int hour = 0; hour < 12; ++hour) {
       const auto due = nightly::discover_comparisons(services, {}, nightly::Retry::when_due);
-      if (!due) REQUIRE(fault.step == Step::list);
+      if (!due) REQUIRE(fault.step == FaultStep::list);
       nightly::WorkList list(services, nightly::Retry::when_due);
       while (true) {
         const auto done = list.carry_out_next(nightly::Scope::nightlies, {});
@@ -155,6 +85,10 @@ struct FourNightlies {
     return rows;
   }
 
+  std::vector<health::Problem> problems() {
+    return health::stored_problems(service->services().database).value();
+  }
+
   test::TemporaryFolder folder;
   test::ScriptedDay day;
   test::FakeClock clock;
@@ -165,37 +99,44 @@ struct FourNightlies {
 
 TEST_CASE("whatever fails at any step of a nightly, the nightlies around it have verdicts") {
   for (const auto step : kSteps) {
-    for (const auto code : kCodes) {
-      if (step == Step::throws && code != ErrorCode::internal) continue;
+    for (const auto code : test::kItemErrors) {
+      if (step == FaultStep::throws && code != ErrorCode::internal) continue;
       INFO("step " << static_cast<int>(step) << ", " << to_string(code));
-      FourNightlies nightlies;
-      Fault fault{step, code, 100};
+      FiveNightlies nightlies;
+      auto fault = fault_of(step, code, 100);
       nightlies.work(fault);
-      if (step == Step::list) {
+      if (step == FaultStep::list) {
         CHECK(nightlies.judged("2026-08-17").empty());
         continue;
       }
       CHECK(nightlies.judged("2026-08-17").size() == 1);
-      const auto last = nightlies.judged("2026-08-19");
-      const bool may_wait = nightly::consequence_of(code) == nightly::Consequence::waits;
-      if (step != Step::run && !(step == Step::kit && may_wait)) {
-        REQUIRE_FALSE(last.empty());
-        CHECK(nightlies.baseline_of(last.front()) == "2026-08-17");
+      // The next nightly has the faulty one for its baseline, unless that is rejected; the one
+      // behind it has not.
+      const auto next = nightlies.judged("2026-08-19");
+      const auto consequence = nightly::consequence_of(code);
+      const bool waits = consequence == nightly::Consequence::waits;
+      if (step != FaultStep::run && !(step == FaultStep::kit && waits)) {
+        REQUIRE_FALSE(next.empty());
+        CHECK(nightlies.baseline_of(next.front()) == "2026-08-17");
       }
+      CHECK_FALSE(nightlies.judged("2026-08-20").empty());
+      CHECK_FALSE(health::is_failing(nightlies.problems()));
+      if (waits) CHECK_FALSE(nightlies.problems().empty());
+      if (consequence == nightly::Consequence::ends) CHECK(nightlies.problems().empty());
       CHECK(nightlies.service->services().database.check_invariants().value().empty());
     }
   }
 }
 
 TEST_CASE("what the machine, the network or a token is to blame for loses nothing") {
-  for (const auto step : {Step::list, Step::fetch, Step::kit, Step::run}) {
+  for (const auto step : {FaultStep::list, FaultStep::fetch, FaultStep::kit, FaultStep::run}) {
     for (const auto code : {ErrorCode::unavailable, ErrorCode::timed_out}) {
       INFO("step " << static_cast<int>(step) << ", " << to_string(code));
-      FourNightlies nightlies;
-      Fault fault{step, code, 4};
+      FiveNightlies nightlies;
+      auto fault = fault_of(step, code, 4);
       nightlies.work(fault);
       CHECK(fault.times == 0);
-      for (const auto* name : {"2026-08-17", "2026-08-18", "2026-08-19"}) {
+      for (const auto* name : {"2026-08-17", "2026-08-18", "2026-08-19", "2026-08-20"}) {
         CHECK_FALSE(nightlies.judged(name).empty());
       }
       auto& database = nightlies.service->services().database;
@@ -205,8 +146,8 @@ TEST_CASE("what the machine, the network or a token is to blame for loses nothin
 }
 
 TEST_CASE("a kit that does not compile has three tries, and its build says why it is left out") {
-  FourNightlies nightlies;
-  Fault fault{Step::kit, ErrorCode::failed, 100};
+  FiveNightlies nightlies;
+  auto fault = fault_of(FaultStep::kit, ErrorCode::failed, 100);
   nightlies.work(fault);
   CHECK(fault.times == 97);
   storage::BuildStore builds(nightlies.service->services().database);
@@ -217,8 +158,8 @@ TEST_CASE("a kit that does not compile has three tries, and its build says why i
 }
 
 TEST_CASE("what waits is kept with its reason, its time and its count") {
-  FourNightlies nightlies;
-  Fault fault{Step::kit, ErrorCode::unavailable, 1000};
+  FiveNightlies nightlies;
+  auto fault = fault_of(FaultStep::kit, ErrorCode::unavailable, 1000);
   const auto begun = nightlies.clock.wall_now();
   nightlies.work(fault);
   storage::SetbackStore store(nightlies.service->services().database);
@@ -232,9 +173,9 @@ TEST_CASE("what waits is kept with its reason, its time and its count") {
 }
 
 TEST_CASE("a nightly whose files were removed from the cache is fetched again when it is needed") {
-  FourNightlies nightlies;
+  FiveNightlies nightlies;
   auto& services = nightlies.service->services();
-  Fault none;
+  PlantedFault none;
   nightlies.work(none);
   storage::BuildStore builds(services.database);
   auto evicted = builds.get(1).value();
@@ -247,8 +188,9 @@ TEST_CASE("a nightly whose files were removed from the cache is fetched again wh
 }
 
 TEST_CASE("what a compiler prints about a build is stored as text, whatever bytes it has") {
-  FourNightlies nightlies;
-  Fault fault{Step::kit, ErrorCode::failed, 100, "\033[1mkit.cpp\xff: error"};
+  FiveNightlies nightlies;
+  auto fault = fault_of(FaultStep::kit, ErrorCode::failed, 100);
+  fault.message = "\033[1mkit.cpp\xff: error";
   nightlies.work(fault);
   const auto rows = storage::BuildStore(nightlies.service->services().database).list().value();
   const auto faulty = std::ranges::find(rows, kFaulty, &storage::BuildRow::name);
