@@ -1,0 +1,202 @@
+// A search, or a fetch of commits, that cannot be carried on keeps nothing behind it from its end.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "fake_clock.hpp"
+#include "fake_process_runner.hpp"
+#include "planted_fault.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/bisection/opening.hpp"
+#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/health/report.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using nightly::Consequence;
+using storage::BisectionState;
+using test::FaultStep;
+using test::PlantedFault;
+
+namespace {
+
+constexpr std::array kSteps{FaultStep::check_out, FaultStep::kit, FaultStep::run,
+                            FaultStep::throws};
+
+const Series kSeries{{"dlrm", {Device::cpu, Mode::infer}, {}}, Metric::time};
+
+/// Four commits, of which the last makes the workload half as slow again.
+struct Day {
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(),
+                        {{"One", "noise 0.01"},
+                         {"Two", "# 2"},
+                         {"Three", "# 3"},
+                         {"Four", "time dlrm cpu-infer 1.5"}}};
+};
+
+/// On a database and a cache of its own a search among the first two commits, which meets the
+/// fault, and one among the last two behind it.
+struct TwoSearches {
+  TwoSearches(const Day& day, PlantedFault& met)
+      : commits(day.day.commits()), config(day.day.config()), fault(met) {
+    fault.build = commits[1];
+    config.storage.path = folder.path() / "torchwatch.sqlite";
+    config.build.cache = folder.path() / "builds";
+    config.suite.workloads = {"dlrm"};
+    config.bisect.verify_by_revert = false;
+    auto opened = test::ScriptedService::open(config);
+    if (!opened) FAIL(opened.error().message);
+    service = std::move(*opened);
+    parts.emplace(service->services(), fault, clock);
+    replace_builder();
+    faulty = open(commits[0], commits[1]);
+    behind = open(commits[2], commits[3]);
+  }
+
+  /// Has the commits built as the service does, but for the fault of its checkout.
+  void replace_builder() {
+    builds::CommitBuilder::Settings settings;
+    settings.recipe = config.build.recipe;
+    settings.folder = config.build.cache;
+    settings.time_limit = config.build.timeout;
+    builder.emplace(settings, *processes,
+                    [this](const std::string& sha, const std::filesystem::path& to) -> Status {
+                      TW_TRY_VOID(fault.meet(FaultStep::check_out, sha));
+                      return bisect::check_out(config.source.repository, sha, to);
+                    });
+    parts->services.commits = &*builder;
+  }
+
+  storage::Id open(const std::string& good, const std::string& bad) {
+    const auto spec = bisection::requested_spec(parts->services, good, bad).value();
+    return bisection::open_requested_bisection(parts->services, spec, {kSeries}).value().id;
+  }
+
+  /// Works on the searches as the daemon does, an hour after the other.
+  void work(int hours) {
+    auto& services = parts->services;
+    for (int hour = 0; hour < hours; ++hour) {
+      const auto open = storage::BisectionStore(services.database).unfinished().value();
+      for (const auto& row : open) {
+        if (!nightly::is_due(services, nightly::key_of(row)).value()) continue;
+        const auto attended = nightly::attend_bisection(services, row, {});
+        if (!attended) FAIL(attended.error().message);
+      }
+      clock.advance(std::chrono::hours(1));
+    }
+  }
+
+  storage::BisectionRow row_of(storage::Id id) {
+    return storage::BisectionStore(service->services().database).get(id).value();
+  }
+  bisection::BisectionResult result_of(storage::Id id) {
+    return bisection::parse_bisection_result(row_of(id).result_json).value();
+  }
+  std::vector<health::Problem> problems() {
+    return health::stored_problems(service->services().database).value();
+  }
+
+  const std::vector<std::string> commits;
+  config::Config config;
+  PlantedFault& fault;
+  test::TemporaryFolder folder;
+  test::FakeClock clock;
+  std::unique_ptr<test::ScriptedService> service;
+  std::unique_ptr<process::ProcessRunner> processes =
+      process::make_process_runner("test of searches");
+  std::optional<builds::CommitBuilder> builder;
+  std::optional<test::FaultyParts> parts;
+  storage::Id faulty = 0;
+  storage::Id behind = 0;
+};
+
+/// What is about the search has ended it; what is not lets it wait, where everybody can see it.
+void check_faulty(TwoSearches& searches, Consequence consequence) {
+  const auto row = searches.row_of(searches.faulty);
+  const auto problems = searches.problems();
+  CHECK_FALSE(health::is_failing(problems));
+  if (consequence == Consequence::waits) {
+    CHECK(row.state == BisectionState::open);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].source == "bisection");
+    CHECK(problems[0].item == std::to_string(searches.faulty));
+    CHECK(problems[0].since > 0);
+    CHECK_THAT(problems[0].detail, Contains("planted"));
+    return;
+  }
+  REQUIRE(row.state == BisectionState::ended);
+  CHECK(searches.result_of(searches.faulty).outcome == bisection::BisectionOutcome::faulted);
+  CHECK(problems.empty());
+}
+
+}  // namespace
+
+TEST_CASE("whatever fails at any step of a search, the search behind it names its culprit") {
+  const Day day;
+  for (const auto step : kSteps) {
+    for (const auto code : test::kItemErrors) {
+      if (step == FaultStep::throws && code != ErrorCode::internal) continue;
+      INFO("step " << static_cast<int>(step) << ", " << to_string(code));
+      PlantedFault fault{.step = step, .code = code, .times = 100, .build = ""};
+      TwoSearches searches(day, fault);
+      searches.work(3);
+      CHECK(searches.result_of(searches.behind).culprit() == searches.commits[3]);
+      const auto consequence = nightly::consequence_of(code);
+      check_faulty(searches, consequence);
+      if (consequence == Consequence::waits) {
+        fault.times = 0;
+        searches.work(1);
+        REQUIRE(searches.row_of(searches.faulty).state == BisectionState::ended);
+        CHECK(searches.result_of(searches.faulty).outcome != bisection::BisectionOutcome::faulted);
+        CHECK(searches.problems().empty());
+      }
+      CHECK(searches.service->services().database.check_invariants().value().empty());
+    }
+  }
+}
+
+TEST_CASE("however a fetch of commits ends, the nightlies have verdicts and it is tried again") {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}});
+  const std::vector<process::ProcessEnd> ends{
+      process::Exited{128},   process::Signalled{9},         process::TimedOut{},
+      process::OutputLimit{}, process::MemoryLimit{1 << 30}, process::SpawnFailed{"no such file"},
+      process::Abandoned{}};
+  for (const auto& end : ends) {
+    INFO(process::describe(end));
+    const test::TemporaryFolder own;
+    auto config = day.config();
+    config.storage.path = own.path() / "torchwatch.sqlite";
+    config.suite.workloads = {"dlrm"};
+    config.suite.configurations = {{Device::cpu, Mode::infer}};
+    const auto service = test::ScriptedService::open(config).value();
+    bool is_mended = false;
+    test::FakeProcessRunner git([&](const process::ProcessSpec& spec, std::stop_token) {
+      const bool fetches = std::ranges::find(spec.arguments, "fetch") != spec.arguments.end();
+      return test::ended(fetches && !is_mended ? end : process::ProcessEnd{process::Exited{0}});
+    });
+    auto clone = source::Clone::open({.address = "https://example.org/pytorch.git",
+                                      .branch = "main",
+                                      .folder = own.path() / "clone"},
+                                     git)
+                     .value();
+    auto& services = service->services();
+    services.source = &clone;
+    REQUIRE(service->carry_out_due_comparisons());
+    const auto last = storage::ComparisonStore(services.database).get(2).value();
+    CHECK(last.state == storage::ComparisonState::reported);
+    const auto problems = health::stored_problems(services.database).value();
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].source == "source");
+    is_mended = true;
+    REQUIRE(service->carry_out_due_comparisons());
+    CHECK(health::stored_problems(services.database).value().empty());
+  }
+}
