@@ -143,7 +143,10 @@ Result<ComparisonRow> ComparisonStore::advance(const ComparisonRow& comparison, 
                 "UPDATE comparison SET state = ?, reason = ?, ended_at = ?, "
                 "version = version + 1 WHERE id = ? AND state = ? AND version = ?",
                 to, reason, ended_at, comparison.id, comparison.state, comparison.version);
-    if (ended_at) forget_builds_without_need(connection);
+    if (ended_at) {
+      forget_setback(connection, ItemKind::comparison, comparison.id);
+      forget_builds_without_need(connection);
+    }
     return moved(connection, comparison, changed);
   });
 }

@@ -87,6 +87,10 @@ Result<std::vector<storage::ComparisonRow>> ScriptedService::carry_out_due_compa
   return nightly::carry_out_comparisons(services(), due, [] { return Status{}; }, {});
 }
 
+std::unique_ptr<comparison::RunnerSource> make_scripted_runners() {
+  return std::make_unique<ScriptedRunners>();
+}
+
 Result<std::string> final_state(storage::Database& database) {
   std::ostringstream text;
   TW_TRY(const auto comparisons, storage::ComparisonStore(database).list(100));

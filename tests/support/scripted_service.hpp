@@ -30,6 +30,9 @@ class ScriptedService {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Makes a source whose runner is the scripted one, whatever the build.
+std::unique_ptr<comparison::RunnerSource> make_scripted_runners();
+
 /// Returns everything that a comparison leaves behind, without ids of attempts, dates and tokens.
 /// It is equal for a comparison that was killed and resumed, and one that was not.
 Result<std::string> final_state(storage::Database&);

@@ -284,6 +284,17 @@ TEST_CASE_METHOD(OneComparison,
   CHECK_FALSE(setbacks.find(key).value());
 }
 
+TEST_CASE_METHOD(OneComparison,
+                 "what a comparison waits for ends with it, whoever carried it out") {
+  SetbackStore setbacks(*stores.database);
+  const ItemKey key{ItemKind::comparison, std::to_string(comparison.id)};
+  REQUIRE(setbacks.record({.key = key, .error = "no network"}));
+  const auto ready = comparisons.advance(comparison, ComparisonState::ready, 5).value();
+  CHECK(setbacks.find(key).value());
+  REQUIRE(comparisons.advance(ready, ComparisonState::refused, 6));
+  CHECK_FALSE(setbacks.find(key).value());
+}
+
 TEST_CASE_METHOD(OneComparison, "a build that is still to come waits although no comparison does") {
   SetbackStore setbacks(*stores.database);
   REQUIRE(stores.builds.discover(BuildOrigin::nightly, "to come"));
