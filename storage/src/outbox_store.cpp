@@ -88,7 +88,8 @@ Status OutboxStore::queue(const OutboxRow& row) {
 Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
     // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
-    // issue to comment on.
+    // issue to comment on. What failed before comes after what did not: a refusal that looks like
+    // one of everything may be of this message alone.
     TW_TRY(auto rows,
            checked_rows(
                Query(connection,
@@ -100,7 +101,7 @@ Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now) {
                          kSameSubject +
                          "AND e.id < o.id "
                          "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
-                         "'open'))) ORDER BY id LIMIT 1",
+                         "'open'))) ORDER BY failures, id LIMIT 1",
                      now, kPauseMax)));
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());

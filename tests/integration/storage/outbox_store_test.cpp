@@ -116,6 +116,18 @@ TEST_CASE_METHOD(IncidentWithMessages, "messages of one incident keep their orde
   REQUIRE(next_key(10) == "m2");
 }
 
+TEST_CASE_METHOD(IncidentWithMessages, "a message that has failed lets the others go first") {
+  queue("m1", OutboxKind::open);
+  const auto other = incidents.open(incident_of(comparison, "k2")).value();
+  REQUIRE(outbox.queue(message_of(other, "n1", OutboxKind::open)));
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.record_failure("m1", {.error = "403", .failures = 1, .not_before = 5}));
+  REQUIRE(next_key(10) == "n1");
+  REQUIRE(outbox.mark_sending("n1"));
+  REQUIRE(outbox.mark_sent("n1", 43, 1000));
+  REQUIRE(next_key(10) == "m1");
+}
+
 TEST_CASE_METHOD(IncidentWithMessages,
                  "a message that was being sent when its process died is due at once") {
   queue("m1", OutboxKind::open);

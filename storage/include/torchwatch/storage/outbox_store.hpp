@@ -20,10 +20,10 @@ class OutboxStore {
   /// Queues a message; the same key again changes nothing. Call inside the transaction of the
   /// state change that causes it.
   Status queue(const OutboxRow&);
-  /// Returns the oldest message that is due. Messages of one incident keep their order; once its
-  /// `open` is dead, no later one is due. A message in state `sending` was left by a process that
-  /// died, and may have been sent: look its marker up in the tracker, then call mark_sent or
-  /// record_failure, not mark_sending.
+  /// Returns the message that is due and failed least often, the oldest of several. Messages of one
+  /// incident keep their order; once its `open` is dead, no later one is due. A message in state
+  /// `sending` was left by a process that died, and may have been sent: look its marker up in the
+  /// tracker, then call mark_sent or record_failure, not mark_sending.
   Result<std::optional<OutboxRow>> next_due(WallMillis now);
   /// pending -> sending, committed before the request leaves. Errors: conflict, when another sender
   /// was faster.

@@ -38,12 +38,12 @@ struct Delivery {
 struct DeliveryFailure;
 class IssueTracker;
 
-/// Sends due messages of the outbox to GitHub, in order, each exactly once as far as GitHub shows:
-/// `sending` is committed first, the marker is looked up before every POST, and a message found in
-/// `sending` at start counts as unknown. A message that the tracker rejects is postponed, twice as
-/// long each time up to half an hour, and given up after three times. A failure that any message
-/// would meet (rate limit, no network, token rejected) pauses the whole outbox for as long as it
-/// lasts, and uses up no try. Use one sender per database. Not thread-safe.
+/// Sends due messages of the outbox to GitHub, first those that failed least, each exactly once as
+/// far as GitHub shows: `sending` is committed first, the marker is looked up before every POST, and
+/// a message found in `sending` at start counts as unknown. A message that the tracker rejects is
+/// postponed, twice as long each time up to half an hour, and given up after three times. A failure
+/// that any message would meet (rate limit, no network, token rejected) pauses the whole outbox for
+/// as long as it lasts, and uses up no try. Use one sender per database. Not thread-safe.
 class OutboxSender {
  public:
   OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
