@@ -1,5 +1,5 @@
 #include "handlers.hpp"
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/audit_store.hpp"
 

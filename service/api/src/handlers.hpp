@@ -6,7 +6,7 @@
 
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/http/exchange.hpp"
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"

@@ -2,8 +2,8 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"

@@ -1,7 +1,7 @@
 #include "handlers.hpp"
 #include "openapi.hpp"
 #include "request_body.hpp"
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <mutex>
 
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/database/writer.hpp"

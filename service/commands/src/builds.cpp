@@ -4,7 +4,6 @@
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"

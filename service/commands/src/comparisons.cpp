@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/triage.hpp"

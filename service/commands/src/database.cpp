@@ -5,7 +5,6 @@
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/database/backup.hpp"
 #include "torchwatch/exports/exports.hpp"

@@ -3,11 +3,11 @@
 #include <ostream>
 #include <vector>
 
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/incident_output.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/decisions.hpp"

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/reader_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/minimum_detectable_effect.hpp"

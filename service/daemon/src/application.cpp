@@ -124,7 +124,7 @@ struct Application::Parts {
 
   /// The database's path names the owner of the children: a daemon that was killed left them to the
   /// next one on the same database, which ends them before anything is measured. Who reads or
-  /// stores a change beside it is no next one.
+  /// stores a change beside it has no next one.
   std::string owner_of_children() const {
     const auto owner = config.storage.path.string();
     if (access == Access::work) return owner;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 #include "housekeeping.hpp"
 #include "requests.hpp"
@@ -181,7 +182,7 @@ api::Backend Daemon::backend() {
   return {.database = services.database,
           .clock = services.clock,
           .random = services.random,
-          .request_arrived = [this] { wake(); },
+          .request_arrived = [this] { sleeper_.wake(); },
           .service_now = [this] { return service_now(); },
           .decide_incident = std::bind_front(nightly::decide_incident, std::ref(services)),
           .tokens_changed =
@@ -214,7 +215,7 @@ api::Backend Daemon::backend() {
           .tidy_caches =
               [this] {
                 housekeeping_->ask_to_tidy();
-                wake();
+                sleeper_.wake();
               },
           .feed = feed_.get(),
           .issues_address = config::issues_address(application_.config())};
@@ -244,7 +245,8 @@ Status Daemon::run(std::stop_token stop) {
     // What is about an item ends with the item; an error that gets here is the database's.
     note("storage", worked ? "" : worked.error().message);
     if (worked && *worked) continue;
-    wait(std::min(application_.config().channel.poll, kLookAgainAfter), stop);
+    const auto limit = std::min(application_.config().channel.poll, kLookAgainAfter);
+    if (sleeper_.sleep(limit, stop)) next_look_ = std::chrono::nanoseconds{0};
   }
   server_->stop();
   feed_->end();
@@ -381,17 +383,16 @@ void Daemon::note(const std::string& source, const std::string& problem) {
   }
 }
 
-void Daemon::wake() {
+void Sleeper::wake() {
   const std::scoped_lock lock(mutex_);
   woken_ = true;
   wake_.notify_all();
 }
 
-void Daemon::wait(std::chrono::seconds limit, std::stop_token stop) {
+bool Sleeper::sleep(std::chrono::seconds limit, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, stop, limit, [this] { return woken_; });
-  if (woken_) next_look_ = std::chrono::nanoseconds{0};
-  woken_ = false;
+  return std::exchange(woken_, false);
 }
 
 }  // namespace torchwatch::daemon

@@ -22,7 +22,7 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-/// Makes the socket's address; nothing if the text is no address.
+/// Makes the socket's address; nothing if the text is not an address.
 SocketAddress address_of(const std::string& text, int port) {
   SocketAddress made;
   auto* v4 = reinterpret_cast<sockaddr_in*>(&made.bytes);

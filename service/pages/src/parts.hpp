@@ -6,8 +6,8 @@
 
 #include "html.hpp"
 #include "torchwatch/http/exchange.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/pages/pages.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 

@@ -5,8 +5,8 @@
 #include "items.hpp"
 #include "overview.hpp"
 #include "style_sheet.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/pages/pages.hpp"
+#include "torchwatch/paging/paging.hpp"
 
 namespace torchwatch::pages {
 namespace {

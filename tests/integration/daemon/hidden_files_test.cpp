@@ -23,7 +23,7 @@ const std::vector<std::string> kHidden{"token",          "github-token",  "torch
                                        "db.sqlite",      "db.sqlite-wal", "db.sqlite-shm",
                                        "db.sqlite.lock", "control"};
 
-/// A state folder with all of it, and a file that is no secret; a link leads to the folder.
+/// A state folder with all of it, and a file without a secret; a link leads to the folder.
 struct State {
   State() {
     test::lay_out_for_children(folder);

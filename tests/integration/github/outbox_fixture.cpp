@@ -8,6 +8,7 @@
 #include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -100,7 +100,7 @@ TEST_CASE("a chunked body just past the limit is answered with 413") {
   CHECK(echo.answered == 0);
 }
 
-TEST_CASE("a chunk whose size is no number is refused at once and the connection closed") {
+TEST_CASE("a chunk whose size is not a number is refused at once and the connection closed") {
   const std::string size = GENERATE(as<std::string>(), "-5", "+2", "0x2", " 2", "");
   Echo echo;
   const auto all =

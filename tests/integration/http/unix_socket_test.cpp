@@ -7,8 +7,8 @@
 #include "one_token.hpp"
 #include "raw_client.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/http/paging.hpp"
 #include "torchwatch/http/server.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/http_client.hpp"
 
 using namespace torchwatch;

@@ -23,7 +23,7 @@ TEST_CASE("a stored result reads back as it was") {
   REQUIRE(result.culprit() == "c1");
 }
 
-TEST_CASE("commits that cannot be told apart are candidates, and none of them is the culprit") {
+TEST_CASE("commits that cannot be distinguished are candidates, and none of them is the culprit") {
   BisectionResult result;
   result.outcome = BisectionOutcome::found;
   result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}};

@@ -49,7 +49,7 @@ TEST_CASE("colours, the cursor of the progress and the line's end of CSV are pri
   }
 }
 
-TEST_CASE("a reader that has gone is no full disk") {
+TEST_CASE("a reader that has gone is not a full disk") {
   std::signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);

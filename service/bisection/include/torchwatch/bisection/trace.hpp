@@ -22,7 +22,7 @@ enum class EventKind {
   measured_alone,  ///< runs of one build
   built,
   unbuildable,
-  same_library,  ///< two commits cannot be told apart
+  same_library,  ///< two commits cannot be distinguished
   series_lost,   ///< a series is searched no further
   level_lost,    ///< the machine has changed
   reverted,      ///< a culprit was taken out of the newest commit

@@ -9,6 +9,12 @@
 
 namespace torchwatch::commands {
 
+/// The configured database for reading; works beside a running daemon.
+inline Result<std::unique_ptr<storage::Database>> open_reader(const Invocation& invocation) {
+  TW_TRY(const auto config, invocation.load_config());
+  return daemon::open_reader(config);
+}
+
 /// An application for the length of one command, with its log and its progress on standard error.
 struct SessionOfCommand {
   std::shared_ptr<void> own_state;  ///< of a database that ends with the command; else null

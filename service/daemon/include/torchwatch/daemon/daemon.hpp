@@ -40,6 +40,19 @@ class Outbox {
 
 class Housekeeping;
 
+/// Lets one thread sleep until others have something for it. Thread-safe.
+class Sleeper {
+ public:
+  void wake();
+  /// Returns whether it was woken, now or since it last slept, before `limit` or a stop.
+  bool sleep(std::chrono::seconds limit, const std::stop_token&);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  bool woken_ = false;
+};
+
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
 /// without a verdict, oldest first, and carries out requests. An item that cannot continue waits
 /// or ends by itself; the others continue.
@@ -77,9 +90,6 @@ class Daemon {
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
   void note(const std::string& source, const std::string& problem);
-  void wake();
-  /// Waits until then, or until a request has come.
-  void wait(std::chrono::seconds, std::stop_token);
 
   Application& application_;
   Outbox outbox_;
@@ -90,9 +100,7 @@ class Daemon {
   std::unique_ptr<api::AcceptedTokens> tokens_;  ///< likewise
   std::unique_ptr<events::Feed> feed_;           ///< likewise: they hand clients over to it
   std::unique_ptr<http::Server> server_;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  bool woken_ = false;
+  Sleeper sleeper_;
   std::string who_measures_;               ///< somebody else for whom it waits, as the log has it
   std::chrono::nanoseconds next_look_{0};  ///< at the channel; monotonic
 };

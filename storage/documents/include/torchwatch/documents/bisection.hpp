@@ -104,7 +104,7 @@ struct Dispute {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dispute, bisection, by, reason, at)
 /// Reads the dispute that a bisection's specification (BisectionRow::spec_json) holds; nothing
-/// where it holds none, or is no object. Errors: corrupt.
+/// where it holds none, or is not an object. Errors: corrupt.
 Result<std::optional<Dispute>> parse_dispute(std::string_view spec_json);
 
 }  // namespace torchwatch::bisection

@@ -1,4 +1,4 @@
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 
 #include <algorithm>
 #include <charconv>
