@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks texts and sources for the house's words, living references and sizes.
+"""Checks texts and sources for the house's words, living references, sizes and maps.
 
     tests/lint_text.py [--counts] [FILE]...
 
