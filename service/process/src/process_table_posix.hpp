@@ -23,8 +23,8 @@ struct ProcessEntry {
   char state = '?';  ///< of the main thread
   int threads = 0;   ///< that have not ended; a main thread that ended counts until the last has
   std::uint64_t start_ticks = 0;  ///< with the pid it names one process for as long as we are up
-  /// All of it has ended. While other threads live, or are still dying, an ended main thread is no
-  /// zombie: it can neither be reaped, nor have its children been handed on.
+  /// All of it has ended. While other threads live, or are still dying, an ended main thread is not
+  /// a zombie: it can neither be reaped, nor have its children been handed on.
   bool is_zombie() const { return (state == 'Z' || state == 'X') && threads <= 1; }
 };
 

@@ -48,7 +48,7 @@ class OutboxSender {
  public:
   OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
                log::Logger = {});
-  /// Sends until nothing is due or `stop` is requested. A failed message is postponed and is no
+  /// Sends until nothing is due or `stop` is requested. A failed message is postponed: not an
   /// error. Errors: those of storage; invalid (repository or api cannot work).
   Result<Delivery> deliver_due(std::stop_token stop);
 

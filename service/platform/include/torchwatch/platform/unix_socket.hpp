@@ -23,7 +23,7 @@ class SocketFile {
   /// Returns where bind and connect find the file; valid as long as this object.
   std::string address() const;
   /// Returns the process that listens on the socket, 0 if it cannot be seen from here; nothing if
-  /// nobody listens: there is no file, or a dead process left it. Errors: invalid (the file is no
+  /// nobody listens: there is no file, or a dead process left it. Errors: invalid (not a
   /// socket), unavailable (no permission).
   Result<std::optional<pid_t>> listener() const;
 
