@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "torchwatch/bisect/culprit_search.hpp"
-#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {

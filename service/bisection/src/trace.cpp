@@ -7,9 +7,13 @@
 #include "events.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/records/statistics.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::bisection {
 namespace {
+
+using report::TraceStep;
 
 using Class = std::size_t;
 using Readings = std::map<std::size_t, std::vector<double>>;
@@ -132,6 +136,12 @@ Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
     steps.push_back(reader.step_of(*event));
   }
   return steps;
+}
+
+Result<nlohmann::json> trace_json(storage::Database& database, const storage::BisectionRow& row) {
+  TW_TRY(const auto events, storage::BisectionStore(database).events_of(row.id));
+  TW_TRY(const auto steps, trace_of(row, events));
+  return report::json_list(steps);
 }
 
 int commits_left(const std::vector<double>& posterior) {

@@ -92,7 +92,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   if (invocation.json) {
     auto object = report::json_of(row);
     object["schema"] = 1;
-    object["bisection_trace"] = bisection::to_json(trace);
+    object["bisection_trace"] = report::json_list(trace);
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }

@@ -95,7 +95,7 @@ json json_of(const Shown& shown) {
   object["rechecks"] = report::json_list(facts.rechecks);
   object["reason"] = report::text_or_null(facts.reason);
   object["bisection_result"] = shown.bisection_result;
-  object["bisection_trace"] = bisection::to_json(facts.trace);
+  object["bisection_trace"] = report::json_list(facts.trace);
   return object;
 }
 

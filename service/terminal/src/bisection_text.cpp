@@ -14,7 +14,7 @@
 namespace torchwatch::terminal {
 namespace {
 
-using bisection::TraceStep;
+using report::TraceStep;
 
 std::string commit_text(const std::string& sha, const bisect::CommitHistory* history) {
   auto text = short_sha(sha);

@@ -73,10 +73,10 @@ Result<std::vector<storage::ComparisonRow>> carry_out(test::ScriptedService& ser
 /// Returns the only bisection, with its commits and its steps in order.
 struct Search {
   bisection::BisectionResult result;
-  std::vector<bisection::TraceStep> steps;
+  std::vector<report::TraceStep> steps;
 
   long count(bisection::EventKind kind) const {
-    return std::ranges::count(steps, kind, &bisection::TraceStep::kind);
+    return std::ranges::count(steps, kind, &report::TraceStep::kind);
   }
 };
 
@@ -93,8 +93,8 @@ void check_that_it_went_on_in_pairs(const Search& search, const std::string& cul
   CHECK(search.result.culprit() == culprit);
   CHECK(search.count(bisection::EventKind::level_lost) == 1);
   CHECK(search.count(bisection::EventKind::measured_alone) == 0);
-  const auto lost = std::ranges::find(search.steps, bisection::EventKind::level_lost,
-                                      &bisection::TraceStep::kind);
+  const auto lost =
+      std::ranges::find(search.steps, bisection::EventKind::level_lost, &report::TraceStep::kind);
   REQUIRE(lost != search.steps.end());
   CHECK(lost->reason.find("kernel") != std::string::npos);
   const bool probed_in_pairs = std::any_of(lost, search.steps.end(), [](const auto& step) {

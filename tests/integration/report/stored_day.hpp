@@ -7,7 +7,7 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -98,7 +98,7 @@ class StoredDay {
     incident_ = storage::IncidentStore(database()).open(incident_).value();
     if (result) incident_.bisection = ended(incident_.id, *result);
     auto& services = service_->services();
-    auto facts = nightly::incident_facts(services, incident_, comparison_).value();
+    auto facts = nightly::incident_facts(services, incident_, {comparison_, {}}).value();
     REQUIRE(nightly::add_history(services, comparison_, facts));
     return facts;
   }
@@ -114,7 +114,7 @@ class StoredDay {
                              .baseline = is_recheck ? *comparison_.baseline : comparison_.candidate,
                              .incident = is_recheck ? std::optional(incident_.id) : std::nullopt});
     for (const auto& row : verdicts) add_verdict(later, row);
-    return nightly::incident_facts(service_->services(), incident_, later).value();
+    return nightly::incident_facts(service_->services(), incident_, {later, {}}).value();
   }
 
   /// Changes the samples as a bad disk does.

@@ -9,10 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "events.hpp"
 #include "samples.hpp"
-#include "torchwatch/bisection/result.hpp"
-#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "words.hpp"
@@ -66,12 +64,6 @@ List units(UnitOf unit) {
   return list;
 }
 
-template <std::size_t... kIndex>
-List event_kinds(std::index_sequence<kIndex...>) {
-  return {
-      std::string(bisection::kind_of(bisection::BisectionEvent(std::in_place_index<kIndex>)))...};
-}
-
 List health_states() {
   const health::Problem of_item{.source = "build", .item = "2026-06-17", .sentence = "it waits"};
   const health::Problem of_service{.source = "storage", .item = "", .sentence = "it is full"};
@@ -99,11 +91,10 @@ Lists known_lists() {
       {"IncidentState", words<storage::IncidentState>()},
       {"IncidentKind", words<IncidentKind>()},
       {"DecisionKind", words<storage::DecisionKind>()},
-      {"RecheckOutcome", words_up_to(report::RecheckOutcome::none)},
+      {"RecheckOutcome", words<report::RecheckOutcome>()},
       {"BisectionState", words<storage::BisectionState>()},
-      {"BisectionOutcome", words_up_to(bisection::BisectionOutcome::faulted)},
-      {"TraceStepKind",
-       event_kinds(std::make_index_sequence<std::variant_size_v<bisection::BisectionEvent>>())},
+      {"BisectionOutcome", words<bisection::BisectionOutcome>()},
+      {"TraceStepKind", words<bisection::EventKind>()},
       {"RequestKind", words<storage::RequestKind>()},
       {"RequestState", words<storage::RequestState>()},
       {"OutboxKind", words<storage::OutboxKind>()},

@@ -22,7 +22,7 @@ storage::BisectionRow some_search() {
   return row;
 }
 
-std::vector<TraceStep> trace(const std::vector<storage::BisectionEventRow>& events) {
+std::vector<report::TraceStep> trace(const std::vector<storage::BisectionEventRow>& events) {
   return trace_of(some_search(), events).value();
 }
 

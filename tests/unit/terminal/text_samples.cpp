@@ -107,9 +107,9 @@ ComparisonFacts eventful_comparison() {
   return facts;
 }
 
-bisection::TraceStep step(bisection::EventKind kind, std::optional<bisect::Purpose> purpose,
-                          const std::string& commit) {
-  bisection::TraceStep step;
+report::TraceStep step(bisection::EventKind kind, std::optional<bisect::Purpose> purpose,
+                       const std::string& commit) {
+  report::TraceStep step;
   step.kind = kind;
   step.purpose = purpose;
   step.commit = commit;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/terminal/comparison_text.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
@@ -18,8 +17,8 @@ ComparisonFacts eventful_comparison();
 /// The same builds without any change.
 ComparisonFacts quiet_comparison();
 
-bisection::TraceStep step(bisection::EventKind, std::optional<bisect::Purpose>,
-                          const std::string& commit);
+report::TraceStep step(bisection::EventKind, std::optional<bisect::Purpose>,
+                       const std::string& commit);
 
 bisection::BisectionResult found_culprit();
 /// Its incident, with the trace of a search.

@@ -1,14 +1,20 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::report {
 
 using torchwatch::short_sha;
 
-// What a bisection's result says in words, from facts.
+// What a bisection's steps and result say in words, from facts.
 
 /// What became of reverting a culprit on top of the bad end.
 enum class RevertOutcome { not_tried, impossible, change_gone, change_stays };
@@ -38,5 +44,35 @@ std::string builds_text(int builds, int made_elsewhere);
 
 /// Says that a screening of the suite found nothing to search for.
 std::string nothing_worse_text();
+
+/// What a step measured of one series: the median change against the other side of its pairs, or,
+/// for a build alone, against what the good end had read by then (ln of a ratio for times, else
+/// bytes).
+struct TraceReading {
+  Series series;
+  double effect = 0;
+  int readings = 0;
+};
+
+/// One thing that happened in a bisection, with commits in the place of classes.
+struct TraceStep {
+  bisection::EventKind kind = bisection::EventKind::measured;
+  std::optional<bisect::Purpose> purpose;  ///< of a measurement, and of the build of an end
+  std::string commit;
+  std::string against;  ///< the other side of the pairs
+  std::vector<TraceReading> readings;
+  std::string reason;  ///< why a commit has no build, a series was lost, ...
+  /// The probability that the culprit is one of the commits behind `after` up to `up_to`, which are
+  /// then the likeliest stretch between builds; 0 while no culprit is looked for.
+  double probability = 0;
+  std::string after;
+  std::string up_to;
+};
+
+/// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
+std::string sentence_on(const TraceStep&);
+
+/// Makes a step's members, with its sentence.
+nlohmann::json json_of(const TraceStep&);
 
 }  // namespace torchwatch::report

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::terminal {
@@ -32,6 +32,6 @@ void print(std::ostream&, const bisection::BisectionResult&, const bisect::Commi
            const AskedCommits&, const Screen&);
 
 /// Prints the trace as a numbered list, for an engineer who checks it.
-void print(std::ostream&, const std::vector<bisection::TraceStep>&, const Screen&);
+void print(std::ostream&, const std::vector<report::TraceStep>&, const Screen&);
 
 }  // namespace torchwatch::terminal

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/screen.hpp"
@@ -28,7 +28,7 @@ struct IncidentFacts {
   std::string reason = {};  ///< why the runs of a lost benchmark failed
   std::optional<Disputed> disputed = {};
   std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
-  std::vector<bisection::TraceStep> trace = {};
+  std::vector<report::TraceStep> trace = {};
   std::vector<storage::OutboxRow> messages = {};
   std::vector<report::Recheck> rechecks = {};  ///< newest first
   std::string reproduce = {};                  ///< the command that repeats the comparison

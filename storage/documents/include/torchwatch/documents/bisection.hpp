@@ -93,6 +93,18 @@ std::string to_json(const BisectionResult&);
 /// Errors: corrupt.
 Result<BisectionResult> parse_bisection_result(std::string_view json);
 
+/// What a stored event (BisectionEventRow::kind) says has happened.
+enum class EventKind {
+  measured,        ///< pairs of two builds
+  measured_alone,  ///< runs of one build
+  built,
+  unbuildable,
+  same_library,  ///< two commits cannot be distinguished
+  series_lost,   ///< a series is searched no further
+  level_lost,    ///< the machine has changed
+  reverted,      ///< a culprit was taken out of the newest commit
+};
+
 /// Why a search is carried out again: a person holds the commit that it named for the wrong one.
 struct Dispute {
   storage::Id bisection = 0;  ///< the search that named it
@@ -121,6 +133,20 @@ struct Words<bisection::BisectionOutcome> {
                                    Word{did_not_reproduce, "did_not_reproduce"},
                                    Word{nothing_to_search, "nothing_to_search"},
                                    Word{faulted, "faulted"}};
+};
+
+template <>
+struct Words<bisection::EventKind> {
+  using enum bisection::EventKind;
+  static constexpr std::string_view kKind = "kind of an event";
+  static constexpr std::array kAll{Word{measured, "measured"},
+                                   Word{measured_alone, "measured_alone"},
+                                   Word{built, "built"},
+                                   Word{unbuildable, "unbuildable"},
+                                   Word{same_library, "same_library"},
+                                   Word{series_lost, "series_lost"},
+                                   Word{level_lost, "level_lost"},
+                                   Word{reverted, "reverted"}};
 };
 
 }  // namespace torchwatch
