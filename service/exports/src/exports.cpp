@@ -14,7 +14,6 @@ namespace torchwatch::exports {
 namespace {
 
 using nlohmann::ordered_json;
-using report::text_or_null;
 using report::time_of;
 using BuildNames = std::map<storage::Id, std::string>;
 
@@ -117,17 +116,15 @@ ordered_json row_of(const storage::ComparisonRow& comparison, const storage::Ver
                    {"candidate", builds.at(comparison.candidate)},
                    {"baseline", nullptr}};
   if (comparison.baseline) row["baseline"] = builds.at(*comparison.baseline);
-  add_benchmark(row, verdict.series.benchmark);
-  row["metric"] = to_string(verdict.series.metric);
-  row["unit"] = unit_of(verdict.series.metric);
-  row["verdict"] = to_string(verdict.verdict);
-  row["ratio"] = verdict.ratio;
-  row["interval_low"] = verdict.interval_low;
-  row["interval_high"] = verdict.interval_high;
-  row["baseline_value"] = verdict.baseline_value;
-  row["candidate_value"] = verdict.candidate_value;
-  row["runs"] = verdict.runs;
-  row["reason"] = text_or_null(verdict.reason);
+  auto facts = report::json_of(verdict);
+  const auto& interval = facts["interval"];
+  facts["interval_low"] = interval.is_null() ? interval : interval[0];
+  facts["interval_high"] = interval.is_null() ? interval : interval[1];
+  for (const auto* column :
+       {"workload", "configuration", "variant", "metric", "unit", "verdict", "ratio",
+        "interval_low", "interval_high", "baseline_value", "candidate_value", "runs", "reason"}) {
+    row[column] = facts.at(column);
+  }
   return row;
 }
 

@@ -114,10 +114,18 @@ TEST_CASE_METHOD(StoredComparison, "verdicts are exported as CSV and as JSON lin
   const auto csv = lines_of(run({"database", "export", "verdicts"}).out);
   REQUIRE(csv.size() == 2);
   CHECK_THAT(csv[0], Contains("candidate,baseline,workload"));
-  CHECK_THAT(csv[1], Contains("n2,n1,resnet18,cpu-train,default,time,ns,inconclusive,1.5"));
+  CHECK_THAT(csv[1], Contains("n2,n1,resnet18,cpu-train,default,time,ns,inconclusive,1.5,"));
   CHECK_THAT(csv[1], Contains(R"("slow, ""very""")"));
   const auto lines = run({"database", "export", "verdicts", "--format", "json-lines"}).out;
   CHECK(json::parse(lines).at("reason") == "slow, \"very\"");
+  CHECK(json::parse(lines).at("ratio") == 1.5);
+}
+
+TEST_CASE_METHOD(StoredComparison, "what is not known of a verdict is exported as an empty field") {
+  CHECK_THAT(run({"database", "export", "verdicts"}).out, Contains("inconclusive,1.5,,,"));
+  const auto lines = run({"database", "export", "verdicts", "--format", "json-lines"}).out;
+  CHECK(json::parse(lines).at("interval_low").is_null());
+  CHECK(json::parse(lines).at("interval_high").is_null());
 }
 
 TEST_CASE_METHOD(StoredComparison, "samples are exported one a line, or with their run") {
