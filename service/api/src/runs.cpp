@@ -37,27 +37,26 @@ json machine_json(const std::optional<storage::Id>& machine) {
 Result<json> run_json(const RunDetail& run, const Request& request, const Backend& backend) {
   TW_TRY(const auto build, storage::BuildStore(backend.database).get(run.build));
   const auto& iterations = run.iterations_per_sample;
-  return json{{"id", run.attempt},
-              {"url", path_of(run.attempt)},
-              {"samples_url", path_of(run.attempt) + "/samples"},
-              {"comparison", id_if(OwnerKind::comparison, run.owner)},
-              {"bisection", id_if(OwnerKind::bisection, run.owner)},
-              {"build", {{"id", run.build}, {"name", name_of(build, request)}}},
-              {"workload", run.benchmark.workload},
-              {"configuration", to_string(run.benchmark.configuration)},
-              {"variant", to_string(run.benchmark.variant)},
-              {"pass", to_string(run.pass)},
-              {"slot", run.slot},
-              {"state", to_string(run.state)},
-              {"status", run.status ? json(to_string(*run.status)) : json(nullptr)},
-              // It may quote the output of the run.
-              {"reason", text_of(run.reason, request)},
-              {"started_at", time_of(run.issued_at)},
-              {"ended_at", time_of(run.ended_at)},
-              {"machine", machine_json(run.machine)},
-              {"iterations_per_sample", iterations ? json(*iterations) : json(nullptr)},
-              {"thinned", run.is_thinned},
-              {"values", values_json(run)}};
+  auto object = report::json_of(run.benchmark);
+  object.update({{"id", run.attempt},
+                 {"url", path_of(run.attempt)},
+                 {"samples_url", path_of(run.attempt) + "/samples"},
+                 {"comparison", id_if(OwnerKind::comparison, run.owner)},
+                 {"bisection", id_if(OwnerKind::bisection, run.owner)},
+                 {"build", {{"id", run.build}, {"name", name_of(build, request)}}},
+                 {"pass", to_string(run.pass)},
+                 {"slot", run.slot},
+                 {"state", to_string(run.state)},
+                 {"status", run.status ? json(to_string(*run.status)) : json(nullptr)},
+                 // It may quote the output of the run.
+                 {"reason", text_of(run.reason, request)},
+                 {"started_at", time_of(run.issued_at)},
+                 {"ended_at", time_of(run.ended_at)},
+                 {"machine", machine_json(run.machine)},
+                 {"iterations_per_sample", iterations ? json(*iterations) : json(nullptr)},
+                 {"thinned", run.is_thinned},
+                 {"values", values_json(run)}});
+  return object;
 }
 
 /// Reads the filters. Errors: invalid, naming what is allowed.

@@ -1,14 +1,13 @@
 #include "batches.hpp"
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
-#include "torchwatch/comparison/batch_choice.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::cli {
@@ -46,21 +45,25 @@ void print(const Invocation& invocation, const std::vector<BatchChoice>& choices
   table.print(invocation.out, invocation.screen);
 }
 
-nlohmann::json to_json(const std::vector<BatchChoice>& choices) {
+}  // namespace
+
+nlohmann::json batches_json(const std::vector<BatchChoice>& choices) {
   auto array = nlohmann::json::array();
   for (const auto& choice : choices) {
     auto tried = nlohmann::json::array();
     for (const auto& point : choice.tried) {
       tried.push_back({{"batch", point.batch}, {"items_per_second", point.items_per_second}});
     }
-    array.push_back({{"workload", choice.benchmark.workload},
-                     {"configuration", to_string(choice.benchmark.configuration)},
-                     {"batch", choice.batch},
-                     {"tried", tried},
-                     {"ended", choice.ended}});
+    auto object = report::json_of(choice.benchmark);
+    object.update({{"batch", choice.batch > 0 ? nlohmann::json(choice.batch) : nullptr},
+                   {"tried", tried},
+                   {"ended", choice.ended}});
+    array.push_back(std::move(object));
   }
   return {{"schema", 1}, {"items", array}};
 }
+
+namespace {
 
 Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config_to_measure());
@@ -78,7 +81,7 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
     TW_TRY_VOID(platform::publish_file(options.out, to_json(preset, choices)));
   }
   if (invocation.json) {
-    invocation.out << to_json(choices).dump(2) << '\n';
+    invocation.out << batches_json(choices).dump(2) << '\n';
   } else {
     print(invocation, choices);
   }

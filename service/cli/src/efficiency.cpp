@@ -121,15 +121,14 @@ void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all,
 nlohmann::json efficiency_json(const std::vector<Efficiency>& all) {
   auto array = nlohmann::json::array();
   for (const auto& one : all) {
-    array.push_back({{"workload", one.benchmark.workload},
-                     {"configuration", to_string(one.benchmark.configuration)},
-                     {"variant", to_string(one.benchmark.variant)},
-                     {"flops_per_iteration", one.flops_per_iteration},
-                     {"flops_per_second", one.flops_per_second},
-                     {"peak_flops_per_second", one.peak_flops_per_second},
-                     {"share_of_peak", one.share_of_peak()},
-                     {"is_above_peak", is_above_peak(one)},
-                     {"spread", one.spread}});
+    auto object = report::json_of(one.benchmark);
+    object.update({{"flops_per_iteration", one.flops_per_iteration},
+                   {"flops_per_second", one.flops_per_second},
+                   {"peak_flops_per_second", one.peak_flops_per_second},
+                   {"share_of_peak", one.share_of_peak()},
+                   {"is_above_peak", is_above_peak(one)},
+                   {"spread", one.spread}});
+    array.push_back(std::move(object));
   }
   return array;
 }

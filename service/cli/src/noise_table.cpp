@@ -64,18 +64,21 @@ void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, dou
 nlohmann::json noise_json(const std::vector<NoiseFigure>& figures) {
   auto array = nlohmann::json::array();
   for (const auto& figure : figures) {
-    const bool finds = figure.status == RunStatus::ok && std::isfinite(figure.floor.change);
-    array.push_back({{"workload", figure.benchmark.workload},
-                     {"configuration", to_string(figure.benchmark.configuration)},
-                     {"variant", to_string(figure.benchmark.variant)},
-                     {"value_ns", figure.value_ns},
-                     {"pair_sd", figure.pair_sd},
-                     {"run_seconds", figure.run_seconds},
-                     {"detectable", finds ? nlohmann::json(figure.floor.change) : nullptr},
-                     {"runs_changed", figure.floor.runs_changed},
-                     {"runs_unchanged", figure.floor.runs_unchanged},
-                     {"status", to_string(figure.status)},
-                     {"reason", report::text_or_null(figure.reason)}});
+    const bool ran = figure.status == RunStatus::ok;
+    const bool finds = ran && std::isfinite(figure.floor.change);
+    const auto known = [&](bool is_known, double number) {
+      return is_known ? nlohmann::json(number) : nlohmann::json(nullptr);
+    };
+    auto object = report::json_of(Series{figure.benchmark, Metric::time});
+    object.update({{"value", known(ran, figure.value_ns)},
+                   {"pair_spread", known(ran, figure.pair_sd)},
+                   {"run_seconds", known(ran, figure.run_seconds)},
+                   {"minimum_detectable_effect", known(finds, figure.floor.change)},
+                   {"runs_changed", known(finds, figure.floor.runs_changed)},
+                   {"runs_unchanged", known(ran, figure.floor.runs_unchanged)},
+                   {"status", to_string(figure.status)},
+                   {"reason", report::text_or_null(figure.reason)}});
+    array.push_back(std::move(object));
   }
   return array;
 }

@@ -14,6 +14,8 @@ namespace torchwatch::cli {
 /// configured.
 void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold,
                  const terminal::Screen&);
+/// What it is as JSON: its `value` is the median time, its `pair_spread` that of the logarithm of a
+/// pair's ratio, `minimum_detectable_effect` a ratio - 1.
 nlohmann::json noise_json(const std::vector<comparison::NoiseFigure>&);
 
 }  // namespace torchwatch::cli

@@ -158,9 +158,7 @@ Result<json> to_json(storage::Database& database, const ComparisonFacts& facts) 
                  {"verdicts", json::array()},
                  {"incidents", json::array()}});
   for (const auto& benchmark : facts.newly_measured) {
-    object["newly_measured"].push_back({{"workload", benchmark.workload},
-                                        {"configuration", to_string(benchmark.configuration)},
-                                        {"variant", to_string(benchmark.variant)}});
+    object["newly_measured"].push_back(report::json_of(benchmark));
   }
   for (const auto& verdict : facts.verdicts) object["verdicts"].push_back(report::json_of(verdict));
   for (const auto& incident : facts.incidents) {

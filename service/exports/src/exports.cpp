@@ -102,10 +102,9 @@ Result<BuildNames> names_of_builds(storage::Database& database) {
   return names;
 }
 
-void add_benchmark(ordered_json& row, const Benchmark& benchmark) {
-  row["workload"] = benchmark.workload;
-  row["configuration"] = to_string(benchmark.configuration);
-  row["variant"] = to_string(benchmark.variant);
+void add_columns(ordered_json& row, const nlohmann::json& members,
+                 std::initializer_list<const char*> columns) {
+  for (const auto* column : columns) row[column] = members.at(column);
 }
 
 ordered_json row_of(const storage::ComparisonRow& comparison, const storage::VerdictRow& verdict,
@@ -120,11 +119,10 @@ ordered_json row_of(const storage::ComparisonRow& comparison, const storage::Ver
   const auto& interval = facts["interval"];
   facts["interval_low"] = interval.is_null() ? interval : interval[0];
   facts["interval_high"] = interval.is_null() ? interval : interval[1];
-  for (const auto* column :
-       {"workload", "configuration", "variant", "metric", "unit", "verdict", "ratio",
-        "interval_low", "interval_high", "baseline_value", "candidate_value", "runs", "reason"}) {
-    row[column] = facts.at(column);
-  }
+  add_columns(
+      row, facts,
+      {"workload", "configuration", "variant", "metric", "unit", "verdict", "ratio", "interval_low",
+       "interval_high", "baseline_value", "candidate_value", "runs", "reason"});
   return row;
 }
 
@@ -135,7 +133,7 @@ ordered_json row_of(storage::Owner owner, const storage::RunRow& run, const Buil
                    {"run", run.attempt},
                    {"slot", run.slot},
                    {"build", builds.at(run.build)}};
-  add_benchmark(row, run.benchmark);
+  add_columns(row, report::json_of(run.benchmark), {"workload", "configuration", "variant"});
   row["pass"] = to_string(run.pass);
   return row;
 }

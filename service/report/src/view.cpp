@@ -43,12 +43,17 @@ json measured(const Row& row) {
 
 }  // namespace
 
+json json_of(const Benchmark& benchmark) {
+  return {{"workload", benchmark.workload},
+          {"configuration", to_string(benchmark.configuration)},
+          {"variant", to_string(benchmark.variant)}};
+}
+
 json json_of(const Series& series) {
-  return {{"workload", series.benchmark.workload},
-          {"configuration", to_string(series.benchmark.configuration)},
-          {"variant", to_string(series.benchmark.variant)},
-          {"metric", to_string(series.metric)},
-          {"unit", unit_of(series.metric)}};
+  auto object = json_of(series.benchmark);
+  object["metric"] = to_string(series.metric);
+  object["unit"] = unit_of(series.metric);
+  return object;
 }
 
 json json_of(const storage::RunValue& value, const storage::BuildRow& build) {

@@ -3,8 +3,12 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "batches.hpp"
+#include "efficiency.hpp"
+#include "noise_table.hpp"
 #include "printed.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
@@ -128,6 +132,43 @@ TEST_CASE("what check and init find is as its schema says, and what needs no rem
     const auto items = json::parse(document).at("items");
     CHECK(std::ranges::any_of(items, [](const auto& item) { return item.at("remedy").is_null(); }));
   }
+}
+
+TEST_CASE("what commands that measure this machine print is as its schema says") {
+  const CarriedOutDay day;
+  Benchmark benchmark;
+  benchmark.workload = "dlrm";
+  comparison::NoiseFigure figure;
+  figure.benchmark = benchmark;
+  figure.value_ns = 2e6;
+  figure.floor = {.change = 0.06, .runs_changed = 31, .runs_unchanged = 4};
+  comparison::NoiseFigure wild = figure;
+  wild.floor.change = std::numeric_limits<double>::infinity();
+  comparison::NoiseFigure lost;
+  lost.benchmark = benchmark;
+  lost.status = RunStatus::failed;
+  lost.reason = "a crash";
+  const json noise = cli::noise_json({figure, wild, lost});
+  CHECK(day.violations(
+            "check", json{{"schema", 1}, {"items", json::array()}, {"noise", noise}}.dump()) == "");
+  CHECK(noise[0].at("minimum_detectable_effect") == 0.06);
+  CHECK(noise[1].at("minimum_detectable_effect").is_null());
+  CHECK(noise[2].at("value").is_null());
+
+  const cli::Efficiency efficiency{.benchmark = benchmark,
+                                   .flops_per_iteration = 2e6,
+                                   .flops_per_second = 2e9,
+                                   .peak_flops_per_second = 4e10};
+  const json measured{{"schema", 1},
+                      {"build", "n1"},
+                      {"figures", json::array()},
+                      {"efficiency", cli::efficiency_json({efficiency})}};
+  CHECK(day.violations("measure", measured.dump()) == "");
+
+  const std::vector<comparison::BatchChoice> choices{
+      {.benchmark = benchmark, .batch = 8, .tried = {{8, 1200}}, .ended = "it no longer grows"},
+      {.benchmark = benchmark, .batch = 0, .tried = {}, .ended = "no other can be built"}};
+  CHECK(day.violations("batches", cli::batches_json(choices).dump()) == "");
 }
 
 TEST_CASE("a command that prints text only refuses to print JSON") {

@@ -22,7 +22,10 @@ namespace torchwatch::report {
 // texts that tables and issues show. Values in JSON are in the unit that stands beside them, and
 // null where they are not known; times are ISO 8601 in UTC.
 
-/// Makes {"workload", "configuration", "variant", "metric", "unit"}.
+/// Makes {"workload", "configuration", "variant"}.
+nlohmann::json json_of(const Benchmark&);
+
+/// Makes a benchmark's members, "metric" and "unit".
 nlohmann::json json_of(const Series&);
 
 /// Makes {"measured_at", "build": {"id", "name"}, "run": {"id"}, "value", "thinned"}: a value of a
