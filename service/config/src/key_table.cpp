@@ -1,7 +1,6 @@
 #include "key_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "allowed.hpp"
@@ -142,7 +141,7 @@ void add_builds(std::vector<Key>& table) {
                       between(4 * kKiB, kGiB), "How much of a build's output is kept."));
 }
 
-void add_measuring(std::vector<Key>& table) {
+void add_suite(std::vector<Key>& table) {
   using C = Config;
   table.push_back(
       key("suite", "preset", &C::suite, &C::Suite::preset, words_of<Preset>("paper, small"),
@@ -168,7 +167,10 @@ void add_measuring(std::vector<Key>& table) {
           Allowed<std::filesystem::path>{},
           "The batch sizes of inference, a table that torchwatch workload batches --out writes. "
           "Empty: those of the preset."));
+}
 
+void add_measuring(std::vector<Key>& table) {
+  using C = Config;
   table.push_back(key("measure", "threads", &C::measure, &C::Measure::threads, between(1, 1024),
                       "Threads of LibTorch in a measured process."));
   table.push_back(key("measure", "warmup", &C::measure, &C::Measure::warmup, between(0, 10'000),
@@ -364,6 +366,7 @@ std::vector<Key> make_table() {
   std::vector<Key> table;
   add_sources(table);
   add_builds(table);
+  add_suite(table);
   add_measuring(table);
   add_judging(table);
   add_sandbox(table);
@@ -374,24 +377,11 @@ std::vector<Key> make_table() {
   return table;
 }
 
-constexpr std::array kRenamedKeys{
-    RenamedKey{"measure", "take_turns", "[measure] interleave"},
-    RenamedKey{"detect", "creep_every", "[detect] drift_every"},
-    RenamedKey{"detect", "creep_span", "[detect] drift_span"},
-};
-
 }  // namespace
 
 const std::vector<Key>& key_table() {
   static const std::vector<Key> table = make_table();
   return table;
-}
-
-std::string_view name_now(std::string_view table, std::string_view name) {
-  for (const auto& key : kRenamedKeys) {
-    if (key.table == table && key.name == name) return key.now;
-  }
-  return {};
 }
 
 }  // namespace torchwatch::config

@@ -30,14 +30,4 @@ struct Key {
 /// Every key, table by table in the order of the example file.
 const std::vector<Key>& key_table();
 
-/// A key that had another name in an earlier version.
-struct RenamedKey {
-  std::string_view table;
-  std::string_view name;  ///< empty: the whole table was renamed
-  std::string_view now;   ///< "[measure] interleave"
-};
-
-/// What the key, or the table if `name` is empty, is called now; empty if it was never renamed.
-std::string_view name_now(std::string_view table, std::string_view name);
-
 }  // namespace torchwatch::config

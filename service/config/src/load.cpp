@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -114,6 +115,27 @@ std::string elsewhere(std::string_view name) {
   const auto at =
       std::find_if(known.begin(), known.end(), [&](const Key& key) { return key.name == name; });
   return at == known.end() ? "" : "[" + at->table + "] " + at->name;
+}
+
+/// A key that had another name in an earlier version.
+struct RenamedKey {
+  std::string_view table;
+  std::string_view name;  ///< empty: the whole table was renamed
+  std::string_view now;   ///< "[measure] interleave"
+};
+
+constexpr std::array kRenamedKeys{
+    RenamedKey{"measure", "take_turns", "[measure] interleave"},
+    RenamedKey{"detect", "creep_every", "[detect] drift_every"},
+    RenamedKey{"detect", "creep_span", "[detect] drift_span"},
+};
+
+/// What the key, or the table if `name` is empty, is called now; empty if it was never renamed.
+std::string_view name_now(std::string_view table, std::string_view name) {
+  for (const auto& key : kRenamedKeys) {
+    if (key.table == table && key.name == name) return key.now;
+  }
+  return {};
 }
 
 /// Says what a key (or a table, if `name` is empty) of an earlier version is called now; else

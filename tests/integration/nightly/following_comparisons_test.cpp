@@ -121,6 +121,16 @@ Status accept(Nightlies& service, storage::Id incident, const std::string& by,
                                   {by, reason});
 }
 
+void check_none_regressed_alone(Nightlies& service) {
+  for (const auto& comparison : service.comparisons(Purpose::nightly)) {
+    if (!comparison.baseline) continue;  // the oldest nightly, which has no verdict
+    const auto verdicts =
+        storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+    CHECK_FALSE(verdicts.empty());
+    for (const auto& verdict : verdicts) CHECK(verdict.verdict != Verdict::regressed);
+  }
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -188,15 +198,7 @@ TEST_CASE(
   CHECK(found_by.purpose == Purpose::drift);
   CHECK(service.build_name(*found_by.baseline) == "2026-08-16");
   CHECK(found_by.nightlies_back == 3);
-  for (const auto& comparison : service.comparisons(Purpose::nightly)) {
-    if (!comparison.baseline) continue;  // the oldest nightly, which has no verdict
-    const auto verdicts =
-        storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
-    CHECK_FALSE(verdicts.empty());
-    for (const auto& verdict : verdicts) {
-      CHECK(verdict.verdict != Verdict::regressed);
-    }
-  }
+  check_none_regressed_alone(service);
   const auto message =
       storage::OutboxStore(service.database()).of_incident(incidents[0].id).value().at(0);
   CHECK_THAT(message.body, Catch::Contains("an older nightly, 3 before"));

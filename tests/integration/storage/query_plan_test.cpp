@@ -127,45 +127,9 @@ struct FullDatabase : FreshStores {
     const auto comparison = comparisons[0];
     REQUIRE(builds.list());
     REQUIRE(ready_build(builds, "n9", "h9").id > 0);
-    REQUIRE(comparison_store.list(10));
-    REQUIRE(comparison_store.unfinished());
-    VerdictRow verdict;
-    verdict.comparison = comparison.id;
-    verdict.series = kTime;
-    REQUIRE(comparison_store.add_verdict(verdict));
-    REQUIRE(comparison_store.verdicts_of(comparison.id));
-    REQUIRE(comparison_store.verdict_counts(comparison.id));
-    REQUIRE(comparison_store.set_summary(comparison.id, "{}"));
-    REQUIRE(comparison_store.nightlies_before(comparison.id, 10));
-    REQUIRE(comparison_store.nightlies_until(comparison.id));
-    REQUIRE(comparison_store.nightly_of(comparison.candidate));
-    REQUIRE(comparison_store.recheck_of(1, comparison.candidate));
-    REQUIRE(comparison_store.rechecks_of(1, 10));
-    REQUIRE(comparison_store.self_tests());
-    REQUIRE(comparison_store.cancel(comparison.id, "by hand", 1));
-    REQUIRE(comparison_store.retry(comparison.id));
-    const auto again = comparison_store.get(comparison.id).value();
-    REQUIRE(comparison_store.advance(comparison_store.set_plan(again, "{}").value(),
-                                     ComparisonState::bisected, 1));
+    call_comparison_queries(comparison_store, comparison);
     REQUIRE(builds.set_unusable(comparison.candidate, "gone"));
-    DaemonStore daemons(*database);
-    REQUIRE(daemons.note_start(1));
-    REQUIRE(daemons.note_stop(2));
-    REQUIRE(daemons.last());
-    SetbackStore setbacks(*database);
-    const ItemKey key{ItemKind::comparison, "7"};
-    REQUIRE(setbacks.record({.key = key, .error = "e"}));
-    REQUIRE(setbacks.find(key).value());
-    REQUIRE(setbacks.list());
-    REQUIRE(setbacks.clear(key));
-    TokenStore tokens(*database);
-    const auto token = tokens.add("ci", std::string(64, '0'), all_scopes(), 1, {}).value().id;
-    REQUIRE(tokens.note_use(token, 2));
-    REQUIRE(tokens.revoke(token, 3, {}));
-    AuditStore audit(*database);
-    REQUIRE(audit.add({1, "/api/v1/caches/tidy", "", "uid 1000", 1}));
-    REQUIRE(audit.list(10));
-    REQUIRE(tokens.list());
+    call_queries_of_the_service(*database);
     call_run_queries(runs, comparison);
     call_queries_of_readers(*database, comparison);
     call_outbox_queries(outbox);
@@ -176,6 +140,53 @@ struct FullDatabase : FreshStores {
     REQUIRE(bisections.list(10));
     REQUIRE(bisections.unfinished());
     REQUIRE(bisections.end(bisections.get(1).value(), "{}", 1));
+    call_request_queries(requests);
+  }
+
+  static void call_comparison_queries(ComparisonStore& store, const ComparisonRow& comparison) {
+    REQUIRE(store.list(10));
+    REQUIRE(store.unfinished());
+    VerdictRow verdict;
+    verdict.comparison = comparison.id;
+    verdict.series = kTime;
+    REQUIRE(store.add_verdict(verdict));
+    REQUIRE(store.verdicts_of(comparison.id));
+    REQUIRE(store.verdict_counts(comparison.id));
+    REQUIRE(store.set_summary(comparison.id, "{}"));
+    REQUIRE(store.nightlies_before(comparison.id, 10));
+    REQUIRE(store.nightlies_until(comparison.id));
+    REQUIRE(store.nightly_of(comparison.candidate));
+    REQUIRE(store.recheck_of(1, comparison.candidate));
+    REQUIRE(store.rechecks_of(1, 10));
+    REQUIRE(store.self_tests());
+    REQUIRE(store.cancel(comparison.id, "by hand", 1));
+    REQUIRE(store.retry(comparison.id));
+    const auto again = store.get(comparison.id).value();
+    REQUIRE(store.advance(store.set_plan(again, "{}").value(), ComparisonState::bisected, 1));
+  }
+
+  static void call_queries_of_the_service(Database& database) {
+    DaemonStore daemons(database);
+    REQUIRE(daemons.note_start(1));
+    REQUIRE(daemons.note_stop(2));
+    REQUIRE(daemons.last());
+    SetbackStore setbacks(database);
+    const ItemKey key{ItemKind::comparison, "7"};
+    REQUIRE(setbacks.record({.key = key, .error = "e"}));
+    REQUIRE(setbacks.find(key).value());
+    REQUIRE(setbacks.list());
+    REQUIRE(setbacks.clear(key));
+    TokenStore tokens(database);
+    const auto token = tokens.add("ci", std::string(64, '0'), all_scopes(), 1, {}).value().id;
+    REQUIRE(tokens.note_use(token, 2));
+    REQUIRE(tokens.revoke(token, 3, {}));
+    REQUIRE(tokens.list());
+    AuditStore audit(database);
+    REQUIRE(audit.add({1, "/api/v1/caches/tidy", "", "uid 1000", 1}));
+    REQUIRE(audit.list(10));
+  }
+
+  static void call_request_queries(RequestStore& requests) {
     const auto request = requests.with_state(RequestState::pending).value().at(0).id;
     REQUIRE(requests.claim(request));
     REQUIRE(requests.note(request, "{}"));
