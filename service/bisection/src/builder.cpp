@@ -1,5 +1,6 @@
 #include "builder.hpp"
 
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 
 namespace torchwatch::bisection {
@@ -53,7 +54,7 @@ Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
     TW_TRY(const auto known, services_.commits->cached(sha));
     if (known) continue;
     commits.push_back(sha);
-    names += (names.empty() ? "" : ", ") + report::short_sha(sha);
+    names += (names.empty() ? "" : ", ") + short_sha(sha);
   }
   if (commits.size() < 2) return {};
   TW_TRY(const auto base, this->base());
@@ -76,7 +77,7 @@ Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
 /// Says what is done with a commit: what is at hand is not built.
 Status BisectionBuilder::announce(const std::string& sha) {
   TW_TRY(const auto known, services_.commits->cached(sha));
-  const auto commit = "commit " + report::short_sha(sha);
+  const auto commit = "commit " + short_sha(sha);
   if (known) {
     services_.progress.phase_started("preparing " + commit + ", which is at hand");
   } else {
@@ -115,7 +116,7 @@ BisectionBuilder::build_beside(const std::string& commit, bisect::Reference besi
 Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
     bisect::Reference side, const builds::Unbuildable& why) {
   const auto sha = recorded_.sha_of(side);
-  services_.progress.log("commit " + report::short_sha(sha) + " does not build: " + why.reason);
+  services_.progress.log("commit " + short_sha(sha) + " does not build: " + why.reason);
   if (!side || recorded_.is_bad_end(*side)) {
     return EarlyEnd{
         .outcome = why.fault ? BisectionOutcome::faulted : BisectionOutcome::nothing_to_search,

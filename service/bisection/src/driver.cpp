@@ -8,13 +8,12 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::bisection {
 namespace {
-
-using report::short_sha;
 
 BisectionOutcome outcome_of(bisect::Outcome outcome) {
   switch (outcome) {

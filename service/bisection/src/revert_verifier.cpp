@@ -1,7 +1,7 @@
 #include "revert_verifier.hpp"
 
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "torchwatch/report/bisection_text.hpp"
 
 namespace torchwatch::bisection {
 namespace {
@@ -36,8 +36,7 @@ Result<RevertCheck> RevertVerifier::check(const bisect::Culprit& culprit, std::s
   RevertCheck check;
   check.culprit = culprit.classes.front();
   const auto& commit = recorded_.commit_of(check.culprit);
-  services_.progress.phase_started("building the newest commit without " +
-                                   report::short_sha(commit));
+  services_.progress.phase_started("building the newest commit without " + short_sha(commit));
   const auto reverted = services_.history->create_revert(commit, spec_.bad);
   if (!reverted) {
     check.reason = reverted.error().message;

@@ -7,7 +7,6 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 

@@ -6,7 +6,6 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/markdown.hpp"

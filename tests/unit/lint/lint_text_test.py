@@ -99,7 +99,7 @@ class Words(Case):
                 self.assert_clean(path, "The workshop\n")
 
     def test_a_file_may_say_only_the_words_that_it_has_a_reason_for(self) -> None:
-        table = "service/config/src/key_table.cpp"
+        table = "service/config/src/load.cpp"
         self.assert_clean(table, 'RenamedKey{"measure", "take_turns"};\n')
         self.assert_found(table, "int workshop;\n", 1, "workshop")
         self.assert_found("service/config/src/load.cpp", "bool take_turns;\n", 1, "interleave")

@@ -7,12 +7,9 @@
 
 #include "torchwatch/bisect/culprit_search.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::report {
-
-using torchwatch::short_sha;
 
 // What a bisection's steps and result say in words, from facts.
 
