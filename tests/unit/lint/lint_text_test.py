@@ -102,7 +102,7 @@ class Words(Case):
         table = "service/config/src/load.cpp"
         self.assert_clean(table, 'RenamedKey{"measure", "take_turns"};\n')
         self.assert_found(table, "int workshop;\n", 1, "workshop")
-        self.assert_found("service/config/src/load.cpp", "bool take_turns;\n", 1, "interleave")
+        self.assert_found("service/config/src/key_table.cpp", "bool take_turns;\n", 1, "interleave")
 
     def test_a_comment_does_not_begin_with_of(self) -> None:
         for path, text in (
