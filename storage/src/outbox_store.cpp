@@ -11,7 +11,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT key, incident_id, kind, title, body, digest, state, tries, failures, not_before, "
-    "issue_number, last_error FROM outbox ";
+    "issue_number, last_error, id FROM outbox ";
 
 /// No message waits longer: one that does was stored by a clock that was ahead.
 constexpr WallMillis kPauseMax = 2LL * 24 * 3600 * 1000;
@@ -28,7 +28,8 @@ OutboxRow row_of(Query& row) {
                    .failures = row.take<int>(),
                    .not_before = row.take<WallMillis>(),
                    .issue_number = row.take<std::optional<std::int64_t>>(),
-                   .last_error = row.take<std::string>()};
+                   .last_error = row.take<std::string>(),
+                   .id = row.take<Id>()};
 }
 
 std::string digest_of(const OutboxRow& row) {

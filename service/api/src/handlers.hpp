@@ -112,10 +112,23 @@ std::string path_of(const Series&);
 Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::RunValue>&,
                                       const Backend&);
 
-/// Reads the filters of a list that is answered whole. Errors: invalid, also for `limit` and
-/// `before`; `what` names the list.
-Result<http::Page> filters_of_whole_list(const Request&, const std::string& what,
-                                         std::initializer_list<std::string_view> filters);
+/// An entry of a list that has an order of its own, by names.
+struct NamedEntry {
+  std::string name;
+  nlohmann::json entry;
+};
+
+/// Reads the page of such a list: `before` is the name at which the page before ended, and its
+/// entries follow that one. Errors: invalid.
+struct NamedPage {
+  http::Page page;
+  std::string begun_after;  ///< empty: the first page
+};
+Result<NamedPage> named_page_of(const Request&, std::initializer_list<std::string_view> filters);
+
+/// Answers with the page of all entries that fit. Errors: not_found, when none has the name that
+/// the page begins after.
+Result<Reply> list_named(const char* name, std::vector<NamedEntry> all, const NamedPage&);
 
 /// The days that ?from= and ?to= name, both included, in UTC.
 struct Days {
@@ -166,7 +179,7 @@ Result<Reply> list_fitting(const char* name, const http::Page& page, const Backe
       }
     }
     if (static_cast<int>(rows.size()) < at_once) {
-      return http::list_reply(name, std::move(entries), page, std::nullopt);
+      return http::list_reply(name, std::move(entries), page, nullptr);
     }
     before = rows.back().id;
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 
 #include "handlers.hpp"
 #include "request_body.hpp"
@@ -113,14 +114,16 @@ Result<Reply> get_request(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> list_outbox(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto page, http::page_of(request));
   TW_TRY(const auto rows, storage::OutboxStore(backend.database).unsent());
   auto messages = nlohmann::json::array();
-  for (const auto& row : rows) {
+  for (const auto& row : rows | std::views::reverse) {
+    if (row.id >= page.before) continue;
+    if (static_cast<int>(messages.size()) > page.limit) break;
     messages.push_back(report::json_of(row));
     if (!request.is_trusted) messages.back().update({{"title", nullptr}, {"last_error", nullptr}});
   }
-  return http::object_reply({{"messages", std::move(messages)}});
+  return http::list_reply("messages", std::move(messages), page);
 }
 
 Result<Reply> cancel_request(const Request& request, const Backend& backend) {

@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kSeriesPath = "/api/v1/series/";
+
 /// Reads "2026-08-17"; nothing for what is not a day of the calendar.
 std::optional<std::chrono::sys_days> day_of(const std::string& text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
@@ -58,7 +60,7 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
 
 std::string path_of(const Series& series) {
   const auto& [workload, configuration, variant] = series.benchmark;
-  return "/api/v1/series/" + workload + "/" + std::string(to_string(configuration)) + "/" +
+  return std::string(kSeriesPath) + workload + "/" + std::string(to_string(configuration)) + "/" +
          to_string(variant) + "/" + std::string(to_string(series.metric));
 }
 
@@ -80,33 +82,55 @@ Result<Days> days_of(const http::Page& page) {
   return days;
 }
 
-Result<http::Page> filters_of_whole_list(const Request& request, const std::string& what,
-                                         std::initializer_list<std::string_view> filters) {
-  for (const auto* name : {"limit", "before"}) {
-    if (!request.query.contains(name)) continue;
-    return fail(ErrorCode::invalid, "parameter \"" + std::string(name) + "\" is not known: all " +
-                                        what + " are listed at once");
+Result<NamedPage> named_page_of(const Request& request,
+                                std::initializer_list<std::string_view> filters) {
+  NamedPage named;
+  auto others = request;
+  if (request.query.count("before") == 1) {
+    named.begun_after = request.query.find("before")->second;
+    others.query.erase("before");
   }
-  return http::page_of(request, filters);
+  TW_TRY(named.page, http::page_of(others, filters));
+  return named;
+}
+
+Result<Reply> list_named(const char* name, std::vector<NamedEntry> all, const NamedPage& named) {
+  auto next = all.begin();
+  if (!named.begun_after.empty()) {
+    next = std::ranges::find(all, named.begun_after, &NamedEntry::name);
+    if (next == all.end()) {
+      return fail(ErrorCode::not_found,
+                  "no entry \"" + named.begun_after.substr(0, 100) + "\" to begin after");
+    }
+    ++next;
+  }
+  auto entries = json::array();
+  for (; next != all.end() && static_cast<int>(entries.size()) < named.page.limit; ++next) {
+    entries.push_back(std::move(next->entry));
+  }
+  const bool is_last = next == all.end() || entries.empty();
+  return http::list_reply(name, std::move(entries), named.page,
+                          is_last ? json(nullptr) : json(std::prev(next)->name));
 }
 
 Result<Reply> list_series(const Request& request, const Backend& backend) {
-  TW_TRY(
-      const auto page,
-      filters_of_whole_list(request, "series", {"workload", "configuration", "variant", "metric"}));
+  TW_TRY(const auto named,
+         named_page_of(request, {"workload", "configuration", "variant", "metric"}));
+  const auto& page = named.page;
   TW_TRY_VOID(check_word<Metric>(page, "metric"));
   TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
-  json listed = json::array();
+  std::vector<NamedEntry> fitting;
   for (const auto& series : all) {
     const bool fits = page.admits("workload", series.benchmark.workload) &&
                       page.admits("configuration", to_string(series.benchmark.configuration)) &&
                       page.admits("variant", to_string(series.benchmark.variant)) &&
                       page.admits("metric", to_string(series.metric));
     if (!fits) continue;
-    listed.push_back(report::json_of(series));
-    listed.back()["url"] = path_of(series);
+    const auto path = path_of(series);
+    fitting.push_back({path.substr(kSeriesPath.size()), report::json_of(series)});
+    fitting.back().entry["url"] = path;
   }
-  return http::object_reply({{"series", std::move(listed)}});
+  return list_named("series", std::move(fitting), named);
 }
 
 Result<Reply> get_history(const Request& request, const Backend& backend) {

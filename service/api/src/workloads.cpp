@@ -65,17 +65,18 @@ Result<json> workloads(const Backend& backend) {
 }  // namespace
 
 Result<Reply> list_workloads(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, filters_of_whole_list(request, "workloads", {"domain", "task"}));
+  TW_TRY(const auto named, named_page_of(request, {"domain", "task"}));
   TW_TRY(auto all, workloads(backend));
-  auto listed = json::array();
+  std::vector<NamedEntry> fitting;
   for (auto& workload : all) {
     const auto fits = [&](const char* member) {
       const auto& value = workload.at(member);
-      return page.admits(member, value.is_string() ? value.get<std::string>() : "");
+      return named.page.admits(member, value.is_string() ? value.get<std::string>() : "");
     };
-    if (fits("domain") && fits("task")) listed.push_back(std::move(workload));
+    if (!fits("domain") || !fits("task")) continue;
+    fitting.push_back({workload.at("name").get<std::string>(), std::move(workload)});
   }
-  return http::object_reply({{"workloads", std::move(listed)}});
+  return list_named("workloads", std::move(fitting), named);
 }
 
 Result<Reply> get_workload(const Request& request, const Backend& backend) {

@@ -65,9 +65,10 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-std::string address_of_next(const Page& page, std::int64_t before) {
+std::string address_of_next(const Page& page, const json& before) {
+  const auto text = before.is_string() ? before.get<std::string>() : before.dump();
   auto address =
-      page.path + "?before=" + std::to_string(before) + "&limit=" + std::to_string(page.limit);
+      page.path + "?before=" + percent_encoded(text) + "&limit=" + std::to_string(page.limit);
   for (const auto& [name, value] : page.filters)
     address += "&" + name + "=" + percent_encoded(value);
   return address;
@@ -114,20 +115,19 @@ Reply object_reply(const json& object) {
           .headers = {}};
 }
 
-Reply list_reply(const char* name, json entries, const Page& page,
-                 std::optional<std::int64_t> next) {
-  auto reply =
-      object_reply({{name, std::move(entries)}, {"next", next ? json(*next) : json(nullptr)}});
-  if (next) reply.headers.emplace("Link", "<" + address_of_next(page, *next) + ">; rel=\"next\"");
+Reply list_reply(const char* name, json entries, const Page& page, const json& next) {
+  auto reply = object_reply({{name, std::move(entries)}, {"next", next}});
+  if (next.is_null()) return reply;
+  reply.headers.emplace("Link", "<" + address_of_next(page, next) + ">; rel=\"next\"");
   return reply;
 }
 
 Reply list_reply(const char* name, json entries, const Page& page) {
-  std::optional<std::int64_t> next;
+  json next;
   const auto limit = static_cast<std::size_t>(page.limit);
   if (entries.size() > limit) {
     entries.erase(entries.begin() + page.limit, entries.end());
-    next = entries.back().at("id").get<std::int64_t>();
+    next = entries.back().at("id");
   }
   return list_reply(name, std::move(entries), page, next);
 }

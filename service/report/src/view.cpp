@@ -155,7 +155,8 @@ Result<json> json_of(storage::Database& database, const storage::RequestRow& row
 }
 
 json json_of(const storage::OutboxRow& row) {
-  return {{"key", row.key},
+  return {{"id", row.id},
+          {"key", row.key},
           {"incident", row.incident == 0 ? json(nullptr) : json(row.incident)},
           {"kind", to_string(row.kind)},
           {"state", to_string(row.state)},

@@ -9,6 +9,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -17,7 +18,6 @@ using nlohmann::json;
 namespace {
 
 const std::string kHistory = "/api/v1/series/resnet18/cpu-train/default/time";
-const Series kSeries{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
 const Api::Headers kStranger{{"X-Forwarded-For", "198.51.100.1"}};
 
 /// A search that named a commit, for the first incident.
@@ -36,21 +36,22 @@ void add_culprit(Api& api) {
   REQUIRE(IncidentStore(*api.database).attach_bisection(1, row.id));
 }
 
-/// A run of the only series on another machine.
-void add_run_elsewhere(Api& api) {
+/// A run of a workload on another machine.
+void add_run_elsewhere(Api& api, const std::string& workload = "resnet18") {
   RunStore runs(*api.database);
   const auto now = api.clock.wall_now();
+  const auto attempt = workload + " elsewhere";
   REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
-                      .slot = "B",
+                      .slot = attempt,
                       .build = 2,
-                      .benchmark = kSeries.benchmark},
-                     "elsewhere", now));
+                      .benchmark = {workload, {Device::cpu, Mode::train}, {}}},
+                     attempt, now));
   RunResult result;
-  result.attempt = "elsewhere";
+  result.attempt = attempt;
   result.samples_ns = {20, 20, 20};
   result.values = {{Metric::time, 20}};
   result.environment.facts = {{"cpu_model", "Model Y"}, {"cpus", "2"}, {"kernel", "6.1"}};
-  REQUIRE(runs.record({{"elsewhere", result}}, now));
+  REQUIRE(runs.record({{attempt, result}}, now));
 }
 
 }  // namespace
@@ -124,4 +125,45 @@ TEST_CASE("what happened before the first value that is shown explains nothing")
   add_run_elsewhere(api);
   CHECK(api.get(kHistory + "?limit=1").body.at("annotations").empty());
   CHECK(api.get(kHistory + "?limit=2").body.at("annotations").size() == 2);
+}
+
+TEST_CASE("lists by name are read page by page, and what is added between moves no page") {
+  Api api;
+  api.fill();
+  add_run_elsewhere(api, "vgg16");
+  for (const std::string list : {"series", "workloads"}) {
+    INFO(list);
+    const auto path = "/api/v1/" + list + "?limit=1";
+    const auto first = api.get(path);
+    REQUIRE(first.body.at(list).size() == 1);
+    REQUIRE(first.body.at("next").is_string());
+    CHECK_THAT(first.headers.at("link"), Catch::Contains("limit=1>; rel=\"next\""));
+    add_run_elsewhere(api, list == "series" ? "alexnet" : "albert");
+    const auto next = first.headers.at("link").substr(1, first.headers.at("link").find('>') - 1);
+    const auto second = api.get(next).body;
+    REQUIRE(second.at(list).size() == 1);
+    CHECK(second.at(list)[0].at("url") != first.body.at(list)[0].at("url"));
+    CHECK(api.get("/api/v1/" + list).body.at("next").is_null());
+    CHECK(api.get("/api/v1/" + list + "?before=nothing").status == 404);
+    CHECK(api.get("/api/v1/" + list + "?limit=0").status == 400);
+  }
+  CHECK(api.get("/api/v1/series?before=resnet18%2Fcpu-train%2Fdefault%2Ftime")
+            .body.at("series")[0]
+            .at("workload") == "vgg16");
+}
+
+TEST_CASE("messages that wait are listed newest first, page by page") {
+  Api api;
+  api.fill();
+  OutboxRow message;
+  message.key = "comment:abc";
+  message.incident = 1;
+  message.kind = OutboxKind::comment;
+  REQUIRE(OutboxStore(*api.database).queue(message));
+  const auto first = api.get("/api/v1/outbox?limit=1").body;
+  REQUIRE(first.at("messages").size() == 1);
+  CHECK(first.at("messages")[0].at("key") == "comment:abc");
+  const auto second = api.get("/api/v1/outbox?limit=1&before=" + first.at("next").dump()).body;
+  CHECK(second.at("messages").at(0).at("key") == "open:abc");
+  CHECK(second.at("next").is_null());
 }

@@ -241,7 +241,7 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   CHECK(value == report::json_of(stored, BuildStore(*api.database).get(stored.build).value()));
   CHECK(api.get("/api/v1/series?workload=resnet18").body.at("series").size() == 1);
   CHECK(api.get("/api/v1/series?workload=vgg16").body.at("series").empty());
-  CHECK(api.get("/api/v1/series?limit=1").status == 400);
+  CHECK(api.get("/api/v1/series?limit=0").status == 400);
   CHECK(api.get("/api/v1/series/resnet18/tpu-train/default/time").status == 404);
   CHECK(api.get("/api/v1/series/resnet18/cpu-train/default/speed").status == 404);
 }

@@ -265,6 +265,7 @@ struct OutboxRow {
   WallMillis not_before = 0;
   std::optional<std::int64_t> issue_number;
   std::string last_error;
+  Id id = 0;
 };
 
 /// What became of a delivery that failed.

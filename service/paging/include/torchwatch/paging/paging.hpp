@@ -4,7 +4,6 @@
 #include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +34,9 @@ Status refuse_parameters(const Request&);
 Result<std::int64_t> id_of(const Request&);
 
 /// Makes 200 with {"<name>": entries, "next": the next page's `before`} and a Link header (RFC
-/// 8288) that leads there; null and without it on the last page.
-Reply list_reply(const char* name, nlohmann::json entries, const Page&,
-                 std::optional<std::int64_t> next);
+/// 8288) that leads there; null and without it on the last page. `next` is an id, or the name of
+/// the last entry.
+Reply list_reply(const char* name, nlohmann::json entries, const Page&, const nlohmann::json& next);
 
 /// The same of entries with an "id", of which there is one more than the page holds unless it is
 /// the last page.
