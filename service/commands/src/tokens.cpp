@@ -64,11 +64,12 @@ Outcome run_list(const Invocation& invocation) {
                                {.heading = "name", .fit = Fit::whole},
                                {.heading = "scopes", .fit = Fit::wrap},
                                {.heading = "made, UTC", .rank = 2, .fit = Fit::whole},
+                               {.heading = "made by", .rank = 3},
                                {.heading = "used, UTC", .rank = 1, .fit = Fit::whole},
                                {.heading = "revoked, UTC", .fit = Fit::whole}})};
   for (const auto& row : rows) {
     items.table.add({std::to_string(row.id), row.name, to_string(row.scopes),
-                     platform::date_and_minute(row.made_at), minute_of(row.used_at),
+                     platform::date_and_minute(row.made_at), row.made_by, minute_of(row.used_at),
                      minute_of(row.revoked_at)});
     items.json.push_back(report::json_of(row));
   }

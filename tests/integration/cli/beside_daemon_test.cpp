@@ -98,6 +98,7 @@ TEST_CASE("a token is made, listed and revoked beside a daemon as without one") 
   CHECK(items[1].at("revoked_at").is_string());
   const auto me = "uid " + std::to_string(getuid());
   for (const auto* who : {"made_by", "revoked_by"}) CHECK(items[1].at(who) == me);
+  CHECK_THAT(place.run({"token", "list"}).out, Contains(me));
   CHECK(listed.out.find(beside.at("token").get<std::string>()) == std::string::npos);
   CHECK(TokenStore(*place.open(true)).list().value()[0].scopes == Scopes{Scope::read});
 }
