@@ -13,6 +13,7 @@
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -87,6 +88,7 @@ struct Application::Parts {
   config::Config config;
   log::Log& log;
   Access access = Access::work;
+  std::optional<storage::ItemKey> left_work;
   platform::SystemClock clock;
   health::Activity activity;
   LoggedProgress progress;
@@ -118,7 +120,10 @@ struct Application::Parts {
     }
     TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
     TW_TRY(database, storage::Database::open({.path = config.storage.path}));
-    TW_TRY_VOID(storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
+    TW_TRY(const int runs, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
+    TW_TRY(const auto left, storage::WorkStore(*database).take_left());
+    // A run that takes the service down counts for its slot, not for all that is measured.
+    if (runs == 0) left_work = left;
     return {};
   }
 
@@ -270,6 +275,9 @@ process::ProcessRunner& Application::processes() {
 }
 health::Activity& Application::activity() {
   return parts_->activity;
+}
+const std::optional<storage::ItemKey>& Application::left_work() const {
+  return parts_->left_work;
 }
 const sandbox::Sandbox& Application::sandbox() const {
   return parts_->confinement.sandbox;

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "torchwatch/records/printable.hpp"
+#include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -16,9 +17,9 @@ storage::WallMillis pause_after(int setbacks) {
 }
 
 storage::SetbackRow next_setback(const std::optional<storage::SetbackRow>& before,
-                                 const WorkItem& item, const Error& error,
+                                 const storage::ItemKey& key, const Error& error,
                                  storage::WallMillis now) {
-  auto row = before.value_or(storage::SetbackRow{.key = item.key, .setbacks = 0, .since = now});
+  auto row = before.value_or(storage::SetbackRow{.key = key, .setbacks = 0, .since = now});
   if (consequence_of(error.code) == Consequence::counts) ++row.tries;
   ++row.setbacks;
   row.not_before = now + pause_after(row.setbacks);
@@ -37,6 +38,16 @@ Result<Attended> end(comparison::Services& services, const WorkItem& item, Failu
   return Attended::ended;
 }
 
+Result<Attended> give_up(comparison::Services& services, const WorkItem& item,
+                         const storage::SetbackRow& last) {
+  return end(services, item, Failure::failed,
+             "given up after " + std::to_string(last.tries) + " tries: " + last.error);
+}
+
+Error taken_down() {
+  return {ErrorCode::failed, "the service ended while it worked on this"};
+}
+
 /// An exception is a fault of ours, and ends one item, not the service. An error's message may hold
 /// the output of compilers, recipes and pip: it is stored, and goes into JSON, pages and issues.
 Status guarded(const std::function<Status()>& work) {
@@ -53,11 +64,8 @@ Status guarded(const std::function<Status()>& work) {
 Result<Attended> put_off(comparison::Services& services, const WorkItem& item, const Error& error) {
   storage::SetbackStore store(services.database);
   TW_TRY(const auto before, store.find(item.key));
-  const auto row = next_setback(before, item, error, services.clock.wall_now());
-  if (row.tries >= storage::kTriesMax) {
-    return end(services, item, Failure::failed,
-               "given up after " + std::to_string(row.tries) + " tries: " + row.error);
-  }
+  const auto row = next_setback(before, item.key, error, services.clock.wall_now());
+  if (row.tries >= storage::kTriesMax) return give_up(services, item, row);
   TW_TRY_VOID(store.record(row));
   const bool is_news = !before || before->error != row.error;
   if (is_news) {
@@ -65,6 +73,19 @@ Result<Attended> put_off(comparison::Services& services, const WorkItem& item, c
                           " is put off: " + row.error);
   }
   return Attended::put_off;
+}
+
+/// Works on the item, which is stored for as long as that lasts: a process that dies cannot say
+/// what it worked on. Errors: of storage; the item's own is in what is returned.
+Result<Status> noted(comparison::Services& services, const WorkItem& item) {
+  if (is_of_service(item.key.kind)) return guarded(item.work);
+  storage::WorkStore store(services.database);
+  TW_TRY(const auto id, store.begin(item.key));
+  auto worked = guarded(item.work);
+  const auto ended = store.end(id);
+  const bool is_told = !worked && consequence_of(worked.error().code) == Consequence::stops;
+  if (!ended && !is_told) return fail(ended.error());
+  return worked;
 }
 
 }  // namespace
@@ -90,7 +111,9 @@ Consequence consequence_of(ErrorCode code) {
 }
 
 Result<Attended> attend(comparison::Services& services, const WorkItem& item) {
-  const auto worked = guarded(item.work);
+  TW_TRY(const auto before, storage::SetbackStore(services.database).find(item.key));
+  if (before && before->tries >= storage::kTriesMax) return give_up(services, item, *before);
+  TW_TRY(const auto worked, noted(services, item));
   if (worked) {
     TW_TRY_VOID(storage::SetbackStore(services.database).clear(item.key));
     return Attended::done;
@@ -116,9 +139,14 @@ Result<bool> is_due(comparison::Services& services, const storage::ItemKey& key)
 }
 
 Status note_downfall(comparison::Services& services, const WorkItem& item) {
-  const Error error{ErrorCode::failed, "the service ended while it worked on this"};
-  const auto noted = put_off(services, item, error);
+  const auto noted = put_off(services, item, taken_down());
   return noted ? Status{} : Status{fail(noted.error())};
+}
+
+Status note_downfall(comparison::Services& services, const storage::ItemKey& key) {
+  storage::SetbackStore store(services.database);
+  TW_TRY(const auto before, store.find(key));
+  return store.record(next_setback(before, key, taken_down(), services.clock.wall_now()));
 }
 
 }  // namespace torchwatch::nightly

@@ -62,6 +62,18 @@ Status end_comparison(comparison::Services& services, storage::Id id, Failure fa
   return ended ? Status{} : Status{fail(ended.error())};
 }
 
+Result<bool> is_open_item(comparison::Services& services, const storage::ItemKey& key) {
+  if (key.kind == storage::ItemKind::comparison) {
+    TW_TRY(const auto row, storage::ComparisonStore(services.database).get(std::stoll(key.item)));
+    return !is_end(row.state);
+  }
+  if (key.kind == storage::ItemKind::bisection) {
+    TW_TRY(const auto row, storage::BisectionStore(services.database).get(std::stoll(key.item)));
+    return row.state != storage::BisectionState::ended;
+  }
+  return key.kind == storage::ItemKind::build;
+}
+
 }  // namespace
 
 storage::ItemKey key_of(const ComparisonRow& row) {
@@ -96,6 +108,13 @@ Result<Attended> attend_bisection(comparison::Services& services, const storage:
                              TW_TRY_VOID(end_bisection(services, row.id, reason));
                              return {};
                            }});
+}
+
+Status note_downfall_of(comparison::Services& services,
+                        const std::optional<storage::ItemKey>& key) {
+  if (!key) return {};
+  TW_TRY(const bool is_open, is_open_item(services, *key));
+  return is_open ? note_downfall(services, *key) : Status{};
 }
 
 Result<bool> WorkList::may_try(const ComparisonRow& row) const {

@@ -193,8 +193,8 @@ Status RunStore::abandon(Owner owner, WallMillis now) {
 Result<int> RunStore::abandon_leftovers(WallMillis now) {
   return write(database_, [&](Connection& connection) -> Result<int> {
     // The first attempt of a slot that ends with the service counts for nothing: a machine may be
-    // switched off. From the second on it counts as the slot's own failure, or a run that takes the
-    // service down would be tried for ever.
+    // switched off. From the second on it counts as the slot's own failure, of which a slot has
+    // two: a run that takes the service down three times has failed.
     return execute(connection,
                    "UPDATE attempt AS left SET ended_at = ?1, reason = ?2, "
                    "state = CASE WHEN EXISTS (SELECT 1 FROM attempt AS before "

@@ -8,8 +8,12 @@
 #include <fstream>
 
 #include "running_service.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/work_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -120,4 +124,65 @@ TEST_CASE("rows that cannot be thinned keep logs and caches from nothing") {
   CHECK_FALSE(fs::exists(kit));
   CHECK_FALSE(fs::exists(log));
   require_that_requests_end(service);
+}
+
+TEST_CASE("what takes the service down three times ends with that as its reason, of every kind") {
+  RunningService service;
+  service.folder.write("nightlies/damaged/build-hash", std::string(40, '0'));
+  service.start();
+  {
+    auto& database = service.application->services().database;
+    storage::BuildStore builds(database);
+    const auto build = builds.discover(storage::BuildOrigin::folder, "/elsewhere").value();
+    REQUIRE(storage::ComparisonStore(database).open(
+        {.purpose = storage::Purpose::nightly, .candidate = build.id, .baseline = build.id}, 1));
+    storage::BisectionRow row;
+    row.good = row.bad = "a";
+    row.spec_json = to_json(bisection::BisectionSpec{});
+    REQUIRE(storage::BisectionStore(database).open(row));
+  }
+  for (const auto& key : {storage::ItemKey{storage::ItemKind::build, "damaged"},
+                          storage::ItemKey{storage::ItemKind::comparison, "1"},
+                          storage::ItemKey{storage::ItemKind::bisection, "1"}}) {
+    for (int times = 0; times < 3; ++times) {
+      REQUIRE(storage::WorkStore(service.application->services().database).begin(key));
+      service.stop();
+      service.start();
+    }
+  }
+  auto& database = service.application->services().database;
+  storage::SetbackStore setbacks(database);
+  const auto rows = setbacks.list().value();
+  REQUIRE(rows.size() == 3);
+  for (auto row : rows) {
+    CHECK(row.tries == 3);
+    row.not_before = 0;  // its pause is over
+    REQUIRE(setbacks.record(row));
+  }
+  service.work();
+  const std::string why = "given up after 3 tries: the service ended while it worked on this";
+  const auto comparison = service.wait_until(
+      "/api/v1/comparisons/1", [](const json& body) { return body.at("state") == "failed"; });
+  CHECK(comparison.at("reason") == why);
+  service.wait_until("/api/v1/bisections/1",
+                     [](const json& body) { return body.at("state") == "ended"; });
+  CHECK_THAT(storage::BisectionStore(database).get(1).value().result_json, Contains(why));
+  service.wait_until("/api/v1/builds", [&](const json& body) {
+    return std::ranges::any_of(body.at("builds"), [&](const json& build) {
+      return build.at("state") == "rejected" && build.at("reason") == why;
+    });
+  });
+  CHECK(setbacks.list().value().empty());
+}
+
+TEST_CASE("what ended before the service died uses up no try") {
+  RunningService service;
+  service.start();
+  add_nightly(service.application->services().database, "n1", 1000);  // has its end
+  REQUIRE(storage::WorkStore(service.application->services().database)
+              .begin({storage::ItemKind::comparison, "1"}));
+  service.stop();
+  service.start();
+  storage::SetbackStore setbacks(service.application->services().database);
+  CHECK(setbacks.list().value().empty());
 }

@@ -7,6 +7,7 @@
 #include "stores.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/database/writer.hpp"
+#include "torchwatch/storage/work_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -22,6 +23,22 @@ TEST_CASE_METHOD(FreshStores, "when the last daemon began and stopped is known, 
   REQUIRE(daemons.note_start(30));
   CHECK(daemons.last().value()->started_at == 30);
   CHECK_FALSE(daemons.last().value()->stopped_at);
+}
+
+TEST_CASE_METHOD(FreshStores,
+                 "what a process that died worked on is known once, the innermost item") {
+  WorkStore work(*stores.database);
+  CHECK_FALSE(work.take_left().value());
+  const ItemKey comparison{ItemKind::comparison, "1"};
+  const ItemKey build{ItemKind::build, "2026-08-17"};
+  const auto outer = work.begin(comparison).value();
+  REQUIRE(work.end(work.begin(build).value()));
+  REQUIRE(work.begin(build));
+  CHECK(work.take_left().value() == build);
+  CHECK_FALSE(work.take_left().value());
+  REQUIRE(work.begin(comparison));
+  REQUIRE(work.end(outer));
+  CHECK(work.take_left().value() == std::nullopt);
 }
 
 TEST_CASE("who writes a database is known while it does, and nobody afterwards") {

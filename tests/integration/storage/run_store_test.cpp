@@ -130,6 +130,9 @@ TEST_CASE_METHOD(ComparisonWithRuns, "a run that takes the service down again an
   REQUIRE(failed[0].slot == "A1");
   REQUIRE(failed[0].status == RunStatus::failed);
   REQUIRE(failed[0].reason == "its process ended with the service");
+  issue("A1", "t4");
+  REQUIRE(runs.abandon_leftovers(17).value() == 1);
+  REQUIRE(runs.runs_of(owner).value().size() == 2);  // its attempts are used up
 }
 
 TEST_CASE_METHOD(ComparisonWithRuns, "a token is issued once and a slot filled once") {

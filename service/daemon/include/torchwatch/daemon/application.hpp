@@ -48,6 +48,8 @@ class Application {
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
   process::ProcessRunner& processes();
+  /// What the last process on the database worked on when it died, but in a run; may be nothing.
+  const std::optional<storage::ItemKey>& left_work() const;
   health::Activity& activity();             ///< what is being done; thread-safe
   const sandbox::Sandbox& sandbox() const;  ///< confines the children
   /// Takes the machine's lock unless it is held, until unlock_machine or the application's end.

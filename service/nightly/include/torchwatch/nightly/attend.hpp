@@ -34,7 +34,8 @@ struct WorkItem {
 enum class Attended { done, ended, put_off };
 
 /// Works on an item so that its error stays its own: the item ends, or its setback is stored with
-/// the time of the next try (one minute later, doubled each time, up to half an hour). Errors:
+/// the time of the next try (one minute later, doubled each time, up to half an hour). An item that
+/// took the service down three times ends without another try. Errors:
 /// cancelled, damaged; those of storage, when not even the setback could be stored.
 Result<Attended> attend(comparison::Services&, const WorkItem&);
 
@@ -49,5 +50,7 @@ Result<bool> is_due(comparison::Services&, const storage::ItemKey&);
 
 /// Notes a try that took the service down, at the next start; ends the item when it was the third.
 Status note_downfall(comparison::Services&, const WorkItem&);
+/// The same where the item's end is not at hand: after the third try, `attend` ends it.
+Status note_downfall(comparison::Services&, const storage::ItemKey&);
 
 }  // namespace torchwatch::nightly

@@ -36,6 +36,10 @@ class WorkList {
 storage::ItemKey key_of(const storage::ComparisonRow&);
 storage::ItemKey key_of(const storage::BisectionRow&);
 
+/// Notes at a start what the service worked on when it died, if that has not ended: a comparison, a
+/// bisection or a build. A request says itself that it was being carried out.
+Status note_downfall_of(comparison::Services&, const std::optional<storage::ItemKey>&);
+
 /// Works on one comparison until it ends or is put off. Errors: as attend.
 Result<Attended> attend_comparison(comparison::Services&, const storage::ComparisonRow&,
                                    std::stop_token stop);

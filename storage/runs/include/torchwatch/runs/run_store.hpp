@@ -58,6 +58,7 @@ class RunStore {
   Status abandon(Owner, WallMillis now);
   /// Abandons the attempts that an earlier process left issued, which frees their slots. From the
   /// second time on, that counts as a failed attempt of the slot: its run takes the service down.
+  /// With the two attempts of a slot it has failed after the third time.
   /// Returns their number. Call at start.
   Result<int> abandon_leftovers(WallMillis now);
 
