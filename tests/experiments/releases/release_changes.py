@@ -48,7 +48,7 @@ class Change:
         if self.again["verdict"] in OPEN:
             return "open"
         if self.first["ratio"] is None:
-            return _state_of_kept_memory(_difference(self.first), _difference(self.again))
+            return _state_of_kept_memory(self.first, self.again)
         return _state_of_ratio(self.first["ratio"], self.again)
 
 
@@ -78,12 +78,12 @@ def _state_of_ratio(first: float, again: Verdict) -> str:
     return "holds" if is_as_first or abs(again["ratio"] - 1) > THRESHOLD else "smaller"
 
 
-def _state_of_kept_memory(first: float, again: float) -> str:
-    """In the share of the first difference that is there again."""
-    share = again / first
-    if share <= 0:
+def _state_of_kept_memory(first: Verdict, again: Verdict) -> str:
+    """By the share of the first difference that is there again."""
+    if again["verdict"] != first["verdict"]:
         return "not again"
-    return "holds" if share >= 1 - THRESHOLD else "smaller"
+    is_as_much = abs(_difference(again)) >= (1 - THRESHOLD) * abs(_difference(first))
+    return "holds" if is_as_much else "smaller"
 
 
 def key(verdict: Verdict) -> tuple[str, ...]:

@@ -128,7 +128,8 @@ class Changes(unittest.TestCase):
         self.assertEqual(signed_percent(leak(4096)), "+4,096 bytes/iteration")
         self.assertEqual(state(leak(4096), leak(4090)), "holds")
         self.assertEqual(state(leak(4096), leak(1024)), "smaller")
-        self.assertEqual(state(leak(4096), leak(0, "unchanged")), "not again")
+        for again in (leak(0, "unchanged"), leak(4096, "unchanged"), leak(-4096, "improved")):
+            self.assertEqual(state(leak(4096), again), "not again")
 
     def test_what_is_small_at_first_is_not_listed_and_what_is_left_out_counts_as_not_measured(
         self,
