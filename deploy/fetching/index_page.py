@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from http import HTTPStatus
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from pip._vendor import requests
 from pip._vendor.requests.exceptions import RequestException
@@ -37,10 +37,24 @@ class Link:
     yanked: bool = False
 
     def fingerprint(self) -> str:
-        """What changes when the file is replaced: its hash, else all else that the index says."""
-        if self.sha256:
-            return f"sha256={self.sha256}"
-        return f"{urlsplit(self.url).path} {self.size} {self.uploaded}"
+        """All that the index says of the file and that may tell when it is replaced."""
+        size = str(self.size or "")
+        path = urlsplit(self.url).path
+        facts = {"sha256": self.sha256, "size": size, "time": self.uploaded, "path": path}
+        return ";".join(f"{name}={quote(fact)}" for name, fact in facts.items() if fact)
+
+
+def facts_of(fingerprint: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in fingerprint.split(";") if "=" in part)
+
+
+def is_same_file(known: str, offered: str) -> bool:
+    """Whether two fingerprints can be of the same file: where both name the hash that decides, else
+    what both say must agree, and there must be something. As the service compares them."""
+    first, second = facts_of(known), facts_of(offered)
+    both = first.keys() & second.keys()
+    decide = both & {"sha256"} or both
+    return bool(decide) and all(first[name] == second[name] for name in decide)
 
 
 class Links(HTMLParser):

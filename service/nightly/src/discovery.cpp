@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "torchwatch/channel/fingerprint.hpp"
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -51,19 +52,32 @@ Result<BuildRow> placed(comparison::Services& services, BuildRow row) {
 /// Returns whether the build was rejected for the same reason before: each poll looks at it again,
 /// and finds nothing new.
 bool is_known(const BuildRow& row, const Offer& offer, const Error& error) {
-  return row.state == storage::BuildState::rejected && row.fingerprint == offer.fingerprint &&
+  return row.state == storage::BuildState::rejected &&
+         channel::is_same_file(row.fingerprint, offer.fingerprint) &&
          row.reason == printable(error.message);
 }
 
 /// Returns whether the channel has another file than the one that was fetched or rejected.
 bool is_replaced(const BuildRow& row, const Offer& offer) {
-  return !row.fingerprint.empty() && row.fingerprint != offer.fingerprint;
+  return !row.fingerprint.empty() && !channel::is_same_file(row.fingerprint, offer.fingerprint);
 }
 
 /// Returns whether the file was rejected, and the channel says that it is the same still.
 bool stays_rejected(const BuildRow& row, const Offer& offer) {
   return row.state == storage::BuildState::rejected && !offer.fingerprint.empty() &&
-         row.fingerprint == offer.fingerprint;
+         channel::is_same_file(row.fingerprint, offer.fingerprint);
+}
+
+/// Keeps what the channel says now of the same file and did not say before: it may be what tells
+/// the next file apart.
+Result<BuildRow> learned(comparison::Services& services, BuildRow row, const Offer& offer) {
+  if (row.fingerprint.empty() || is_replaced(row, offer)) return row;
+  auto all = channel::joined_fingerprint(row.fingerprint, offer.fingerprint);
+  if (all == row.fingerprint) return row;
+  storage::BuildStore store(services.database);
+  if (row.state == storage::BuildState::rejected) return store.reject(row.id, row.reason, all);
+  row.fingerprint = std::move(all);
+  return store.mark_ready(row);
 }
 
 /// Lets a nightly be measured again whose files are back.
@@ -101,6 +115,7 @@ Result<BuildRow> mended(comparison::Services& services, BuildRow row, const Offe
 Result<BuildRow> row_of(comparison::Services& services, const Offer& offer, const Look& look) {
   storage::BuildStore store(services.database);
   TW_TRY(auto row, store.discover(storage::BuildOrigin::nightly, offer.name));
+  TW_TRY(row, learned(services, std::move(row), offer));
   if (row.state != storage::BuildState::ready) return row;
   if (!is_replaced(row, offer)) return mended(services, std::move(row), offer, look);
   services.progress.log("nightly " + row.name + " has been replaced in the channel: fetching it");

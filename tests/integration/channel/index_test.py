@@ -1,5 +1,6 @@
 """deploy/libtorch --index: versions and wheels from the pages of a package index on loopback."""
 
+import shutil
 import sys
 import unittest
 
@@ -74,6 +75,22 @@ class WheelIndex(IndexTest):
         self.assertEqual(len({first, second, third}), 3)
         self.check_fails(self.fetch(nightly(16), "--fingerprint", second), 3, "has replaced")
         self.check_fetched(nightly(16), "--fingerprint", third)
+
+    def test_an_index_that_begins_to_say_more_has_the_same_files(self) -> None:
+        served = self.add(nightly(16))
+        digest, served.sha256 = served.sha256, ""
+        (bare,) = self.fingerprints()
+        self.index.speaks_json = True
+        served.sha256 = digest
+        (whole,) = self.fingerprints()
+        self.assertNotEqual(bare, whole)
+        self.check_fetched(nightly(16), "--fingerprint", bare)
+        shutil.rmtree(self.tree)
+        self.check_fetched(nightly(16), "--fingerprint", f"sha256={digest}")
+        shutil.rmtree(self.tree)
+        self.check_fails(
+            self.fetch(nightly(16), "--fingerprint", f"sha256={'0' * 64}"), 3, "has replaced"
+        )
 
     def test_an_index_in_trouble_is_no_index_without_versions(self) -> None:
         self.add(nightly(16))

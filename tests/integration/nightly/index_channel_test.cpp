@@ -155,6 +155,39 @@ TEST_CASE("a file that was replaced is another build, and one that is the same a
   CHECK(followed.comparisons() == 3);
 }
 
+TEST_CASE("an index that begins to say more of its files has replaced none of them") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n1", "path=/n1", "1");
+  index.publish("n2", "path=/n2", "2");
+  followed.poll();
+  index.publish("n1", "sha256=1a;size=5;path=/n1", "1");
+  index.publish("n2", "sha256=2a;size=5;path=/n2", "2");
+  followed.poll();
+  index.publish("n2", "path=/n2", "2");
+  followed.poll();
+  CHECK(index.fetched == Names{"n1", "n2"});
+  index.publish("n2", "sha256=2b;size=5;path=/n2", "3");
+  followed.poll();
+  followed.poll();
+  CHECK(index.fetched == Names{"n1", "n2", "n2"});
+  CHECK(followed.builds(BuildState::ready).size() == 3);
+}
+
+TEST_CASE("a rejected file is known again when the index says more of it") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n1", "path=/n1", "1");
+  index.fail_with(ErrorCode::corrupt);
+  followed.poll();
+  for (const char* fingerprint : {"sha256=1a;path=/n1", "sha256=1b;path=/n1"}) {
+    index.publish("n1", fingerprint, "1");
+    followed.clock.advance(std::chrono::hours(24));
+    followed.poll();
+  }
+  CHECK(index.fetched.size() == 2);
+}
+
 TEST_CASE("a replaced file that is damaged leaves the build that it replaced as it is") {
   FollowedIndex followed;
   auto& index = followed.index;

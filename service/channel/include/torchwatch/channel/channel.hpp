@@ -17,8 +17,8 @@ namespace torchwatch::channel {
 /// A build that a channel has.
 struct Offer {
   std::string name;
-  /// Changes when the file behind the name is replaced: its hash, or where it lies, its size and
-  /// its time. Empty: only the tree itself can tell.
+  /// What the index says of the file behind the name ("sha256=...;size=...;path=..."), by which
+  /// `is_same_file` tells whether it was replaced. Empty: only the tree itself can tell.
   std::string fingerprint = {};
   bool operator==(const Offer&) const = default;
 };

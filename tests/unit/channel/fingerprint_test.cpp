@@ -1,0 +1,43 @@
+#include "torchwatch/channel/fingerprint.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace torchwatch::channel {
+namespace {
+
+TEST_CASE("a fingerprint that says more or less of a file is of the same file") {
+  const std::string bare = "path=/files/a.whl";
+  const std::string whole = "sha256=ab;size=12;time=2026-08-16;path=/files/a.whl";
+  for (const auto& [known, offered] : {std::pair{bare, whole},
+                                       {whole, bare},
+                                       {"size=12;path=/files/a.whl", whole},
+                                       {"sha256=ab", whole},
+                                       {whole, "path=/other;time=2027;size=12;sha256=ab"},
+                                       {"of another form", "of another form"}}) {
+    INFO(known << " and " << offered);
+    CHECK(is_same_file(known, offered));
+  }
+}
+
+TEST_CASE("a fingerprint that says something else, or shares nothing, is of another file") {
+  const std::string whole = "sha256=ab;size=12;path=/files/a.whl";
+  for (const auto& [known, offered] : {std::pair{whole, std::string("sha256=cd;size=12")},
+                                       {whole, "size=13;path=/files/a.whl"},
+                                       {whole, "path=/files/b.whl"},
+                                       {"sha256=ab", "size=12;path=/files/a.whl"},
+                                       {whole, ""},
+                                       {"of one form", "of another form"}}) {
+    INFO(known << " and " << offered);
+    CHECK_FALSE(is_same_file(known, offered));
+  }
+}
+
+TEST_CASE("what is known of a file stays known when the index says less") {
+  CHECK(joined_fingerprint("path=/a;size=1", "size=1;sha256=ab") == "path=/a;sha256=ab;size=1");
+  CHECK(joined_fingerprint("size=1;path=/a", "path=/a") == "size=1;path=/a");
+  CHECK(joined_fingerprint("sha256=ab;time=1", "sha256=ab;time=2") == "sha256=ab;time=2");
+  CHECK(joined_fingerprint("of another form", "of another form") == "of another form");
+}
+
+}  // namespace
+}  // namespace torchwatch::channel
