@@ -1,16 +1,17 @@
 #include "torchwatch/sandbox/sandbox.hpp"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "callers.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/records/unique_fd.hpp"
 
 using namespace torchwatch;
+using test::is_exit;
+using test::Listener;
+using test::may_play_others;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
@@ -70,23 +71,6 @@ inherits a secret: no
 exit status 0
 )";
 
-/// A socket of loopback that listens.
-struct Listener {
-  UniqueFd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  int port = 0;
-  Listener() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    REQUIRE(bind(socket.get(), any, size) == 0);
-    REQUIRE(listen(socket.get(), 8) == 0);
-    REQUIRE(getsockname(socket.get(), any, &size) == 0);
-    port = ntohs(address.sin_port);
-  }
-};
-
 struct Place {
   test::TemporaryFolder folder;
   Listener listener;
@@ -121,22 +105,11 @@ struct Place {
   }
 };
 
-bool is_exit(const process::ProcessOutcome& outcome, int code) {
-  const auto* const exited = std::get_if<process::Exited>(&outcome.end);
-  return exited != nullptr && exited->code == code;
-}
-
 /// Some machines forbid sandboxes, and only root can stand in for other users.
 bool is_possible_here(const Place& place) {
   const auto plain = place.call({"env"}, "true");
   if (!is_exit(plain, 3)) return true;
   WARN("left out, there is no sandbox on this machine: " + plain.output);
-  return false;
-}
-
-bool may_play_others() {
-  if (geteuid() == 0) return true;
-  WARN("left out: only root can run it as somebody else");
   return false;
 }
 
@@ -152,9 +125,7 @@ TEST_CASE("a confined child does what its profile says and nothing more") {
 TEST_CASE("a child confined by an unprivileged user does no more than one of root's") {
   const Place place;
   if (!may_play_others() || !is_possible_here(place)) return;
-  const auto outcome = place.call(
-      {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"},
-      place.script());
+  const auto outcome = place.call(test::as_nobody(), place.script());
   CHECK(outcome.output == std::string("user namespace yes, own proc yes\n") + kAnswers);
 }
 
@@ -177,10 +148,7 @@ TEST_CASE("a child is as confined where the kernel allows no new proc") {
 TEST_CASE("root confines its children also where user namespaces are forbidden") {
   const Place place;
   if (!may_play_others() || !is_possible_here(place)) return;
-  const auto outcome =
-      place.call({"unshare", "--user", "--map-root-user", "sh", "-c",
-                  "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"", "sh"},
-                 place.script());
+  const auto outcome = place.call(test::without_user_namespaces(), place.script());
   CHECK(outcome.output == std::string("user namespace no, own proc yes\n") + kAnswers);
 }
 
