@@ -7,6 +7,7 @@
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -179,16 +180,6 @@ Result<std::string> tally_of_culprits(comparison::Services& services) {
   return tally.named == 0 ? std::string() : report::culprit_tally_text(tally);
 }
 
-report::CulpritFacts culprit_facts(const comparison::Services& services,
-                                   const bisection::NamedCulprit& finding) {
-  report::CulpritFacts facts;
-  facts.commits = commits_facts(services, finding.commits);
-  facts.confidence = finding.confidence;
-  facts.verified = finding.verified;
-  for (const auto& effect : finding.effects) facts.effects.push_back(report::effect_of(effect));
-  return facts;
-}
-
 }  // namespace
 
 report::BisectionFacts bisection_facts(const comparison::Services& services,
@@ -206,7 +197,8 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;
   for (const auto& culprit : result.culprits) {
-    facts.culprits.push_back(culprit_facts(services, culprit));
+    auto& cause = facts.culprits.emplace_back(report::cause_of(culprit));
+    cause.commits = commits_facts(services, culprit.commits);
   }
   for (const auto& skipped : result.skipped) {
     facts.skipped.push_back({skipped.commit, skipped.reason});

@@ -13,17 +13,20 @@ std::vector<CommitFacts> commits_of(const std::vector<std::string>& shas) {
 
 }  // namespace
 
+CulpritFacts cause_of(const bisection::NamedCulprit& culprit) {
+  CulpritFacts cause;
+  cause.commits = commits_of(culprit.commits);
+  cause.confidence = culprit.confidence;
+  cause.verified = culprit.verified;
+  for (const auto& effect : culprit.effects) cause.effects.push_back(effect_of(effect));
+  return cause;
+}
+
 std::vector<CulpritFacts> causes_of(const storage::BisectionRow& row) {
   const auto result = bisection::parse_bisection_result(row.result_json);
   if (!result) return {};
   std::vector<CulpritFacts> causes;
-  for (const auto& culprit : result->culprits) {
-    auto& cause = causes.emplace_back();
-    cause.commits = commits_of(culprit.commits);
-    cause.confidence = culprit.confidence;
-    cause.verified = culprit.verified;
-    for (const auto& effect : culprit.effects) cause.effects.push_back(effect_of(effect));
-  }
+  for (const auto& culprit : result->culprits) causes.push_back(cause_of(culprit));
   if (result->suspects.empty()) return causes;
   auto& suspects = causes.emplace_back();
   suspects.commits = commits_of(result->suspects);

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
+
+/// Makes the facts of one culprit. Commits have their sha alone.
+CulpritFacts cause_of(const bisection::NamedCulprit&);
 
 /// Reads the causes that a stored bisection ended with, the largest first, and behind them the
 /// suspects as one cause of several commits; `bisection::leading` stands for all. Commits have
