@@ -11,6 +11,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -136,13 +137,13 @@ Result<Shown> shown(storage::Database& database, const config::Config& config, c
 
 void print_samples(std::ostream& out, const json& samples) {
   if (!samples.is_array() || samples.empty()) return;
-  auto sorted = samples.get<std::vector<std::int64_t>>();
-  std::ranges::sort(sorted);
-  const auto at = [&](std::size_t index) {
-    return figures::value(Metric::time, static_cast<double>(sorted[index]));
+  const auto times = samples.get<std::vector<std::int64_t>>();
+  const auto [least, greatest] = std::ranges::minmax(times);
+  const auto text = [](std::int64_t time) {
+    return figures::value(Metric::time, static_cast<double>(time));
   };
-  out << "newest run: " << sorted.size() << " samples, least " << at(0) << ", median "
-      << at(sorted.size() / 2) << ", greatest " << at(sorted.size() - 1) << '\n';
+  out << "newest run: " << times.size() << " samples, least " << text(least) << ", median "
+      << text(median(times)) << ", greatest " << text(greatest) << '\n';
 }
 
 Outcome run_show(const Invocation& invocation, const Options& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/statistics.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
@@ -69,9 +70,7 @@ std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonR
   if (durations.size() < kEstimatedFromMin) {
     return "; the one before took " + figures::duration(durations.front());
   }
-  std::ranges::sort(durations);
-  return "; such comparisons took " + figures::duration(durations[durations.size() / 2]) +
-         " lately";
+  return "; such comparisons took " + figures::duration(median(durations)) + " lately";
 }
 
 /// Items of HTML: what is being done, and what waits until it can be.

@@ -1,7 +1,5 @@
 #include "torchwatch/runs/retention.hpp"
 
-#include <algorithm>
-
 #include "query.hpp"
 #include "samples.hpp"
 #include "transaction.hpp"
@@ -26,13 +24,12 @@ Id id_of(Query& row) {
 }
 
 ThinnedSamples thinned(const StoredSamples& stored) {
-  auto samples = decode_samples(stored.bytes);
-  std::ranges::sort(samples);
-  const auto at = [&](std::size_t quarter) { return samples[(samples.size() - 1) * quarter / 4]; };
+  const auto samples = decode_samples(stored.bytes);
+  const auto summary = summary_of(samples);
   return {.kind = stored.kind,
           .count = static_cast<std::int64_t>(samples.size()),
-          .median = at(2),
-          .spread = at(3) - at(1),
+          .median = summary.median,
+          .spread = summary.spread,
           .digest = stored.digest};
 }
 

@@ -88,15 +88,12 @@ SampleSet set_of(const ThinnedSamples& kept) {
           .spread = kept.spread};
 }
 
-/// The middle of the sorted samples and their interquartile range, as retention keeps them.
 void summarise(SampleSet& set) {
-  auto sorted = set.samples;
-  std::ranges::sort(sorted);
-  const auto at = [&](std::size_t quarter) { return sorted[(sorted.size() - 1) * quarter / 4]; };
-  set.count = static_cast<std::int64_t>(sorted.size());
-  if (sorted.empty()) return;
-  set.median = at(2);
-  set.spread = at(3) - at(1);
+  set.count = static_cast<std::int64_t>(set.samples.size());
+  if (set.samples.empty()) return;
+  const auto summary = summary_of(set.samples);
+  set.median = summary.median;
+  set.spread = summary.spread;
 }
 
 }  // namespace

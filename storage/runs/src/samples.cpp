@@ -1,7 +1,11 @@
 #include "samples.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -33,6 +37,13 @@ std::vector<std::int64_t> decode_samples(std::string_view bytes) {
     samples[i] = static_cast<std::int64_t>(bits);
   }
   return samples;
+}
+
+SampleSummary summary_of(std::vector<std::int64_t> samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](std::size_t quarter) { return samples[(samples.size() - 1) * quarter / 4]; };
+  const auto spread = at(3) - at(1);
+  return {.median = median(std::move(samples)), .spread = spread};
 }
 
 void store_samples(Connection& connection, Id attempt, const char* kind,

@@ -77,6 +77,12 @@ TEST_CASE_METHOD(Measured, "a thinned run keeps its value and its samples' numbe
   REQUIRE(stores.runs.result_of(unchanged).value().values.at(Metric::time) == 100);
 }
 
+TEST_CASE("of an even number of samples the mean of the middle two is kept, as in a run's value") {
+  const auto kept = summary_of({40, 10, 30, 20});
+  CHECK(kept.median == 25);
+  CHECK(kept.spread == 20);
+}
+
 TEST_CASE_METHOD(Measured, "self-tests and comparisons that have not ended keep their samples") {
   const auto test =
       stores.comparisons.open({Purpose::self_test, comparison.candidate, comparison.candidate}, 1)
