@@ -10,7 +10,9 @@ A mean's is by drawing workloads anew, so it holds for a suite of others like th
 unchanged count series, the next two benchmarks."""
 ABOUT_CHANGES = """\
 The first measurement chose what is listed for being large, so the estimate to state is that of the
-second, which nothing chose."""
+second, which nothing chose. A change holds if the second, too, is beyond 7 %, or differs from none
+by an interval in which the first one lies; it is smaller if that is clearly less, and open if the
+second tells nothing certain."""
 
 
 def _line(*cells: object) -> str:
