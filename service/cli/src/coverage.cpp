@@ -135,7 +135,8 @@ json coverage_json(const std::vector<WorkloadCoverage>& all) {
   }
   json domains = json::object();
   for (const auto& [domain, of] : by_domain(all)) domains[domain] = united(of).size();
-  return {{"workloads", workloads},
+  return {{"schema", 1},
+          {"workloads", workloads},
           {"operators", united(pointers(all)).size()},
           {"operators_by_domain", domains},
           {"operators_of_mlperf_networks", united(mlperf_networks(all)).size()},

@@ -92,7 +92,7 @@ Outcome run_fetch(const Invocation& invocation, const std::string& name) {
   if (invocation.json) {
     invocation.out << nlohmann::json{{"schema", 1},
                                      {"name", row.name},
-                                     {"version", row.version},
+                                     {"version", text_or_null(row.version)},
                                      {"folder", row.folder}}
                           .dump(2)
                    << '\n';

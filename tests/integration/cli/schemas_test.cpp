@@ -5,14 +5,18 @@
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "batches.hpp"
+#include "command_tree.hpp"
+#include "coverage.hpp"
 #include "efficiency.hpp"
 #include "noise_table.hpp"
 #include "printed.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;
@@ -24,9 +28,13 @@ struct CarriedOutDay {
   CarriedOutDay() : day(folder.path(), test::day_with_two_culprits()) {
     const auto config = day.config();
     REQUIRE(test::ScriptedService::open(config).value()->carry_out_due_comparisons());
-    file = folder.write("torchwatch.toml", "[storage]\npath = \"" + config.storage.path.string() +
-                                               "\"\n[source]\nrepository = \"" +
-                                               config.source.repository + "\"\n");
+    file =
+        folder.write("torchwatch.toml",
+                     "[storage]\npath = \"" + config.storage.path.string() +
+                         "\"\n[source]\nrepository = \"" + config.source.repository +
+                         "\"\n[executor]\nmachine_lock = \"" + folder.path().filename().string() +
+                         "\"\n[build]\ndisk_reserve = \"1MiB\"\n"
+                         "[sandbox]\nkind = \"none\"\n");
   }
 
   std::string run(std::vector<std::string> arguments) const {
@@ -52,10 +60,69 @@ struct CarriedOutDay {
     return text;
   }
 
+  /// Stores a request that waits for its turn; its id.
+  std::string store_request() const {
+    const auto database = storage::Database::open({.path = day.config().storage.path}).value();
+    const auto stored = storage::RequestStore(*database).receive(
+        "key", storage::RequestKind::bisection, R"({"suspect": "abc123"})", 1);
+    return std::to_string(stored.value().first.id);
+  }
+
   test::TemporaryFolder folder;
   test::ScriptedDay day;
   std::filesystem::path file;
 };
+
+/// What a command prints, and the schema of it.
+struct Document {
+  std::string schema;
+  std::vector<std::string> arguments;
+};
+
+/// Commands that the other cases ask, that measure (their documents are made up here or come from
+/// the scripted day), or that print no JSON.
+const std::set<std::string> kAskedElsewhere{"nightly",
+                                            "compare",
+                                            "measure",
+                                            "bisect",
+                                            "serve",
+                                            "status",
+                                            "comparison show",
+                                            "comparison cancel",
+                                            "comparison retry",
+                                            "incident show",
+                                            "incident acknowledge",
+                                            "incident accept",
+                                            "incident close",
+                                            "incident reopen",
+                                            "incident dispute",
+                                            "incident retest",
+                                            "bisection cancel",
+                                            "workload batches",
+                                            "database export",
+                                            "init",
+                                            "completion",
+                                            "manual",
+                                            "help"};
+
+/// The names of all commands that do something: "incident show".
+std::vector<std::string> command_names() {
+  std::ostringstream out;
+  std::ostringstream err;
+  commands::Invocation invocation{.out = out, .err = err, .stop = {}};
+  const cli::CommandTree tree(invocation);
+  std::vector<const CLI::App*> left = cli::subcommands_of(tree.app());
+  std::vector<std::string> names;
+  while (!left.empty()) {
+    const auto* command = left.back();
+    left.pop_back();
+    const auto below = cli::subcommands_of(*command);
+    left.insert(left.end(), below.begin(), below.end());
+    constexpr std::string_view kProgram = "torchwatch ";
+    if (below.empty()) names.push_back(cli::full_name(*command).substr(kProgram.size()));
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -85,8 +152,78 @@ TEST_CASE("what commands print as JSON is as its schema says") {
     }
     CHECK(day.violations("bisect", result.dump()) == "");
   }
-  CHECK(day.violations("items", day.run({"comparison", "list"})) == "");
-  CHECK(day.violations("items", day.run({"outbox", "list"})) == "");
+}
+
+TEST_CASE("every list, and whatever else a command prints, is as its schema says") {
+  const CarriedOutDay day;
+  const auto request = day.store_request();
+  const auto printed = [&](const std::vector<std::string>& arguments) {
+    return json::parse(day.run(arguments));
+  };
+  const auto search = printed({"bisection", "list"}).at("items").at(0).at("id").dump();
+  const auto message = printed({"outbox", "list"}).at("items").at(0).at("key").get<std::string>();
+  const auto builds = printed({"build", "list"}).at("items");
+  const auto commit = std::ranges::find_if(
+      builds, [](const json& build) { return build.at("origin") == "commit"; });
+  REQUIRE(commit != builds.end());
+  const auto backup = (day.folder.path() / "torchwatch.backup").string();
+  const std::vector<Document> documents{{"comparison_list", {"comparison", "list"}},
+                                        {"incident_list", {"incident", "list"}},
+                                        {"bisection_list", {"bisection", "list"}},
+                                        {"bisection", {"bisection", "show", search}},
+                                        {"series_list", {"series", "list"}},
+                                        {"series", {"series", "show", "--workload", "dlrm"}},
+                                        {"request_list", {"request", "list"}},
+                                        {"done", {"request", "cancel", request}},
+                                        {"outbox_list", {"outbox", "list"}},
+                                        {"done", {"outbox", "retry", message}},
+                                        {"token", {"token", "create", "ci"}},
+                                        {"token_list", {"token", "list"}},
+                                        {"done", {"token", "revoke", "ci"}},
+                                        {"database_check", {"database", "check"}},
+                                        {"backup", {"database", "backup", backup}},
+                                        {"restore", {"database", "restore", backup}},
+                                        {"tidied", {"database", "gc"}},
+                                        {"build_list", {"build", "list"}},
+                                        {"build", {"build", "fetch", "2026-08-17"}},
+                                        {"done", {"build", "pin", "2026-08-17"}},
+                                        {"done", {"build", "remove", commit->at("name")}},
+                                        {"workload_list", {"workload", "list"}},
+                                        {"check", {"check"}},
+                                        {"config", {"config"}}};
+  std::set<std::string> tried;
+  for (const auto& [schema, arguments] : documents) {
+    const auto document = day.run(arguments);
+    INFO(arguments[0] << (arguments.size() > 1 ? " " + arguments[1] : "") << "\n" << document);
+    CHECK(day.violations(schema, document) == "");
+    if (json::parse(document).contains("items") && schema != "database_check") {
+      CHECK_FALSE(json::parse(document).at("items").empty());
+    }
+    tried.insert(arguments[0]);
+    if (arguments.size() > 1) tried.insert(arguments[0] + " " + arguments[1]);
+  }
+  const auto written = test::run_command({"init", "--json"}, day.folder.path() / "new.toml");
+  CHECK(day.violations("init", written.out) == "");
+  for (const auto& name : command_names()) {
+    INFO(name << " has no schema that a test asks");
+    CHECK((tried.contains(name) || kAskedElsewhere.contains(name)));
+  }
+}
+
+TEST_CASE("what a command prints that needs a LibTorch is as its schema says") {
+  const CarriedOutDay day;
+  const std::vector<cli::WorkloadCoverage> covered{
+      {.workload = "dlrm", .domain = "recommendation", .operators = {"aten::mm"}, .reasons = {}},
+      {.workload = "resnet50", .domain = "computer vision", .operators = {}, .reasons = {"no"}}};
+  CHECK(day.violations("coverage", cli::coverage_json(covered).dump()) == "");
+  comparison::NoiseFigure known;
+  known.benchmark.workload = "dlrm";
+  comparison::NoiseFigure unknown = known;
+  unknown.floor.change = std::numeric_limits<double>::infinity();
+  unknown.reason = "too noisy";
+  const json check{
+      {"schema", 1}, {"items", json::array()}, {"noise", cli::noise_json({known, unknown})}};
+  CHECK(day.violations("check", check.dump()) == "");
 }
 
 TEST_CASE("what a command has changed is JSON where JSON is asked for") {
@@ -127,7 +264,7 @@ TEST_CASE("what check and init find is as its schema says, and what needs no rem
   const auto checked = day.run({"check"});
   CHECK(day.violations("check", checked) == "");
   const auto begun = test::run_command({"init", "--json"}, day.folder.path() / "new.toml").out;
-  CHECK(day.violations("check", begun) == "");
+  CHECK(day.violations("init", begun) == "");
   for (const auto& document : {checked, begun}) {
     const auto items = json::parse(document).at("items");
     CHECK(std::ranges::any_of(items, [](const auto& item) { return item.at("remedy").is_null(); }));
