@@ -42,6 +42,21 @@ TEST_CASE("where no new proc can be mounted the present one is shown, to read") 
   CHECK_FALSE(has(arguments_for({}, {.has_user_namespace = false}), {"--unshare-user"}));
 }
 
+TEST_CASE("devices of the GPU are shown in a /dev that is not writable, and only where asked for") {
+  Demand demand;
+  demand.devices = {"/dev/nvidia0", "/dev/nvidiactl"};
+  const auto words = arguments_for(demand, {});
+  const auto own = place_of(words, {"--dev", "/dev"});
+  const auto closed = place_of(words, {"--remount-ro", "/dev"});
+  for (const std::string device : {"/dev/nvidia0", "/dev/nvidiactl"}) {
+    const auto shown = place_of(words, {"--dev-bind-try", device, device});
+    REQUIRE(shown != std::string::npos);
+    CHECK(own < shown);
+    CHECK(shown < closed);
+  }
+  CHECK_FALSE(has(arguments_for({}, {}), {"--dev-bind-try"}));
+}
+
 TEST_CASE("folders in /tmp stay visible under the child's own, whose size is limited") {
   Demand demand;
   demand.tmp_limit_bytes = 4096;
