@@ -113,7 +113,7 @@ class PyTorchFaults(PyTorchRecipe):
 
     def test_a_disk_that_is_nearly_full_is_said_instead_of_a_verdict(self) -> None:
         self.stand_in("cmake", "exit 1\n")
-        self.stand_in("stat", "echo 100 4096\n")
+        self.stand_in("stat", "echo '100 * 4096'\n")
         done = self.build()
         self.assertEqual(done.returncode, FAULT)
         self.assertIn("-S failed, but the disk of", done.stderr)

@@ -118,7 +118,7 @@ class Overlay(ScriptTest):
 
     def test_a_disk_that_is_nearly_full_is_a_fault_whatever_the_compiler_says(self) -> None:
         self.stand_in("g++", "echo 'A.cpp:1:1: error: no' >&2; exit 1\n")
-        self.stand_in("stat", "echo 100 4096\n")
+        self.stand_in("stat", "echo '100 * 4096'\n")
         done = self.build()
         self.assertEqual(done.returncode, 1)
         self.assertIn("does not compile, but the disk of", done.stderr)
