@@ -93,11 +93,6 @@ Result<storage::BuildRow> newest(storage::Database& database) {
 
 }  // namespace
 
-Result<SessionOfCommand> open_application(const Invocation& invocation) {
-  TW_TRY(auto config, invocation.load_config());
-  return open_application(invocation, std::move(config));
-}
-
 Result<SessionOfCommand> open_application(const Invocation& invocation, config::Config config) {
   return open(invocation, std::move(config), progress_on_terminal(invocation), log::Level::warning);
 }

@@ -27,7 +27,6 @@ struct SessionOfCommand {
 
 /// Opens an application that shows its progress on the terminal and logs warnings, or as
 /// --log-level says. Errors: those of daemon::Application::open.
-Result<SessionOfCommand> open_application(const Invocation&);
 Result<SessionOfCommand> open_application(const Invocation&, config::Config);
 /// Opens an application for a command that reads, or stores a change of a moment: with that access
 /// where another process works on the database.
