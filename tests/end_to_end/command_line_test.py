@@ -164,7 +164,8 @@ class Database(CommandTest):
         self.assertEqual(path.read_bytes(), before)
 
     def test_a_channel_without_builds_says_so(self) -> None:
-        self.assertIn("no build", self.expect(3, "nightly").stderr)
+        said = " ".join(self.expect(0, "nightly").stdout.split())
+        self.assertIn("has no nightly yet", said)
 
 
 if __name__ == "__main__":
