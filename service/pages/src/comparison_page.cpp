@@ -39,6 +39,17 @@ std::string verdict_sections(const report::SortedVerdicts& sorted, const View& v
          html_text(report::unchanged_text(view.sources.confidence)) + "</p>\n</details>\n";
 }
 
+/// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.
+std::string summary_text(const storage::ComparisonRow& row) {
+  const auto summary = report::embedded(row.summary_json);
+  std::string text;
+  if (!summary.is_object()) return text;
+  for (const auto& sentence : summary.value("sentences", std::vector<std::string>{})) {
+    text += "<p>" + html_prose(sentence) + "</p>\n";
+  }
+  return text;
+}
+
 Cell commit_cell(const std::string& sha, const View& view) {
   return {short_sha(sha), view.to_commit(sha)};
 }
@@ -105,7 +116,7 @@ Result<http::Reply> get_comparison(const http::Request& request, const Sources& 
       {"state", state},
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
-  content += html_facts(facts);
+  content += html_facts(facts) + summary_text(row);
   if (!incidents.empty()) content += html_section("Incidents", found);
   content += verdict_sections(sorted, view) + html_section("Builds", builds);
   return reply_with(view, name + " - torchwatch", content);

@@ -223,8 +223,10 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
   row.series.metric = Metric::cpu_peak;
   row.verdict = Verdict::unchanged;
   REQUIRE(ComparisonStore(*api.database).add_verdict(row));
+  REQUIRE(ComparisonStore(*api.database).set_summary(1, R"({"sentences": ["Not <confined>."]})"));
   const auto page = api.page("/comparisons/1");
-  CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)"));
+  CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)") &&
+                       Contains("<p>Not &lt;confined&gt;.</p>"));
   CHECK(page.find("<summary>Unchanged (1)") < page.find("cpu_peak"));
 }
 
