@@ -13,12 +13,9 @@ sandbox::Settings settings_of(const config::Config& config) {
   sandbox::Settings settings;
   settings.readable = config.sandbox.readable;
   settings.link_targets = {config.build.cache, config.channel.path, config.executor.scratch};
-  const auto& database = config.storage.path;
-  settings.hidden = {config.file, config.web.token_file, config.github.token_file, database};
-  for (const char* suffix : {"-wal", "-shm", ".lock"}) {
-    settings.hidden.push_back(std::filesystem::path(database) += suffix);
-  }
-  settings.hidden.push_back(config::control_socket(config));
+  settings.hidden = {config.file, config.web.token_file, config.github.token_file,
+                     config::control_socket(config)};
+  settings.hidden_with_copies = {config.storage.path};
   const char* const path = std::getenv("PATH");
   settings.search_path = path == nullptr ? process::kDefaultSearchPath : path;
   return settings;

@@ -75,6 +75,21 @@ process::ProcessSpec trial() {
   return spec;
 }
 
+/// Adds the file and all beside it whose names begin with its name.
+void add_with_copies(const fs::path& file, std::vector<fs::path>& files) {
+  files.push_back(file);
+  const auto name = file.filename().string();
+  std::error_code error;
+  for (fs::directory_iterator entry(file.parent_path(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const bool is_copy = entry->path() != file &&
+                         entry->path().filename().string().starts_with(name) &&
+                         !entry->is_directory(ignored);
+    if (is_copy) files.push_back(entry->path());
+  }
+}
+
 std::vector<fs::path> existing(const std::vector<fs::path>& files) {
   std::vector<fs::path> found;
   View walked;
@@ -82,6 +97,17 @@ std::vector<fs::path> existing(const std::vector<fs::path>& files) {
     if (auto real = show(walked, file, Access::read); !real.empty()) found.push_back(real);
   }
   return found;
+}
+
+std::vector<fs::path> hidden_files(const Settings& settings) {
+  auto files = settings.hidden;
+  for (const auto& file : settings.hidden_with_copies) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(file, error);  // copies lie beside what a link leads to
+    add_with_copies(file, files);
+    if (!error && real != file) add_with_copies(real, files);
+  }
+  return existing(files);
 }
 
 View readable_view(const Settings& settings, const Profile& profile) {
@@ -150,7 +176,7 @@ Status Sandbox::confine(process::ProcessSpec& spec, const Profile& profile) cons
       return fail(ErrorCode::unavailable, "sandbox: there is no " + path.string());
     }
   }
-  demand.hidden = existing(settings_.hidden);
+  demand.hidden = hidden_files(settings_);
   demand.working_folder = spec.working_folder;
   demand.has_network = profile.has_network;
   demand.tmp_limit_bytes = profile.tmp_limit_bytes;

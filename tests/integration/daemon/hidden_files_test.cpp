@@ -19,15 +19,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kHidden{"token",          "github-token",  "torchwatch.toml",
-                                       "db.sqlite",      "db.sqlite-wal", "db.sqlite-shm",
-                                       "db.sqlite.lock", "control"};
+const std::vector<std::string> kHidden{
+    "token",          "github-token",        "torchwatch.toml",
+    "db.sqlite",      "db.sqlite-wal",       "db.sqlite-shm",
+    "db.sqlite.lock", "db.sqlite.v5.backup", "db.sqlite.replaced-1",
+    "control"};
 
 /// A state folder with all of it, and a file without a secret; a link leads to the folder.
 struct State {
   State() {
     test::lay_out_for_children(folder);
-    for (const char* name : {"token", "github-token", "torchwatch.toml", "shown"}) {
+    for (const char* name : {"token", "github-token", "torchwatch.toml", "shown",
+                             "db.sqlite.v5.backup", "db.sqlite.replaced-1"}) {
       folder.write("state/" + std::string(name), "text");
     }
     fs::create_directory_symlink(state, folder.path() / "link");
@@ -102,6 +105,14 @@ TEST_CASE("no child sees the database, the configuration, a token or the control
   }
   SECTION("in a folder that a link leads to, which [sandbox] readable names") {
     check_hidden(place, {place.folder.path() / "link"});
+  }
+  SECTION("where a link leads to the database") {
+    const auto elsewhere = place.folder.path() / "elsewhere";
+    fs::create_directories(elsewhere);
+    fs::create_symlink(place.state / "db.sqlite", elsewhere / "link.sqlite");
+    place.config.storage.path = elsewhere / "link.sqlite";
+    place.config.web.socket = place.state / "control";
+    check_hidden(place, {place.state});
   }
   SECTION("where [sandbox] readable names one of them itself") {
     check_hidden(place, {place.state / "shown", place.state / "token", place.state / "db.sqlite"});

@@ -32,8 +32,11 @@ struct Settings {
   std::vector<std::filesystem::path> readable;  ///< by every child
   /// The folders into which links of builds are followed, besides `readable`, and all below them.
   std::vector<std::filesystem::path> link_targets;
-  /// Files that no child sees, wherever they lie: the database, tokens, the configuration.
+  /// Files that no child sees, wherever they lie: tokens, the configuration.
   std::vector<std::filesystem::path> hidden;
+  /// Files of which none is seen either that lies beside them and whose name begins with theirs: a
+  /// database with its log, its lock and its copies.
+  std::vector<std::filesystem::path> hidden_with_copies;
   std::string search_path;  ///< where bwrap is looked for, written as in PATH
 };
 
