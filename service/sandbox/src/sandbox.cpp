@@ -107,7 +107,10 @@ std::vector<fs::path> hidden_files(const Settings& settings) {
     add_with_copies(file, files);
     if (!error && real != file) add_with_copies(real, files);
   }
-  return existing(files);
+  files = existing(files);
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  return files;
 }
 
 View readable_view(const Settings& settings, const Profile& profile) {
