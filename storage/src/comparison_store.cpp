@@ -10,8 +10,8 @@ namespace {
 
 const std::string kSelect =
     "SELECT id, purpose, candidate_id, baseline_id, repetition, incident_id, nightlies_back, "
-    "budget_series, opens_incidents, state, version, plan_json, summary_json, reason, created_at, "
-    "ended_at FROM comparison ";
+    "budget_series, opens_incidents, state, version, plan_json, summary_json, confidence, reason, "
+    "created_at, ended_at FROM comparison ";
 
 ComparisonRow row_of(Query& row) {
   return ComparisonRow{.id = row.take<Id>(),
@@ -27,6 +27,7 @@ ComparisonRow row_of(Query& row) {
                        .version = row.take<int>(),
                        .plan_json = row.take<std::string>(),
                        .summary_json = row.take<std::string>(),
+                       .confidence = row.take<std::optional<double>>(),
                        .reason = row.take<std::string>(),
                        .created_at = row.take<WallMillis>(),
                        .ended_at = row.take<std::optional<WallMillis>>().value_or(0)};
@@ -196,10 +197,11 @@ Result<ComparisonRow> ComparisonStore::set_plan(const ComparisonRow& comparison,
   });
 }
 
-Status ComparisonStore::set_summary(Id comparison, const std::string& summary_json) {
+Status ComparisonStore::set_summary(Id comparison, const std::string& summary_json,
+                                    double confidence) {
   return write(database_, [&](Connection& connection) -> Status {
-    execute(connection, "UPDATE comparison SET summary_json = ? WHERE id = ?", summary_json,
-            comparison);
+    execute(connection, "UPDATE comparison SET summary_json = ?, confidence = ? WHERE id = ?",
+            summary_json, confidence, comparison);
     return {};
   });
 }

@@ -113,7 +113,7 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
                                const bisect::CommitHistory* history,
                                const storage::ComparisonRow& comparison) {
   ComparisonFacts facts;
-  facts.confidence = config.detect.confidence;
+  facts.confidence = comparison.confidence.value_or(config.detect.confidence);
   facts.comparison = comparison;
   facts.remarks = remarks_on(comparison);
   storage::BuildStore builds(database);

@@ -63,10 +63,10 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
                               storage::Id id) {
   Shown shown;
   auto& facts = shown.facts;
-  facts.confidence = config.detect.confidence;
   TW_TRY(facts.row, storage::IncidentStore(database).get(id));
   TW_TRY(facts.messages, storage::OutboxStore(database).of_incident(id));
   TW_TRY(const auto comparison, storage::ComparisonStore(database).get(facts.row.comparison));
+  facts.confidence = comparison.confidence.value_or(config.detect.confidence);
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   facts.candidate = candidate.name;

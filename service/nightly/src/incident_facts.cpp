@@ -214,7 +214,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   report::IncidentFacts facts;
   facts.key = incident.key;
   facts.kind = incident.kind;
-  facts.confidence = services.config.detect.confidence;
+  facts.confidence = comparison.confidence.value_or(services.config.detect.confidence);
   facts.id = incident.id;
   facts.commits_address = config::commits_address(services.config);
   facts.page = config::page_of_incident(services.config, incident.id);

@@ -108,7 +108,7 @@ Result<ComparisonRow> store_verdicts(comparison::Services& services, const Compa
     verdict.comparison = row.id;
     TW_TRY_VOID(comparisons.add_verdict(verdict));
   }
-  TW_TRY_VOID(comparisons.set_summary(row.id, summary_json));
+  TW_TRY_VOID(comparisons.set_summary(row.id, summary_json, services.config.detect.confidence));
   return comparisons.advance(row, storage::ComparisonState::judged, services.clock.wall_now());
 }
 

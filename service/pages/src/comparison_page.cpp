@@ -17,7 +17,7 @@ using storage::VerdictRow;
 std::string verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
   std::vector<report::EffectFacts> effects;
   for (const auto& row : rows) effects.push_back(report::effect_of(row));
-  return effect_table(effects, view.sources.confidence);
+  return effect_table(effects, view.confidence);
 }
 
 std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) {
@@ -36,7 +36,7 @@ std::string verdict_sections(const report::SortedVerdicts& sorted, const View& v
   if (sorted.unchanged.empty()) return text;
   return text + "<details>\n<summary>" + heading("Unchanged", sorted.unchanged) + "</summary>\n" +
          verdict_table(sorted.unchanged, view) + "<p>" +
-         html_text(report::unchanged_text(view.sources.confidence)) + "</p>\n</details>\n";
+         html_text(report::unchanged_text(view.confidence)) + "</p>\n</details>\n";
 }
 
 /// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.
@@ -91,9 +91,10 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
 Result<http::Reply> get_comparison(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  const auto view = view_of(request, sources, "../");
+  auto view = view_of(request, sources, "../");
   storage::ComparisonStore store(sources.database);
   TW_TRY(const auto row, store.get(id));
+  view.confidence = row.confidence.value_or(sources.confidence);
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto state,
          report::result_word(view.sources.database, row, view.service_now.doing.comparison));

@@ -101,7 +101,7 @@ Result<std::string> effects_section(const IncidentRow& incident, const View& vie
                         reason_table(found, view));
   }
   std::ranges::stable_sort(effects, report::is_larger);
-  return html_section("What changed", effect_table(effects, view.sources.confidence));
+  return html_section("What changed", effect_table(effects, view.confidence));
 }
 
 /// The newest decision stands beside the state.
@@ -161,12 +161,13 @@ Result<std::string> reproduce_command(const IncidentRow& incident,
 Result<http::Reply> get_incident(const http::Request& request, const Sources& sources) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
-  const auto view = view_of(request, sources, "../");
+  auto view = view_of(request, sources, "../");
   TW_TRY(auto incident, storage::IncidentStore(sources.database).get(id));
   if (!view.is_trusted) hide_askers(incident);
   TW_TRY(const auto messages, storage::OutboxStore(sources.database).of_incident(id));
   TW_TRY(const auto comparison,
          storage::ComparisonStore(sources.database).get(incident.comparison));
+  view.confidence = comparison.confidence.value_or(sources.confidence);
   TW_TRY(const auto name, name_of_comparison(comparison, view));
   TW_TRY(const auto search, search_of(incident, view));
   TW_TRY(const auto effects, effects_section(incident, view));

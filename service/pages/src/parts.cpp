@@ -82,7 +82,8 @@ View view_of(const http::Request& request, const Sources& sources, std::string r
   return {.sources = sources,
           .is_trusted = request.is_trusted,
           .root = std::move(root),
-          .service_now = sources.service_now ? sources.service_now() : health::Report{}};
+          .service_now = sources.service_now ? sources.service_now() : health::Report{},
+          .confidence = sources.confidence};
 }
 
 http::Reply reply_with(const View& view, std::string_view title, const std::string& content,

@@ -22,6 +22,7 @@ struct View {
   bool is_trusted = false;
   std::string root;                 ///< the way to the overview: "" or "../"
   health::Report service_now = {};  ///< as it was when the page was asked for
+  double confidence = 0.99;         ///< of the intervals on this page
 
   std::string to_incident(storage::Id) const;
   std::string to_comparison(storage::Id) const;

@@ -78,8 +78,9 @@ TEST_CASE("an accepted incident says by whom and why, a comparison what is to be
   CHECK(api.get("/api/v1/incidents/1").body.at("acceptance").is_null());
   CHECK(api.get("/api/v1/comparisons/1").body.at("summary").empty());
   REQUIRE(IncidentStore(*api.database).accept(1, {"ada", "the price", 86'400'000}));
-  REQUIRE(ComparisonStore(*api.database)
-              .set_summary(1, R"({"sentences": ["The machine is another."], "left_out": []})"));
+  REQUIRE(
+      ComparisonStore(*api.database)
+          .set_summary(1, R"({"sentences": ["The machine is another."], "left_out": []})", 0.99));
   const auto acceptance = api.get("/api/v1/incidents/1").body.at("acceptance");
   CHECK(acceptance == json{{"by", "ada"}, {"reason", "the price"}, {"at", "1970-01-02T00:00:00Z"}});
   CHECK(api.get("/api/v1/incidents").body.at("incidents").at(0).at("state") == "closed");

@@ -223,7 +223,8 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
   row.series.metric = Metric::cpu_peak;
   row.verdict = Verdict::unchanged;
   REQUIRE(ComparisonStore(*api.database).add_verdict(row));
-  REQUIRE(ComparisonStore(*api.database).set_summary(1, R"({"sentences": ["Not <confined>."]})"));
+  REQUIRE(
+      ComparisonStore(*api.database).set_summary(1, R"({"sentences": ["Not <confined>."]})", 0.99));
   const auto page = api.page("/comparisons/1");
   CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)") &&
                        Contains("<p>Not &lt;confined&gt;.</p>"));
@@ -254,4 +255,13 @@ TEST_CASE("a stranger sees neither the text of issues nor folders on a page") {
   CHECK_THAT(seen("/incidents/1"), !Contains("Slower."));
   CHECK_THAT(api.page("/builds/1"), Contains("/builds/2.14.0.dev20260816"));
   CHECK_THAT(seen("/builds/1"), !Contains("/builds/2.14.0.dev20260816"));
+}
+
+TEST_CASE("pages head intervals with the confidence that they were judged with") {
+  Pages api;
+  CHECK_THAT(api.page("/incidents/1"), !Contains("90 %"));
+  REQUIRE(ComparisonStore(*api.database).set_summary(1, "", 0.9));
+  for (const auto* page : {"/comparisons/1", "/incidents/1"}) {
+    CHECK_THAT(api.page(page), Contains("90 %"));
+  }
 }

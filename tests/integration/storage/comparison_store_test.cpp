@@ -156,10 +156,13 @@ TEST_CASE_METHOD(OneComparison, "a comparison of an unknown build is refused") {
   REQUIRE(comparisons.get(77).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(OneComparison, "a comparison keeps its summary") {
+TEST_CASE_METHOD(OneComparison, "a comparison keeps its summary, and how sure its intervals are") {
   REQUIRE(comparison.summary_json.empty());
-  REQUIRE(comparisons.set_summary(comparison.id, "{\"a\":1}"));
-  REQUIRE(comparisons.get(comparison.id).value().summary_json == "{\"a\":1}");
+  REQUIRE_FALSE(comparison.confidence);
+  REQUIRE(comparisons.set_summary(comparison.id, "{\"a\":1}", 0.95));
+  const auto summarised = comparisons.get(comparison.id).value();
+  REQUIRE(summarised.summary_json == "{\"a\":1}");
+  REQUIRE(summarised.confidence == 0.95);
 }
 
 TEST_CASE_METHOD(OneComparison, "nightlies are found by their order and by their candidate") {

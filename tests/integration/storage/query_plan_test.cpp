@@ -152,7 +152,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(store.add_verdict(verdict));
     REQUIRE(store.verdicts_of(comparison.id));
     REQUIRE(store.verdict_counts(comparison.id));
-    REQUIRE(store.set_summary(comparison.id, "{}"));
+    REQUIRE(store.set_summary(comparison.id, "{}", 0.99));
     REQUIRE(store.nightlies_before(comparison.id, 10));
     REQUIRE(store.nightlies_until(comparison.id));
     REQUIRE(store.nightly_of(comparison.candidate));

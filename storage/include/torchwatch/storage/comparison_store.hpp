@@ -27,8 +27,9 @@ class ComparisonStore {
   Result<ComparisonRow> retry(Id);
   Result<ComparisonRow> set_plan(const ComparisonRow& comparison, const std::string& plan_json);
 
-  /// Keeps the summary of a comparison, which the store does not read.
-  Status set_summary(Id comparison, const std::string& summary_json);
+  /// Keeps the summary of a comparison, which the store does not read, and the confidence of the
+  /// intervals of its verdicts.
+  Status set_summary(Id comparison, const std::string& summary_json, double confidence);
 
   Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
   Result<std::vector<VerdictRow>> verdicts_of(Id comparison);

@@ -97,7 +97,8 @@ struct ComparisonRow {
   ComparisonState state = ComparisonState::discovered;
   int version = 0;  ///< guards every update
   std::string plan_json;
-  std::string summary_json;  ///< findings beside the verdicts; empty until judged
+  std::string summary_json;               ///< findings beside the verdicts; empty until judged
+  std::optional<double> confidence = {};  ///< of the verdicts' intervals; none until judged
   std::string reason;
   WallMillis created_at = 0;
   WallMillis ended_at = 0;
