@@ -193,7 +193,7 @@ Result<OutboxSubject> OutboxStore::subject_of(const std::string& key) {
            checked_rows(Query(connection,
                               "SELECT e.key, e.incident_id, e.kind, e.title, e.body, e.digest, "
                               "e.state, e.tries, e.failures, e.not_before, e.issue_number, "
-                              "e.last_error FROM outbox AS o JOIN outbox AS e ON " +
+                              "e.last_error, e.id FROM outbox AS o JOIN outbox AS e ON " +
                                   kSameSubject + "WHERE o.key = ? ORDER BY e.id",
                               key)));
     return subject;

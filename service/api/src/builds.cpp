@@ -48,7 +48,7 @@ Result<Reply> list_builds(const Request& request, const Backend& backend) {
   builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit) + 1));
   json entries = json::array();
   for (const auto& build : builds) entries.push_back(build_json(build, request));
-  return http::list_reply("builds", std::move(entries), page);
+  return list_reply("builds", std::move(entries), page);
 }
 
 Result<Reply> get_build(const Request& request, const Backend& backend) {

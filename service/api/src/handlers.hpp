@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "listing.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/paging/paging.hpp"
@@ -112,24 +113,6 @@ std::string path_of(const Series&);
 Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::RunValue>&,
                                       const Backend&);
 
-/// An entry of a list that has an order of its own, by names.
-struct NamedEntry {
-  std::string name;
-  nlohmann::json entry;
-};
-
-/// Reads the page of such a list: `before` is the name at which the page before ended, and its
-/// entries follow that one. Errors: invalid.
-struct NamedPage {
-  http::Page page;
-  std::string begun_after;  ///< empty: the first page
-};
-Result<NamedPage> named_page_of(const Request&, std::initializer_list<std::string_view> filters);
-
-/// Answers with the page of all entries that fit. Errors: not_found, when none has the name that
-/// the page begins after.
-Result<Reply> list_named(const char* name, std::vector<NamedEntry> all, const NamedPage&);
-
 /// The days that ?from= and ?to= name, both included, in UTC.
 struct Days {
   storage::WallMillis from = 0;
@@ -154,36 +137,6 @@ Status check_word(const http::Page& page, const std::string& filter) {
   }
   return fail(ErrorCode::invalid, "invalid " + filter + " \"" + given->second.substr(0, 100) +
                                       "\": must be one of " + allowed);
-}
-
-/// How many rows a page looks at: a filter that fits nothing must not read the whole database.
-constexpr int kScannedMax = 5'000;
-constexpr int kScannedAtOnce = 200;
-
-/// Answers one page of what a store lists and `fits` accepts, newest first. `entry_of` makes a
-/// Result<json> of a row.
-template <typename Store, typename Fits, typename EntryOf>
-Result<Reply> list_fitting(const char* name, const http::Page& page, const Backend& backend,
-                           const Fits& fits, const EntryOf& entry_of) {
-  auto entries = nlohmann::json::array();
-  const bool has_filters = !page.filters.empty();
-  const int at_once = has_filters ? kScannedAtOnce : page.limit + 1;
-  auto before = page.before;
-  for (int scanned = 0; scanned < kScannedMax; scanned += at_once) {
-    TW_TRY(const auto rows, Store(backend.database).list(at_once, before));
-    for (const auto& row : rows) {
-      if (!fits(row)) continue;
-      TW_TRY(entries.emplace_back(), entry_of(row));
-      if (static_cast<int>(entries.size()) > page.limit) {
-        return http::list_reply(name, std::move(entries), page);
-      }
-    }
-    if (static_cast<int>(rows.size()) < at_once) {
-      return http::list_reply(name, std::move(entries), page, nullptr);
-    }
-    before = rows.back().id;
-  }
-  return http::list_reply(name, std::move(entries), page, before);
 }
 
 /// Checks the members that say what of the suite is measured: "workloads", "configurations",

@@ -49,7 +49,7 @@ Result<Reply> list_machines(const Request& request, const Backend& backend) {
     if (static_cast<int>(entries.size()) > page.limit) break;
     entries.push_back(machine_json(machine));
   }
-  return http::list_reply("machines", std::move(entries), page);
+  return list_reply("machines", std::move(entries), page);
 }
 
 Result<Reply> get_machine(const Request& request, const Backend& backend) {

@@ -52,7 +52,7 @@ Result<Reply> list_nightlies(const Request& request, const Backend& backend) {
     if (static_cast<int>(entries.size()) > page.limit) break;
     TW_TRY(entries.emplace_back(), nightly_json(build, request, backend));
   }
-  return http::list_reply("nightlies", std::move(entries), page);
+  return list_reply("nightlies", std::move(entries), page);
 }
 
 Result<Reply> get_nightly(const Request& request, const Backend& backend) {

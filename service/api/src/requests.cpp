@@ -123,7 +123,7 @@ Result<Reply> list_outbox(const Request& request, const Backend& backend) {
     messages.push_back(report::json_of(row));
     if (!request.is_trusted) messages.back().update({{"title", nullptr}, {"last_error", nullptr}});
   }
-  return http::list_reply("messages", std::move(messages), page);
+  return list_reply("messages", std::move(messages), page);
 }
 
 Result<Reply> cancel_request(const Request& request, const Backend& backend) {

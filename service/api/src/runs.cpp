@@ -87,7 +87,7 @@ Result<Reply> list_runs(const Request& request, const Backend& backend, const ht
   for (const auto& run : runs) {
     TW_TRY(entries.emplace_back(), run_json(run, request, backend));
   }
-  return http::list_reply("runs", std::move(entries), page);
+  return list_reply("runs", std::move(entries), page);
 }
 
 json samples_json(const storage::SampleSet& set) {

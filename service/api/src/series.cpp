@@ -82,37 +82,6 @@ Result<Days> days_of(const http::Page& page) {
   return days;
 }
 
-Result<NamedPage> named_page_of(const Request& request,
-                                std::initializer_list<std::string_view> filters) {
-  NamedPage named;
-  auto others = request;
-  if (request.query.count("before") == 1) {
-    named.begun_after = request.query.find("before")->second;
-    others.query.erase("before");
-  }
-  TW_TRY(named.page, http::page_of(others, filters));
-  return named;
-}
-
-Result<Reply> list_named(const char* name, std::vector<NamedEntry> all, const NamedPage& named) {
-  auto next = all.begin();
-  if (!named.begun_after.empty()) {
-    next = std::ranges::find(all, named.begun_after, &NamedEntry::name);
-    if (next == all.end()) {
-      return fail(ErrorCode::not_found,
-                  "no entry \"" + named.begun_after.substr(0, 100) + "\" to begin after");
-    }
-    ++next;
-  }
-  auto entries = json::array();
-  for (; next != all.end() && static_cast<int>(entries.size()) < named.page.limit; ++next) {
-    entries.push_back(std::move(next->entry));
-  }
-  const bool is_last = next == all.end() || entries.empty();
-  return http::list_reply(name, std::move(entries), named.page,
-                          is_last ? json(nullptr) : json(std::prev(next)->name));
-}
-
 Result<Reply> list_series(const Request& request, const Backend& backend) {
   TW_TRY(const auto named,
          named_page_of(request, {"workload", "configuration", "variant", "metric"}));

@@ -48,32 +48,6 @@ Status read_parameter(const std::string& name, const std::string& text,
   return {};
 }
 
-/// A value in a query, where a space, an ampersand and the like have a meaning of their own.
-std::string percent_encoded(const std::string& text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const unsigned char c : text) {
-    const bool is_plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-        std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
-    if (is_plain) {
-      encoded += static_cast<char>(c);
-    } else {
-      encoded += {'%', kDigits[c >> 4U], kDigits[c & 15U]};
-    }
-  }
-  return encoded;
-}
-
-std::string address_of_next(const Page& page, const json& before) {
-  const auto text = before.is_string() ? before.get<std::string>() : before.dump();
-  auto address =
-      page.path + "?before=" + percent_encoded(text) + "&limit=" + std::to_string(page.limit);
-  for (const auto& [name, value] : page.filters)
-    address += "&" + name + "=" + percent_encoded(value);
-  return address;
-}
-
 }  // namespace
 
 bool Page::admits(const std::string& filter, std::string_view value) const {
@@ -113,23 +87,6 @@ Reply object_reply(const json& object) {
           .content_type = "application/json",
           .body = object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",
           .headers = {}};
-}
-
-Reply list_reply(const char* name, json entries, const Page& page, const json& next) {
-  auto reply = object_reply({{name, std::move(entries)}, {"next", next}});
-  if (next.is_null()) return reply;
-  reply.headers.emplace("Link", "<" + address_of_next(page, next) + ">; rel=\"next\"");
-  return reply;
-}
-
-Reply list_reply(const char* name, json entries, const Page& page) {
-  json next;
-  const auto limit = static_cast<std::size_t>(page.limit);
-  if (entries.size() > limit) {
-    entries.erase(entries.begin() + page.limit, entries.end());
-    next = entries.back().at("id");
-  }
-  return list_reply(name, std::move(entries), page, next);
 }
 
 }  // namespace torchwatch::http

@@ -33,15 +33,6 @@ Status refuse_parameters(const Request&);
 /// Reads the path parameter "id", a positive number. Errors: not_found.
 Result<std::int64_t> id_of(const Request&);
 
-/// Makes 200 with {"<name>": entries, "next": the next page's `before`} and a Link header (RFC
-/// 8288) that leads there; null and without it on the last page. `next` is an id, or the name of
-/// the last entry.
-Reply list_reply(const char* name, nlohmann::json entries, const Page&, const nlohmann::json& next);
-
-/// The same of entries with an "id", of which there is one more than the page holds unless it is
-/// the last page.
-Reply list_reply(const char* name, nlohmann::json entries, const Page&);
-
 /// Makes 200 with a JSON object.
 Reply object_reply(const nlohmann::json&);
 

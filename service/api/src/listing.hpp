@@ -1,0 +1,76 @@
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "torchwatch/api/api.hpp"
+#include "torchwatch/http/paging.hpp"
+
+namespace torchwatch::api {
+
+/// Makes 200 with {"<name>": entries, "next": the next page's `before`} and a Link header (RFC
+/// 8288) that leads there; null and without it on the last page. `next` is an id, or the name of
+/// the last entry.
+http::Reply list_reply(const char* name, nlohmann::json entries, const http::Page&,
+                       const nlohmann::json& next);
+
+/// The same of entries with an "id", of which there is one more than the page holds unless it is
+/// the last page.
+http::Reply list_reply(const char* name, nlohmann::json entries, const http::Page&);
+
+/// An entry of a list that has an order of its own, by names.
+struct NamedEntry {
+  std::string name;
+  nlohmann::json entry;
+};
+
+/// A part of such a list: at most `page.limit` entries after the one of that name.
+struct NamedPage {
+  http::Page page;
+  std::string begun_after;  ///< empty: the first page
+};
+
+/// Reads ?limit=, the filters, and ?before= as the name at which the page before ended. Errors:
+/// invalid.
+Result<NamedPage> named_page_of(const http::Request&,
+                                std::initializer_list<std::string_view> filters);
+
+/// Answers with the page of all entries that fit. Errors: not_found, when none has the name that
+/// the page begins after.
+Result<http::Reply> list_named(const char* name, std::vector<NamedEntry> all, const NamedPage&);
+
+/// How many rows a page looks at: a filter that fits nothing must not read the whole database.
+constexpr int kScannedMax = 5'000;
+constexpr int kScannedAtOnce = 200;
+
+/// Answers one page of what a store lists and `fits` accepts, newest first. `entry_of` makes a
+/// Result<json> of a row.
+template <typename Store, typename Fits, typename EntryOf>
+Result<http::Reply> list_fitting(const char* name, const http::Page& page, const Backend& backend,
+                                 const Fits& fits, const EntryOf& entry_of) {
+  auto entries = nlohmann::json::array();
+  const bool has_filters = !page.filters.empty();
+  const int at_once = has_filters ? kScannedAtOnce : page.limit + 1;
+  auto before = page.before;
+  for (int scanned = 0; scanned < kScannedMax; scanned += at_once) {
+    TW_TRY(const auto rows, Store(backend.database).list(at_once, before));
+    for (const auto& row : rows) {
+      if (!fits(row)) continue;
+      TW_TRY(entries.emplace_back(), entry_of(row));
+      if (static_cast<int>(entries.size()) > page.limit) {
+        return list_reply(name, std::move(entries), page);
+      }
+    }
+    if (static_cast<int>(rows.size()) < at_once) {
+      return list_reply(name, std::move(entries), page, nullptr);
+    }
+    before = rows.back().id;
+  }
+  return list_reply(name, std::move(entries), page, before);
+}
+
+}  // namespace torchwatch::api
