@@ -133,6 +133,11 @@ void CommandTree::add_global_options() {
                   "What to log on standard error: debug, info, warning, error, off; default: "
                   "[log] level for serve, else warning")
       ->type_name("LEVEL");
+  app_.add_option("--color", color_,
+                  "Whether the result has colours: auto (on a terminal, as NO_COLOR, FORCE_COLOR "
+                  "and TERM say), always, never; default: auto")
+      ->check(commands::one_of({"auto", "always", "never"}))
+      ->type_name("WHEN");
   app_.add_option("--progress", progress_,
                   "How progress is shown on standard error: auto (a bar on a terminal, lines "
                   "elsewhere), plain (lines), none; default: auto")
@@ -141,6 +146,7 @@ void CommandTree::add_global_options() {
 
 Status CommandTree::finish() {
   invocation_.config_given = app_.count("--config") > 0;
+  if (color_ != "auto") invocation_.screen.has_colour = color_ == "always";
   TW_TRY(invocation_.progress.style, terminal::parse_progress_style(progress_));
   if (app_.count("--log-level") == 0) return {};
   TW_TRY(invocation_.log_level, log::parse_level(log_level_));

@@ -26,6 +26,7 @@ class CommandTree {
   CLI::App app_;
   Commands commands_;
   std::string log_level_;
+  std::string color_ = "auto";
   std::string progress_ = "auto";
 };
 

@@ -72,7 +72,8 @@ Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Vari
   if (is_terminal && window_columns) screen.columns = *window_columns;
   screen.columns = std::clamp(positive_number(variables("COLUMNS")).value_or(screen.columns),
                               kColumnsMin, kColumnsMax);
-  const bool is_forced = is_set("CLICOLOR_FORCE") && variables("CLICOLOR_FORCE") != "0";
+  const auto forces = [&](const char* name) { return is_set(name) && variables(name) != "0"; };
+  const bool is_forced = forces("CLICOLOR_FORCE") || forces("FORCE_COLOR");
   screen.has_colour = !is_set("NO_COLOR") && (is_forced || screen.is_terminal);
   return screen;
 }

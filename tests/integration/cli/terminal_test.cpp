@@ -53,7 +53,9 @@ class PseudoTerminal {
     if (child == 0) {
       dup2(file_, STDOUT_FILENO);
       dup2(file_, STDERR_FILENO);
-      for (const auto* name : {"COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"}) unsetenv(name);
+      for (const auto* name : {"COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR"}) {
+        unsetenv(name);
+      }
       for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
       arguments.insert(arguments.begin(), "torchwatch");
       std::vector<char*> values;
@@ -164,6 +166,17 @@ TEST_CASE("a terminal without colours gets none") {
     PseudoTerminal pty(80);
     CHECK_THAT(pty.run(state.status(), {variable}), !Contains("\033"));
   }
+}
+
+TEST_CASE("--color outweighs the environment and the terminal") {
+  const State state;
+  const auto printed = [&](const char* when, const std::string& name, const std::string& value) {
+    PseudoTerminal pty(80);
+    return pty.run({"status", "--config", state.file, "--color", when}, {{name, value}});
+  };
+  CHECK_THAT(printed("never", "FORCE_COLOR", "1"), !Contains("\033["));
+  CHECK_THAT(printed("always", "NO_COLOR", "1"), Contains("\033["));
+  CHECK_THAT(printed("always", "TERM", "dumb"), Contains("\033["));
 }
 
 TEST_CASE("a bar never wraps on a real terminal, also when its window gets narrower") {

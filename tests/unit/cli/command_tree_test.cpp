@@ -138,6 +138,26 @@ TEST_CASE("the help of nightly says when the suite may be narrowed") {
   CHECK_THAT(text, Contains("default: [suite] workloads; with --baseline and --candidate alone "));
 }
 
+TEST_CASE("colours are those of the screen, unless --color says always or never") {
+  const auto has_colour = [](const std::string& line, bool screen_has) {
+    std::ostringstream unused;
+    cli::Invocation invocation{.out = unused, .err = unused, .stop = {}, .log_level = {}};
+    invocation.screen.has_colour = screen_has;
+    cli::CommandTree tree(invocation);
+    tree.app().parse(line, true);
+    REQUIRE(tree.finish());
+    return invocation.screen.has_colour;
+  };
+  for (const bool screen_has : {false, true}) {
+    CHECK(has_colour("torchwatch status", screen_has) == screen_has);
+    CHECK(has_colour("torchwatch status --color auto", screen_has) == screen_has);
+    CHECK(has_colour("torchwatch --color always status", screen_has));
+    CHECK_FALSE(has_colour("torchwatch status --color never", screen_has));
+  }
+  CHECK_THAT(run({"status", "--color", "blue"}).err,
+             Contains("--color: \"blue\" is not auto, always or never"));
+}
+
 TEST_CASE("what is missing or wrong is said in our words") {
   const auto said = [](std::vector<const char*> arguments) {
     const auto printed = run(std::move(arguments));

@@ -34,8 +34,12 @@ TEST_CASE("colours are for terminals, unless the environment says otherwise") {
   CHECK(screen_of(true, 80, variables({{"NO_COLOR", ""}})).has_colour);
   CHECK(screen_of(false, {}, variables({{"CLICOLOR_FORCE", "1"}})).has_colour);
   CHECK_FALSE(screen_of(false, {}, variables({{"CLICOLOR_FORCE", "0"}})).has_colour);
-  CHECK_FALSE(
-      screen_of(false, {}, variables({{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}})).has_colour);
+  CHECK(screen_of(false, {}, variables({{"FORCE_COLOR", "1"}})).has_colour);
+  CHECK(screen_of(true, 80, variables({{"FORCE_COLOR", "1"}, {"TERM", "dumb"}})).has_colour);
+  CHECK_FALSE(screen_of(false, {}, variables({{"FORCE_COLOR", "0"}})).has_colour);
+  for (const auto* force : {"CLICOLOR_FORCE", "FORCE_COLOR"}) {
+    CHECK_FALSE(screen_of(false, {}, variables({{force, "1"}, {"NO_COLOR", "1"}})).has_colour);
+  }
 }
 
 TEST_CASE("a terminal that cannot move its cursor gets no bar") {

@@ -23,8 +23,8 @@ using Variables = std::function<std::optional<std::string>(const char* name)>;
 
 /// Decides from what is known of a stream. Its width is COLUMNS, else a terminal's `window_columns`
 /// or 80, kept between 60 and 200; without a terminal 200. It has colours if it is a terminal and
-/// TERM is not "dumb"; NO_COLOR takes them away and CLICOLOR_FORCE gives them, whatever the stream
-/// is.
+/// TERM is not "dumb"; CLICOLOR_FORCE or FORCE_COLOR (not empty, not "0") gives them, whatever the
+/// stream is, and NO_COLOR takes them away, whatever else is set.
 Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Variables&);
 
 /// Asks the system about an open file of this process (STDOUT_FILENO) and its environment.
