@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "command_tree.hpp"
@@ -15,9 +16,8 @@ namespace {
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kNameColumnsMax = 24;
 
-constexpr const char* kExitStatuses =
-    "0 nothing regressed, 1 regression or culprit found, 2 wrong use, 3 environment error, "
-    "4 no conclusion, 130 interrupted, 141 nobody read the output to its end";
+/// What `torchwatch help` explains beside commands.
+constexpr std::string_view kExitStatusTopic = "exit-status";
 
 using Entry = HelpEntry;
 
@@ -103,9 +103,18 @@ std::string example_of(const CLI::App& app) {
   return text;
 }
 
+std::string exit_status_help() {
+  return "Of several outcomes 3 comes before 1, 1 before 4, and 4 before 0.\n" +
+         section("Exit status", exit_statuses());
+}
+
 Outcome run_help(const Invocation& invocation, const CLI::App& app,
                  const std::vector<std::string>& names) {
   TW_TRY_VOID(require_text(invocation, "help"));
+  if (names.size() == 1 && names.front() == kExitStatusTopic) {
+    invocation.out << exit_status_help();
+    return ExitStatus::done;
+  }
   const auto* command = &app;
   for (const auto& name : names) {
     const auto known = subcommands_of(*command);
@@ -128,8 +137,14 @@ Status require_text(const Invocation& invocation, const std::string& command) {
   return fail(ErrorCode::invalid, command + " prints text only: leave out --json");
 }
 
-std::string_view exit_statuses() {
-  return kExitStatuses;
+std::vector<HelpEntry> exit_statuses() {
+  return {{"0", "Done, and nothing regressed"},
+          {"1", "A regression was found, or a culprit named"},
+          {"2", "Wrong use or bad input"},
+          {"3", "Environment error: network, disk, a build, another torchwatch"},
+          {"4", "No conclusion"},
+          {"130", "Interrupted; every run that has ended is kept"},
+          {"141", "Nobody read the output to its end; the work is done nevertheless"}};
 }
 
 std::vector<HelpEntry> entries_of(const CLI::App& app, bool positional) {
@@ -164,8 +179,8 @@ std::string help_of(const CLI::App& app) {
   if (!is_root) text += section("Options", entries_of(app, false));
   text += section("Options of all commands", entries_of(root_of(app), false)) + example_of(app);
   if (is_root) {
-    text += "\nExit status:\n  " + wrapped(kExitStatuses, 2, 2) +
-            "\n\n`torchwatch COMMAND --help` has the options of a command.\n";
+    text += section("Exit status", exit_statuses()) +
+            "\n`torchwatch COMMAND --help` has the options of a command.\n";
   }
   return text;
 }
@@ -176,7 +191,10 @@ void add_help(Commands& all) {
                           [names, &app = all.app()](const Invocation& invocation) {
                             return run_help(invocation, app, *names);
                           });
-  command.add_option("COMMAND", *names, "Its name, such as compare or incident show; default: all");
+  command.add_option(
+      "COMMAND", *names,
+      "Its name, such as compare or incident show, or exit-status for what each exit "
+      "status means; default: all");
   command.footer("torchwatch help incident show");
 }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "torchwatch/commands/command.hpp"
@@ -28,7 +27,7 @@ std::string usage_of(const CLI::App&);
 /// Errors: invalid, when --json asks a command that prints text only for JSON.
 Status require_text(const commands::Invocation&, const std::string& command);
 
-/// Returns what each exit status means.
-std::string_view exit_statuses();
+/// Returns each exit status, and what it means.
+std::vector<HelpEntry> exit_statuses();
 
 }  // namespace torchwatch::cli

@@ -67,9 +67,9 @@ Outcome run_manual(const Invocation& invocation) {
   print_entries(out, entries_of(tree.app(), false));
   out << ".SH COMMANDS\n";
   print_commands(out, tree.app());
-  out << ".SH EXIT STATUS\n"
-      << roff(std::string(exit_statuses()))
-      << ".\n.SH FILES\n.TP\n.B torchwatch.toml\nThe configuration; "
+  out << ".SH EXIT STATUS\n";
+  print_entries(out, exit_statuses());
+  out << ".SH FILES\n.TP\n.B torchwatch.toml\nThe configuration; "
          "torchwatch.example.toml has every key with its default.\n"
          ".SH SEE ALSO\nThe documents beside the example: operating.md, deciding.md, "
          "metrics.md, glossary.md.\n";

@@ -197,6 +197,17 @@ TEST_CASE("help of a command is printed by help, as by --help") {
   CHECK_THAT(unknown.err, Contains("there is no command \"comparee\"; did you mean compare?"));
 }
 
+TEST_CASE("help has every exit status and what it means, alone and with all commands") {
+  const auto table = run({"help", "exit-status"}).out;
+  for (const auto* line :
+       {"\n  0    Done, and", "\n  1    A regression", "\n  2    Wrong use", "\n  3    Environment",
+        "\n  4    No conclusion", "\n  130  Interrupted", "\n  141  Nobody read"}) {
+    CHECK_THAT(table, Contains(line));
+  }
+  CHECK_THAT(run({"help"}).out, Contains(table.substr(table.find("\nExit status:"))));
+  CHECK(run({"help", "exit-status", "show"}).status == 2);
+}
+
 TEST_CASE("a configuration that is not there is answered with the command that writes one") {
   CHECK_THAT(run({"status", "--config", "/there/is/none.toml"}).err,
              Contains("`torchwatch init --config /there/is/none.toml` writes one"));
