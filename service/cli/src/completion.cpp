@@ -122,6 +122,7 @@ void add_completion(Commands& all) {
   auto& completion =
       all.add("completion", "Print a shell's script that completes commands", nullptr);
   completion.require_subcommand(1);
+  completion.group(commands::kRefusesJson);
   completion.footer("eval \"$(torchwatch completion bash)\"");
   all.add(completion, "bash", "For bash", printer(print_bash))
       .footer("eval \"$(torchwatch completion bash)\"");

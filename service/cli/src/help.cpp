@@ -130,6 +130,15 @@ const CLI::App& root_of(const CLI::App& app) {
   return app.get_parent() == nullptr ? app : root_of(*app.get_parent());
 }
 
+/// The options of all commands that this one takes.
+std::vector<Entry> common_entries(const CLI::App& app) {
+  auto entries = entries_of(root_of(app), false);
+  if (app.get_group() == commands::kRefusesJson) {
+    std::erase_if(entries, [](const Entry& entry) { return entry.name == "--json"; });
+  }
+  return entries;
+}
+
 }  // namespace
 
 Status require_text(const Invocation& invocation, const std::string& command) {
@@ -177,7 +186,7 @@ std::string help_of(const CLI::App& app) {
   auto text = wrapped(app.get_description(), 0, 0) + "\n\nUsage: " + usage_of(app) + "\n" +
               commands_of(app) + section("Arguments", entries_of(app, true));
   if (!is_root) text += section("Options", entries_of(app, false));
-  text += section("Options of all commands", entries_of(root_of(app), false)) + example_of(app);
+  text += section("Options of all commands", common_entries(app)) + example_of(app);
   if (is_root) {
     text += section("Exit status", exit_statuses()) +
             "\n`torchwatch COMMAND --help` has the options of a command.\n";
@@ -195,6 +204,7 @@ void add_help(Commands& all) {
       "COMMAND", *names,
       "Its name, such as compare or incident show, or exit-status for what each exit "
       "status means; default: all");
+  command.group(commands::kRefusesJson);
   command.footer("torchwatch help incident show");
 }
 

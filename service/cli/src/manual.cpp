@@ -79,8 +79,9 @@ Outcome run_manual(const Invocation& invocation) {
 }  // namespace
 
 void add_manual(Commands& all) {
-  all.add("manual", "Print the manual page, torchwatch(1)", run_manual)
-      .footer("torchwatch manual | man -l -");
+  auto& command = all.add("manual", "Print the manual page, torchwatch(1)", run_manual);
+  command.group(commands::kRefusesJson);
+  command.footer("torchwatch manual | man -l -");
 }
 
 }  // namespace torchwatch::cli

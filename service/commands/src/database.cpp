@@ -143,6 +143,7 @@ void add_export(Noun& database) {
       ->type_name("FORMAT");
   command.add_option("--out", options->file, "Write into this file; default: standard output")
       ->type_name("FILE");
+  command.group(kRefusesJson);
   command.footer("torchwatch database export verdicts --format json-lines --out verdicts.jsonl");
 }
 

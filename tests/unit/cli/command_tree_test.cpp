@@ -72,7 +72,9 @@ TEST_CASE("the help of every command fits 80 columns and has the options of all 
     INFO(cli::full_name(app));
     const auto help = app.help();
     CHECK_THAT(help, Contains("Usage: " + cli::full_name(app)) && Contains("--config FILE") &&
-                         Contains("--json ") && Contains("Example:\n"));
+                         Contains("Example:\n"));
+    const bool refuses_json = app.get_group() == commands::kRefusesJson;
+    CHECK((help.find("  --json ") == std::string::npos) == refuses_json);
     std::istringstream text(help);
     for (const auto& line : lines_of(text)) {
       INFO(line);
@@ -80,6 +82,29 @@ TEST_CASE("the help of every command fits 80 columns and has the options of all 
     }
   });
   CHECK(commands > 25);
+}
+
+TEST_CASE("the commands whose help does not offer --json are those that refuse it") {
+  std::ostringstream unused;
+  cli::Invocation invocation{.out = unused, .err = unused, .stop = {}, .log_level = {}};
+  const cli::CommandTree tree(invocation);
+  std::vector<std::string> names;
+  for_each_command(tree.app(), [&](const CLI::App& app) {
+    if (app.get_group() == commands::kRefusesJson) names.push_back(cli::full_name(app));
+  });
+  CHECK(names == std::vector<std::string>{"torchwatch database export", "torchwatch completion",
+                                          "torchwatch completion bash", "torchwatch completion zsh",
+                                          "torchwatch completion fish", "torchwatch manual",
+                                          "torchwatch help"});
+  for (const auto& arguments :
+       std::vector<std::vector<const char*>>{{"database", "export", "verdicts", "--json"},
+                                             {"completion", "bash", "--json"},
+                                             {"completion", "zsh", "--json"},
+                                             {"completion", "fish", "--json"},
+                                             {"manual", "--json"},
+                                             {"help", "--json"}}) {
+    CHECK(run(arguments).status == 2);
+  }
 }
 
 TEST_CASE("the example of every command is one that the parser takes") {

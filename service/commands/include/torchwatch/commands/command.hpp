@@ -56,6 +56,10 @@ class Commands {
   CLI::App& app_;
 };
 
+/// The group (CLI::App::group) of commands that refuse --json: their help does not offer it. What
+/// is added to such a command later is in its group.
+inline constexpr const char* kRefusesJson = "Commands that refuse --json";
+
 /// Accepts a whole number from `least` to `most`; says otherwise `"many" is not a number from 1 to
 /// 100`.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX);
