@@ -80,12 +80,19 @@ std::string whole_lines(std::string text, std::size_t bytes_max) {
   return text += kNote;
 }
 
+/// "0.6 to 2.1"; "0.6" where both read the same.
+std::string load_text(const Disturbance& found) {
+  const auto least = fmt::format("{:.1f}", found.load_least);
+  const auto most = fmt::format("{:.1f}", found.load_most);
+  return least == most ? least : least + " to " + most;
+}
+
 /// "Beside 24 runs of this pass: load 0.6 to 2.1, ..." Whether somebody else used the machine.
 std::string disturbance_text(const Disturbance& found) {
   if (found.runs == 0) return "";
-  auto text = fmt::format("Beside {} of this pass: load {:.1f} to {:.1f}, to which they add",
-                          figures::count(static_cast<std::size_t>(found.runs), "run"),
-                          found.load_least, found.load_most);
+  auto text =
+      fmt::format("Beside {} of this pass: load {}, to which they add",
+                  figures::count(static_cast<std::size_t>(found.runs), "run"), load_text(found));
   if (found.stolen) text += "; steal " + figures::share(*found.stolen) + " of the time";
   return text + (found.is_virtual ? ". It is a virtual machine.\n\n" : ".\n\n");
 }
@@ -135,7 +142,8 @@ std::string reproduce_section(const IncidentFacts& facts) {
 std::string unaffected_section(const IncidentFacts& facts) {
   const auto& [series, unchanged, undecided, related] = facts.unaffected;
   if (series == 0 || unchanged == 0) return "";
-  auto text = fmt::format("\nNot affected: {} of {} series are unchanged", unchanged, series);
+  auto text = fmt::format("\nNot affected: {} of {} series {} unchanged", unchanged, series,
+                          unchanged == 1 ? "is" : "are");
   for (std::size_t i = 0; i < std::min(related.size(), kRelatedMax); ++i) {
     text += (i == 0 ? ", among them the times of " : ", ") + code(to_string(related[i]));
   }

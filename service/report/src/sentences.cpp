@@ -102,16 +102,25 @@ bool has_values(const EffectFacts& effect) {
   return effect.baseline_value != 0 || effect.candidate_value != 0;
 }
 
+/// "-" where values are not known. Beside the change of a leak, which has their unit, without it.
+std::string value_cell(const EffectFacts& effect, double value, const std::string& change) {
+  if (!has_values(effect)) return "-";
+  auto text = figures::value(effect.series.metric, value);
+  const auto unit = " " + std::string(unit_of(effect.series.metric));
+  if (is_leak(effect.series.metric) && change.ends_with(unit) && text.ends_with(unit)) {
+    text.resize(text.size() - unit.size());
+  }
+  return text;
+}
+
 std::vector<std::string> effect_row(const EffectFacts& effect, bool with_values) {
   const auto metric = effect.series.metric;
-  const auto value = [&](double of) {
-    return has_values(effect) ? figures::value(metric, of) : "-";
-  };
+  const auto change = change_text(effect);
   std::vector<std::string> row{code_cell(benchmark_of(effect)), std::string(to_string(metric))};
   if (with_values) {
-    row.insert(row.end(), {value(effect.baseline_value), value(effect.candidate_value)});
+    row.insert(row.end(), {value_cell(effect, effect.baseline_value, change),
+                           value_cell(effect, effect.candidate_value, change)});
   }
-  const auto change = change_text(effect);
   row.insert(row.end(),
              {change.empty() ? "no value" : "**" + change + "**", or_dash(interval_text(effect))});
   if (with_values) {

@@ -106,6 +106,8 @@ TEST_CASE("an issue says of the machine only what the runs stated") {
   facts.disturbance.is_virtual = false;
   CHECK_THAT(issue_body(facts),
              Contains("load 0.6 to 2.1, to which they add.\n") && !Contains("virtual"));
+  facts.disturbance.load_most = facts.disturbance.load_least + 0.01;
+  CHECK_THAT(issue_body(facts), Contains("load 0.6, to which they add.\n"));
   facts.disturbance.runs = 0;
   CHECK_THAT(issue_body(facts), !Contains("Beside"));
 }
@@ -157,6 +159,17 @@ TEST_CASE("an issue says how to repeat it in minutes, what is not affected, and 
                        Contains("`torchwatch incident accept 3"));
   CHECK_THAT(body, Contains("with preset `small`"));
   CHECK_THAT(body, !Contains("|  |"));
+}
+
+TEST_CASE("a single series is unchanged, several are") {
+  auto facts = slower_comparison();
+  facts.unaffected.unchanged = 1;
+  CHECK_THAT(issue_body(facts), Contains("Not affected: 1 of 36 series is unchanged"));
+}
+
+TEST_CASE("the row of a leak has its unit once") {
+  CHECK_THAT(issue_body(leaking_comparison()),
+             Contains("| leak_growth | 0 | 4,096 | **+4,096 bytes/iteration** |"));
 }
 
 TEST_CASE("a leak is given per iteration where that is known") {
