@@ -22,7 +22,9 @@ std::string words_after(const CLI::App& command) {
   for (const auto* app = &command; app != nullptr; app = app->get_parent()) {
     for (const auto* option : app->get_options()) {
       const bool is_repeated = app != &command && option == app->get_help_ptr();
-      if (option->get_lnames().empty() || is_repeated) continue;
+      const bool is_refused =
+          command.get_group() == commands::kRefusesJson && option->check_lname("json");
+      if (option->get_lnames().empty() || is_repeated || is_refused) continue;
       words += "--" + option->get_lnames().front() + " ";
     }
   }

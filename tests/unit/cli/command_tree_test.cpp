@@ -259,6 +259,19 @@ TEST_CASE("each shell's completion knows every command and its options") {
   }
 }
 
+TEST_CASE("completion offers --json only where it is taken") {
+  std::istringstream script(run({"completion", "bash"}).out);
+  for (const auto& line : lines_of(script)) {
+    if (line.find(") words=") == std::string::npos) continue;
+    INFO(line);
+    const bool refuses_json = line.find("\" manual\")") != std::string::npos ||
+                              line.find("\" help\")") != std::string::npos ||
+                              line.find("\" completion") != std::string::npos ||
+                              line.find("\" database export\")") != std::string::npos;
+    CHECK((line.find(" --json") == std::string::npos) == refuses_json);
+  }
+}
+
 TEST_CASE("the manual page has every command with its options") {
   const auto printed = run({"manual"});
   CHECK(printed.status == 0);
