@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "torchwatch/api/api.hpp"
-#include "torchwatch/http/paging.hpp"
+#include "torchwatch/paging/paging.hpp"
 
 namespace torchwatch::api {
 
