@@ -20,11 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from command import CHECKOUT, LIBTORCH, TORCHWATCH
+from service import Github
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
 from tree_wheel import write_wheel
 from wheel_index import Index
+
+REPOSITORY = "owner/name"
+GITHUB_TOKEN = "ghp_of-this-test"  # noqa: S105 the fake's
 
 # In the order in which a comparison comes by; each kills the process that reaches it so often.
 KILLS = (
@@ -41,7 +45,7 @@ KILLS = (
 )
 
 
-def configuration(folder: Path, index: Index) -> Path:
+def configuration(folder: Path, index: Index, github: Github) -> Path:
     """Builds and kits are kept in the folder too: where an earlier run's lay, nothing would be
     built that a kill could meet."""
     recipe = folder / "recipe.sh"
@@ -50,9 +54,10 @@ def configuration(folder: Path, index: Index) -> Path:
         f'exec "{CHECKOUT}/deploy/recipes/overlay"\n'
     )
     recipe.chmod(0o755)
-    token = folder / "token"
-    token.write_text("tw_an-end-to-end-test\n")
-    token.chmod(0o600)
+    for name, secret in (("token", "tw_an-end-to-end-test"), ("github-token", GITHUB_TOKEN)):
+        token = folder / name
+        token.write_text(secret + "\n")
+        token.chmod(0o600)
     path = folder / "torchwatch.toml"
     path.write_text(f"""
 [channel]
@@ -73,6 +78,10 @@ machine_lock = "torchwatch-test-{os.getpid()}"
 [web]
 port = 0
 token_file = "token"
+[github]
+repository = "{REPOSITORY}"
+token_file = "github-token"
+api = "{github.url}"
 """)
     return path
 
@@ -81,6 +90,7 @@ class Comparison(unittest.TestCase):
     folder: Path
     truth: dict[str, Any]
     index: Index
+    github: Github
     configuration: Path
 
     @classmethod
@@ -109,10 +119,12 @@ class Comparison(unittest.TestCase):
         for tree in sorted((cls.folder / "nightlies").iterdir()):
             cls.index.add_file(write_wheel(tree, cls.folder))
         shutil.rmtree(cls.folder / "nightlies")
-        cls.configuration = configuration(cls.folder, cls.index)
+        cls.github = Github(REPOSITORY, GITHUB_TOKEN)
+        cls.configuration = configuration(cls.folder, cls.index, cls.github)
 
     @classmethod
     def tearDownClass(cls) -> None:
+        cls.github.close()
         cls.index.close()
         shutil.rmtree(cls.folder)
 
@@ -196,6 +208,7 @@ class Comparison(unittest.TestCase):
             threading.Thread(target=(daemon.stderr or io.StringIO()).read, daemon=True).start()
             self.assertEqual(self.get(base, "/healthz")[0], 200)
             self.assertEqual(len(self.get(base, "/api/v1/incidents")[1]["incidents"]), 2)
+            self.assert_filed()
             self.assertEqual(self.post(base, "/api/v1/nightlies", {}, token="wrong")[0], 401)
             harmless = next(c["sha"] for c in self.truth["commits"] if c["kind"] == "harmless")
             status, request = self.post(
@@ -222,6 +235,17 @@ class Comparison(unittest.TestCase):
             daemon.send_signal(signal.SIGTERM)
             daemon.wait()
         self.assertEqual(daemon.returncode, 0)
+
+    def assert_filed(self) -> None:
+        """Each incident becomes one issue, which names its culprit."""
+        while json.loads(self.command("outbox", "list", "--json").stdout)["items"]:
+            time.sleep(1)
+        culprits = sorted(c["sha"] for c in self.truth["culprits"].values())
+        bodies = [issue["body"] for issue in self.github.ask("issues")]
+        named = [sha for body in bodies for sha in culprits if sha in body]
+        self.assertEqual(sorted(named), culprits, bodies)
+        self.assertEqual(len(bodies), len(culprits))
+        self.assertEqual(self.github.ask("violations"), [])
 
     def address_of(self, daemon: subprocess.Popen[str]) -> str:
         """Where the daemon says that it listens."""
