@@ -13,7 +13,7 @@ using test::is_exit;
 using test::Listener;
 using test::may_play_others;
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 namespace {
 
@@ -91,7 +91,8 @@ struct Place {
   }
 
   /// Calls `confined` by way of other programs, each with its arguments.
-  process::ProcessOutcome call(Words words, const std::string& text, Words more = {}) const {
+  process::ProcessOutcome call(Arguments words, const std::string& text,
+                               Arguments more = {}) const {
     words.insert(words.end(), {TORCHWATCH_CONFINED, folder.path().string(), text});
     words.insert(words.end(), more.begin(), more.end());
     process::ProcessSpec spec{};
