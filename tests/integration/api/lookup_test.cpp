@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
-#include "torchwatch/bisection/result.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"

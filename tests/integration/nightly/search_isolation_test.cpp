@@ -10,7 +10,7 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/opening.hpp"
-#include "torchwatch/bisection/result.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
