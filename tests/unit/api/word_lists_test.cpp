@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "samples.hpp"
@@ -114,6 +115,7 @@ Lists known_lists() {
       {"SampleKind",
        {storage::kWallSamples, storage::kDeviceSamples, storage::kLiveBytes, storage::kHeapBytes}},
       {"SampleUnit", {"ns", "bytes"}},
+      {"AnnotationKind", {"opened", "culprit", "accepted", "closed", "reopened", "machine"}},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
   };
@@ -153,6 +155,11 @@ std::size_t count_of_lists(const json& node) {
   return count;
 }
 
+/// Schemas with one list that no stored enumeration has: what was changed, how grave a finding is,
+/// whether files are there, where a key was set.
+const std::set<std::string> kWithListsOfTheirOwn{"done.json", "check.json", "build_list.json",
+                                                 "config.json"};
+
 void check_words(const Lists& described, const Lists& known) {
   for (const auto& [name, list] : described) {
     INFO(name);
@@ -184,8 +191,8 @@ TEST_CASE("the schemas of the commands list the words of each enumeration once, 
     const auto name = entry.path().filename().string();
     if (entry.path().extension() != ".json" || name == "definitions.json") continue;
     INFO(name);
-    // What a command has changed is its own list: no enumeration has it.
-    CHECK(count_of_lists(json::parse(text_of(entry.path()))) == (name == "done.json" ? 1 : 0));
+    const bool has_own = kWithListsOfTheirOwn.contains(name);
+    CHECK(count_of_lists(json::parse(text_of(entry.path()))) == (has_own ? 1 : 0));
   }
 }
 

@@ -160,7 +160,7 @@ TEST_CASE("the help of nightly says when the suite may be narrowed") {
   std::istringstream help(run({"nightly", "--help"}).out);
   std::string text;  // on one line
   for (std::string word; help >> word;) text += word + " ";
-  CHECK_THAT(text, Contains("default: [suite] workloads; with --baseline and --candidate alone "));
+  CHECK_THAT(text, Contains("default: [suite] workloads; with --baseline and --candidate alone;"));
 }
 
 TEST_CASE("colours are those of the screen, unless --color says always or never") {

@@ -57,7 +57,7 @@ TEST_CASE("each disturbance is named with what was found and its remedy") {
               found] = GENERATE(table<std::string, std::string, std::string, std::string>({
       {"proc/cpuinfo", "processor\t: 0", "processor", "1 cores"},
       {"proc/loadavg", "1.50 0.30 0.20 2/200 4711", "foreign load", "load 1.50"},
-      {"proc/stat", "cpu  500 0 100 300 0 0 0 100 0 0", "time taken by other guests", "10.0 %"},
+      {"proc/stat", "cpu  500 0 100 300 0 0 0 100 0 0", "time taken by other guests", "10 %"},
       {"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave", "clock governor",
        "powersave"},
       {"sys/devices/system/cpu/intel_pstate/no_turbo", "0", "turbo", "on"},
