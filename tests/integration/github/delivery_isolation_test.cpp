@@ -76,7 +76,8 @@ struct TwoMessages : Outbox {
   }
 
   OutboxRow row_of(const std::string& key) const {
-    for (const auto& row : OutboxStore(*database).subject_of(key).value().messages) {
+    const auto subject = OutboxStore(*database).subject_of(key).value();
+    for (const auto& row : subject.messages) {
       if (row.key == key) return row;
     }
     FAIL("no message " << key);
