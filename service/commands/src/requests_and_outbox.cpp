@@ -36,9 +36,9 @@ std::string kind_text(const storage::RequestRow& row) {
   return names_builds ? "comparison" : std::string(to_string(row.kind));
 }
 
-/// A commit as people write it: its first digits; a name as it is.
+/// A commit as people write it: its first digits, however many were typed; a name as it is.
 std::string short_name(const std::string& text) {
-  return is_commit(text) ? short_sha(text) : text;
+  return is_hex(text, 1, 64) ? short_sha(text) : text;
 }
 
 /// What a request is about: two builds, commits, or whatever is due.

@@ -152,6 +152,8 @@ TEST_CASE("a search finds the build that it starts from where the state folder w
     const auto database = Database::open({.path = before / "db.sqlite"}).value();
     BuildStore builds(*database);
     auto row = builds.discover(BuildOrigin::release, "2.13.0").value();
+    row.version = "2.13.0";
+    row.content_hash = "h1";
     row.folder = (before / "builds/2.13.0").string();
     spec.base = builds.mark_ready(row).value().id;
     CHECK(base_folder(*database, spec).value() == row.folder);

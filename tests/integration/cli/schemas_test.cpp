@@ -81,7 +81,10 @@ struct Document {
 
 /// Commands that the other cases ask, that measure (their documents are made up here or come from
 /// the scripted day), or that print no JSON.
-const std::set<std::string> kAskedElsewhere{"nightly",
+const std::set<std::string> kAskedElsewhere{"completion bash",
+                                            "completion fish",
+                                            "completion zsh",
+                                            "nightly",
                                             "compare",
                                             "measure",
                                             "bisect",

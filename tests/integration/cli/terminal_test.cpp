@@ -168,7 +168,7 @@ TEST_CASE("a terminal without colours gets none") {
   }
 }
 
-TEST_CASE("--color outweighs the environment and the terminal") {
+TEST_CASE("the option --color outweighs the environment and the terminal") {
   const State state;
   const auto printed = [&](const char* when, const std::string& name, const std::string& value) {
     PseudoTerminal pty(80);
