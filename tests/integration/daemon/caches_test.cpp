@@ -20,7 +20,8 @@ constexpr std::int64_t kMegabyte = 1'000'000;
 /// A cache with two kits and two releases of a megabyte each, of which a comparison that has not
 /// ended needs one.
 struct FullCache {
-  FullCache() {
+  explicit FullCache(int nightlies_kept = 2) {
+    config.channel.keep = nightlies_kept;
     config.storage.path = folder.path() / "state" / "torchwatch.sqlite";
     config.build.cache = folder.path() / "state" / "builds";
     config.executor.scratch = folder.path() / "state" / "scratch";
@@ -54,6 +55,25 @@ struct FullCache {
     return builds.mark_ready(row).value().id;
   }
 
+  /// A nightly from an index that was compared with the one before it, used so long ago.
+  storage::Id compared_nightly(const std::string& name, storage::Id before, int hours_ago) {
+    write("releases/" + name, hours_ago);
+    auto& database = application->services().database;
+    storage::BuildStore builds(database);
+    auto row = builds.discover(storage::BuildOrigin::nightly, name).value();
+    row.content_hash = name;
+    row.folder = path("releases/" + name) / "torch";
+    const auto nightly = builds.mark_ready(row).value().id;
+    storage::ComparisonStore comparisons(database);
+    const auto comparison =
+        comparisons
+            .open({.purpose = storage::Purpose::nightly, .candidate = nightly, .baseline = before},
+                  1)
+            .value();
+    REQUIRE(comparisons.cancel(comparison.id, "it is over", 2));
+    return nightly;
+  }
+
   std::string unusable(storage::Id id) {
     return storage::BuildStore(application->services().database).get(id).value().unusable;
   }
@@ -66,6 +86,10 @@ struct FullCache {
   std::unique_ptr<daemon::Application> application;
   storage::Id needed = 0;
   storage::Id other = 0;
+};
+
+struct CacheThatKeepsOneNightly : FullCache {
+  CacheThatKeepsOneNightly() : FullCache(1) {}
 };
 
 }  // namespace
@@ -153,4 +177,15 @@ TEST_CASE_METHOD(FullCache,
   CHECK(refused.error().code == ErrorCode::unavailable);
   CHECK_THAT(refused.error().message, Contains("[build] disk_reserve"));
   CHECK(fs::exists(path("kits/b")));
+}
+
+TEST_CASE_METHOD(CacheThatKeepsOneNightly,
+                 "the builds of the newest nightlies stay, however full the cache is") {
+  auto before = other;
+  for (const char* name : {"dev1", "dev2", "dev3"}) before = compared_nightly(name, before, 30);
+  REQUIRE(daemon::tidy_caches(*application, 0));
+  CHECK(fs::exists(path("releases/dev3")));
+  CHECK(fs::exists(path("releases/dev2")));  // what the newest was compared with
+  CHECK_FALSE(fs::exists(path("releases/dev1")));
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
 }
