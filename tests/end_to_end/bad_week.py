@@ -274,6 +274,10 @@ class Week(unittest.TestCase):
         version.mkdir()
         self.publish(nightly)
 
+    def offer_damaged_release(self, version: str) -> None:
+        """The index has a wheel that is not as its own list of files says."""
+        self.index.serve("torch", version, wheel_index.torch_members(), record="nothing,,\n")
+
     def publish_good(self, nightly: str) -> None:
         self.make_nightly(nightly)
         self.publish(nightly)

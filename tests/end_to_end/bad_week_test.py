@@ -12,7 +12,6 @@ import unittest
 from contextlib import ExitStack
 from pathlib import Path
 
-import wheel_index
 from bad_week import GITHUB_TOKEN, WORKLOAD, Week, health_over, problem_of
 from service import make_own
 
@@ -89,7 +88,7 @@ class BadWeek(Week):
         self.assertTrue(unreadable["reason"], unreadable)
 
     def test_06_requests_that_cannot_be_done_end_alone(self) -> None:
-        self.index.serve("torch", "9.9.9", wheel_index.torch_members(), record="nothing,,\n")
+        self.offer_damaged_release("9.9.9")
         harmless = [c["sha"] for c in self.truth["commits"] if c["kind"] == "harmless"]
         for path, body in (
             ("/api/v1/nightlies", {"candidate": "9.9.9", "baseline": "2026-06-16"}),
