@@ -29,8 +29,12 @@ class Help(unittest.TestCase):
         self.assertIn(("incident", "show"), commands)
         for command in commands:
             text = self.help_of(*command)
-            for part in ("Usage: torchwatch", "--config FILE", "--json", "Example:"):
+            for part in ("Usage: torchwatch", "--config FILE", "Example:"):
                 self.assertIn(part, text, command)
+        without_json = {c for c in commands if "--json" not in self.help_of(*c)}
+        shells = {("completion", shell) for shell in ("bash", "zsh", "fish")}
+        text_only = {("completion",), ("manual",), ("help",), ("database", "export")}
+        self.assertEqual(without_json, shells | text_only)
 
     def test_no_command_and_an_unknown_one_are_wrong_use(self) -> None:
         for arguments in ([], ["frobnicate"], ["compare", "only-one"]):
