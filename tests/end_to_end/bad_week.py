@@ -10,15 +10,13 @@ import sys
 import tempfile
 import time
 import unittest
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from command import CHECKOUT, LIBTORCH, TORCHWATCH
-from service import Daemon, Github, make_own
+from service import Daemon, Github, ask, make_own
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 import wheel_index
@@ -176,25 +174,11 @@ class Week(unittest.TestCase):
     def comparison_of(self, nightly: str) -> dict[str, Any] | None:
         return next((r for r in self.comparisons_of(nightly) if r["purpose"] == "nightly"), None)
 
-    def get(self, path: str) -> tuple[int, dict[str, Any]]:
-        try:
-            with urllib.request.urlopen(self.daemon.base + path, timeout=60) as answer:
-                return answer.status, json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read())
+    def get(self, path: str) -> tuple[int, Any]:
+        return ask(self.daemon.base + path)
 
     def post(self, path: str, body: dict[str, Any], token: str = TOKEN) -> tuple[int, Any]:
-        request = urllib.request.Request(
-            self.daemon.base + path,
-            json.dumps(body).encode(),
-            method="POST",
-            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            return error.code, None
+        return ask(self.daemon.base + path, body, token)
 
     def answer_to(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         status, request = self.post(path, body)

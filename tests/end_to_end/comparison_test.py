@@ -14,13 +14,11 @@ import tempfile
 import threading
 import time
 import unittest
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 from command import CHECKOUT, LIBTORCH, TORCHWATCH
-from service import Github
+from service import Github, ask
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
@@ -28,6 +26,7 @@ from tree_wheel import write_wheel
 from wheel_index import Index
 
 REPOSITORY = "owner/name"
+TOKEN = "tw_an-end-to-end-test"  # noqa: S105 of this test alone
 GITHUB_TOKEN = "ghp_of-this-test"  # noqa: S105 the fake's
 
 # In the order in which a comparison comes by; each kills the process that reaches it so often.
@@ -54,7 +53,7 @@ def configuration(folder: Path, index: Index, github: Github) -> Path:
         f'exec "{CHECKOUT}/deploy/recipes/overlay"\n'
     )
     recipe.chmod(0o755)
-    for name, secret in (("token", "tw_an-end-to-end-test"), ("github-token", GITHUB_TOKEN)):
+    for name, secret in (("token", TOKEN), ("github-token", GITHUB_TOKEN)):
         token = folder / name
         token.write_text(secret + "\n")
         token.chmod(0o600)
@@ -206,20 +205,20 @@ class Comparison(unittest.TestCase):
             base = self.address_of(daemon)
             # The daemon keeps logging; a full pipe would stop it.
             threading.Thread(target=(daemon.stderr or io.StringIO()).read, daemon=True).start()
-            self.assertEqual(self.get(base, "/healthz")[0], 200)
-            self.assertEqual(len(self.get(base, "/api/v1/incidents")[1]["incidents"]), 2)
+            self.assertEqual(ask(base + "/healthz")[0], 200)
+            self.assertEqual(len(ask(base + "/api/v1/incidents")[1]["incidents"]), 2)
             self.assert_filed()
-            self.assertEqual(self.post(base, "/api/v1/nightlies", {}, token="wrong")[0], 401)
+            self.assertEqual(ask(base + "/api/v1/nightlies", {}, "wrong")[0], 401)
             harmless = next(c["sha"] for c in self.truth["commits"] if c["kind"] == "harmless")
-            status, request = self.post(
-                base,
-                "/api/v1/bisections",
+            status, request = ask(
+                base + "/api/v1/bisections",
                 {
                     "suspect": harmless,
                     "workloads": ["tts_angular"],
                     "mode": "train",
                     "metric": "leak_growth",
                 },
+                TOKEN,
             )
             self.assertEqual(status, 202)
             answered = self.wait_for(base, request["id"])
@@ -254,29 +253,10 @@ class Comparison(unittest.TestCase):
                 return found.group()
         raise AssertionError("the daemon ended before it said where it listens")
 
-    def get(self, base: str, path: str) -> tuple[int, Any]:
-        with urllib.request.urlopen(base + path, timeout=30) as answer:
-            return answer.status, json.loads(answer.read() or b"{}")
-
-    def post(
-        self, base: str, path: str, body: dict[str, Any], token: str = "tw_an-end-to-end-test"
-    ) -> tuple[int, Any]:
-        request = urllib.request.Request(
-            base + path,
-            json.dumps(body).encode(),
-            method="POST",
-            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            return error.code, None
-
     def wait_for(self, base: str, request: int) -> dict[str, Any]:
         """Polls until the work is done; the test's own time limit ends it otherwise."""
         while True:
-            answer = self.get(base, f"/api/v1/requests/{request}")[1]
+            answer = ask(f"{base}/api/v1/requests/{request}")[1]
             if answer["state"] not in ("pending", "running"):
                 return answer
             time.sleep(1)

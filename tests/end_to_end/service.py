@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import IO, Any
 
@@ -77,6 +79,22 @@ class Daemon:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait()
+
+
+def ask(url: str, body: dict[str, Any] | None = None, token: str = "") -> tuple[int, Any]:
+    """The status and the document of an answer: to a POST where there is a body, else to a GET."""
+    request = urllib.request.Request(url)
+    if body is not None:
+        request = urllib.request.Request(
+            url,
+            json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read() or b"{}")
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or b"{}")
 
 
 def pipe(end: IO[str] | None) -> IO[str]:
