@@ -266,12 +266,15 @@ bool comes_before(comparison::Services& services, const BuildRow& older,
   return std::ranges::all_of(listed, [](const BuildRow& row) { return row.place == 0; });
 }
 
-/// Returns the newest nightly at hand that comes before all that the channel lists: an index
-/// forgets its old ones, and the oldest that it has left can be compared with that one still.
+/// Returns what the oldest nightly that the channel lists is to be compared with, unless it has had
+/// its comparison: the newest one at hand that comes before all. An index forgets its old ones.
 Result<std::optional<BuildRow>> before_all(comparison::Services& services,
                                            const std::vector<BuildRow>& listed) {
   std::optional<BuildRow> newest;
   if (listed.empty()) return newest;
+  TW_TRY(const auto known,
+         storage::ComparisonStore(services.database).nightly_of(listed.front().id));
+  if (known && known->state != storage::ComparisonState::refused) return newest;
   TW_TRY(auto builds, storage::BuildStore(services.database).list());
   for (auto& build : builds) {
     const bool is_placed = build.origin == storage::BuildOrigin::nightly && build.place > 0;
@@ -303,6 +306,11 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
                        const BuildRow* baseline) {
   storage::ComparisonStore comparisons(services.database);
   const auto now = services.clock.wall_now();
+  if (baseline == nullptr) {
+    // If older builds were removed, the oldest one left has had its comparison.
+    TW_TRY(const auto known, comparisons.nightly_of(candidate.id));
+    if (known) return {};
+  }
   TW_TRY(const auto comparison,
          comparisons.open(
              {.purpose = storage::Purpose::nightly,
@@ -314,16 +322,6 @@ Status open_comparison(comparison::Services& services, const BuildRow& candidate
   const auto accepted = comparisons.advance(comparison, storage::ComparisonState::accepted, now,
                                             std::string(kOldestNightly));
   return accepted ? Status{} : Status{fail(accepted.error())};
-}
-
-/// Opens the comparison of the oldest nightly that the channel lists.
-Status open_first(comparison::Services& services, const BuildRow& candidate,
-                  const std::optional<BuildRow>& unlisted) {
-  TW_TRY(const auto known, storage::ComparisonStore(services.database).nightly_of(candidate.id));
-  // If older builds were removed, the oldest one left has had its comparison.
-  const bool is_refused = known && known->state == storage::ComparisonState::refused;
-  if (known && !(is_refused && unlisted)) return {};
-  return open_comparison(services, candidate, unlisted ? &*unlisted : nullptr);
 }
 
 Status fetch_again(comparison::Services& services, channel::Channel& channel, const BuildRow& build,
@@ -361,10 +359,9 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
   sort_by_commit(services, found);
   TW_TRY(const auto unlisted, before_all(services, found.ready));
   TW_TRY_VOID(note_places(services, found.ready, unlisted ? unlisted->place : 0));
-  const BuildRow* before = nullptr;
+  const BuildRow* before = unlisted ? &*unlisted : nullptr;
   for (const auto& build : found.ready) {
-    TW_TRY_VOID(before == nullptr ? open_first(services, build, unlisted)
-                                  : open_comparison(services, build, before));
+    TW_TRY_VOID(open_comparison(services, build, before));
     before = &build;
   }
   return storage::ComparisonStore(services.database).unfinished();
