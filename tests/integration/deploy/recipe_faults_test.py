@@ -26,6 +26,7 @@ OF_THE_MACHINE = (
     "Bus error (core dumped)",
     "g++: fatal error: cannot execute 'cc1plus': vfork: Resource temporarily unavailable",
     "fatal: unable to access 'https://example.invalid/': Could not resolve host",
+    "ninja: build stopped: interrupted by user.",
 )
 OF_THE_COMMIT = (
     "a.cpp:1:1: error: expected unqualified-id",
