@@ -205,7 +205,7 @@ void Reception::tell() {
 
 int Reception::wait_ms() const {
   const auto now = Clock::now();
-  auto first = std::min(clients_.first_deadline(), now + std::chrono::minutes(1));
+  auto first = std::min(clients_.next_deadline(), now + std::chrono::minutes(1));
   for (const auto& acceptor : acceptors_) {
     if (acceptor.is_resting()) first = std::min(first, *acceptor.rests_until());
   }

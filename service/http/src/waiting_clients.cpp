@@ -51,7 +51,7 @@ void WaitingClients::admit(int socket, const std::optional<Origin>& from) {
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
   client->since = Clock::now();
-  client->deadline = client->since + settings_.head_time_limit;  // as long as for its head
+  give_until(client->since + settings_.head_time_limit, *client);  // as long as for its head
   const Id id = next_id_++;
   watch(EPOLL_CTL_ADD, id, *client, EPOLLIN);
   clients_.emplace(id, std::move(client));
@@ -69,8 +69,8 @@ bool WaitingClients::make_place_for(const std::string& address) {
   auto oldest = clients_.end();
   for (auto each = clients_.begin(); each != clients_.end(); ++each) {
     const Client& client = *each->second;
-    if (!client.unsent.empty() || client.peer.address != busiest) continue;
-    if (oldest == clients_.end() || client.since < oldest->second->since) oldest = each;
+    if (oldest != clients_.end() && client.since >= oldest->second->since) continue;
+    if (client.unsent.empty() && client.peer.address == busiest) oldest = each;
   }
   if (oldest == clients_.end()) return false;
   clients_.erase(oldest);
@@ -83,11 +83,12 @@ void WaitingClients::settle(std::unique_ptr<Client> taken) {
   clients_.emplace(id, std::move(taken));
   client.since = Clock::now();
   if (!client.unsent.empty()) {
-    client.deadline = client.since + settings_.answer_time_limit;
+    give_until(client.since + settings_.answer_time_limit, client);
     return watch(EPOLL_CTL_ADD, id, client, EPOLLOUT);
   }
-  client.deadline = client.since + (client.arrived.empty() ? settings_.idle_time_limit
-                                                           : settings_.head_time_limit);
+  const bool has_begun = !client.arrived.empty();
+  give_until(client.since + (has_begun ? settings_.head_time_limit : settings_.idle_time_limit),
+             client);
   client.scanner = HeadScanner();
   client.scanned = 0;
   watch(EPOLL_CTL_ADD, id, client, EPOLLIN);
@@ -109,7 +110,7 @@ void WaitingClients::receive(Id id, Client& client) {
   const ssize_t got = recv(client.connection.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return end(id);
-  if (client.arrived.empty()) client.deadline = Clock::now() + settings_.head_time_limit;
+  if (client.arrived.empty()) give_until(Clock::now() + settings_.head_time_limit, client);
   client.arrived.append(buffer.data(), static_cast<std::size_t>(got));
   look_at_head(id, client);
 }
@@ -155,14 +156,25 @@ void WaitingClients::refuse(Id id, Client& client, const Reply& reply, bool has_
   client.arrived.erase(0, client.scanned);
   client.is_resting = true;
   client.since = Clock::now();
-  client.deadline = client.since + settings_.rest_time;
+  give_until(client.since + settings_.rest_time, client);
   watch(EPOLL_CTL_MOD, id, client, 0);
 }
 
+void WaitingClients::give_until(Clock::time_point deadline, Client& client) {
+  client.deadline = deadline;
+  next_deadline_ = std::min(next_deadline_, deadline);
+}
+
 void WaitingClients::expire(Clock::time_point now) {
+  if (now < next_deadline_) return;
   std::vector<Id> late;
+  next_deadline_ = Clock::time_point::max();
   for (const auto& [id, client] : clients_) {
-    if (client->deadline <= now) late.push_back(id);
+    if (client->deadline <= now) {
+      late.push_back(id);
+    } else {
+      next_deadline_ = std::min(next_deadline_, client->deadline);
+    }
   }
   for (const Id id : late) {
     Client& client = *clients_.at(id);
@@ -177,12 +189,6 @@ void WaitingClients::expire(Clock::time_point now) {
     }
     end(id);
   }
-}
-
-WaitingClients::Clock::time_point WaitingClients::first_deadline() const {
-  auto first = Clock::time_point::max();
-  for (const auto& [id, client] : clients_) first = std::min(first, client->deadline);
-  return first;
 }
 
 void WaitingClients::watch(int operation, Id id, const Client& client, std::uint32_t events) const {

@@ -37,12 +37,13 @@ class WaitingClients {
   void attend(Id, std::uint32_t events);
   /// Lets go whose deadline has come; who rested after a refusal may ask again.
   void expire(Clock::time_point now);
-  /// Returns when to call `expire` next; time_point::max() if there is no client.
-  Clock::time_point first_deadline() const;
+  /// Returns when to call `expire` next: at the latest when a client's deadline comes.
+  Clock::time_point next_deadline() const { return next_deadline_; }
   void clear() { clients_.clear(); }
 
  private:
   bool make_place_for(const std::string& address);
+  void give_until(Clock::time_point deadline, Client&);
   void receive(Id, Client&);
   void send_rest(Id, Client&);
   void look_at_head(Id, Client&);
@@ -59,6 +60,8 @@ class WaitingClients {
   const Serve serve_;
   std::unordered_map<Id, std::unique_ptr<Client>> clients_;
   Id next_id_ = kFirstId;
+  /// No client's deadline is earlier. Kept, as each request would look at all clients for it.
+  Clock::time_point next_deadline_ = Clock::time_point::max();
 };
 
 }  // namespace torchwatch::http
