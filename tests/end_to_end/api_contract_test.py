@@ -10,32 +10,15 @@ import time
 import unittest
 from pathlib import Path
 
+import packages
 from command import CHECKOUT, TORCHWATCH, CommandTest
 
-REQUIREMENTS = Path(__file__).with_name("api_contract_requirements.txt")
 HOOKS = Path(__file__).with_name("api_contract_hooks.py")
 SETTINGS = Path(__file__).with_name("api_contract.toml")
-PACKAGES = CHECKOUT / "build" / "api_contract_packages"
 TOKEN = "tw_an-end-to-end-test"  # noqa: S105
 SEED = "20260817"
 # The same description gives the same requests, so that a finding can be repeated.
 SCHEMATHESIS = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
-
-
-def install() -> str:
-    """Installs schemathesis, unless it is there; returns why it cannot be."""
-    present = subprocess.run(call("--version"), env=environment(), capture_output=True, check=False)
-    if present.returncode == 0:
-        return ""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [*pip, "--target", PACKAGES, "--requirement", REQUIREMENTS],
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
-    return "" if done.returncode == 0 else f"pip cannot install {REQUIREMENTS.name}: {last[0]}"
 
 
 def call(*arguments: str) -> list[str]:
@@ -43,19 +26,18 @@ def call(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    return dict(os.environ, PYTHONPATH=str(PACKAGES), NO_COLOR="1", SCHEMATHESIS_HOOKS=str(HOOKS))
+    return dict(
+        os.environ,
+        PYTHONPATH=str(packages.folder_of("api_contract")),
+        NO_COLOR="1",
+        SCHEMATHESIS_HOOKS=str(HOOKS),
+    )
 
 
 class ApiContract(CommandTest):
     def setUp(self) -> None:
         super().setUp()
-        reason = install()
-        if reason:
-            # Left out on a desk without a network; never where nobody reads what was left out.
-            if os.environ.get("CI"):
-                self.fail(reason)
-            print(f"skipped: {reason}")
-            self.skipTest(reason)
+        packages.require(self, "api_contract", "schemathesis.cli")
         self.fill()
         self.base = self.serve()
 

@@ -1,0 +1,103 @@
+"""A real browser that looks at pages of the daemon, and what it finds wrong with them."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import packages
+
+ARGUMENTS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+LOCAL_LINKS = "[...document.links].map(a => a.href)"
+OUTLINE = """() => ({
+  titles: document.title,
+  headings: document.querySelectorAll('h1').length,
+  language: document.documentElement.lang,
+  too_wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  charts: [...document.querySelectorAll('svg')].filter(each =>
+    each.getAttribute('role') !== 'img' || !each.querySelector('title')).length,
+})"""
+
+
+def program() -> str:
+    """Chromium's; empty where it is not installed."""
+    return shutil.which("chromium") or ""
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """A headless Chromium."""
+    sys.path.insert(0, str(packages.folder_of("browser")))
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=program(), args=[*ARGUMENTS, "--no-sandbox"]
+        )
+        try:
+            yield launched
+        finally:
+            launched.close()
+
+
+class View:
+    """A window of some width, light or dark, on a service at `base`."""
+
+    def __init__(self, browser: Any, base: str, width: int, scheme: str) -> None:
+        from axe_playwright_python.sync_playwright import Axe
+
+        self.axe, self.base, self.name = Axe(), base, f"{width} px, {scheme}"
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("request", self._see)
+
+    def _hear(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.said.append(f"console: {message.text}")
+
+    def _see(self, request: Any) -> None:
+        if not request.url.startswith((self.base, "data:")):
+            self.said.append(f"asked {request.url}")
+
+    def open(self, path: str) -> int:
+        """Returns the status."""
+        self.said.clear()
+        return int(self.page.goto(self.base + path).status)
+
+    def links(self) -> list[str]:
+        """Paths of this service that the page leads to, without fragments."""
+        found = self.page.evaluate(LOCAL_LINKS)
+        own = (each.partition("#")[0] for each in found if each.startswith(self.base + "/"))
+        return [each.removeprefix(self.base) for each in own]
+
+    def faults(self) -> list[str]:
+        """What is wrong with the page that is open."""
+        seen = self.page.evaluate(OUTLINE)
+        found = list(self.said)
+        if seen["headings"] != 1:
+            found.append(f"{seen['headings']} headings h1")
+        if not seen["titles"] or not seen["language"]:
+            found.append("no title or no language")
+        if seen["too_wide"] > 0:
+            found.append(f"{seen['too_wide']} px wider than the window")
+        if seen["charts"]:
+            found.append(f"{seen['charts']} drawings without role and title")
+        result = self.axe.run(self.page).response
+        found += [f"axe: {each['id']}: {each['nodes'][0]['html']}" for each in result["violations"]]
+        return [f"{self.name}: {each}" for each in found]
+
+    def close(self) -> None:
+        self.context.close()

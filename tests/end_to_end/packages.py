@@ -1,0 +1,47 @@
+"""Python packages that a test needs: pip fetches them once, into build/."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from unittest import TestCase
+
+from command import CHECKOUT
+
+
+def folder_of(name: str) -> Path:
+    return CHECKOUT / "build" / f"{name}_packages"
+
+
+def require(test: TestCase, name: str, module: str) -> None:
+    """Installs what NAME_requirements.txt asks for, unless that module is there. Where it cannot
+    be, the test is left out on a desk without a network, and fails in CI."""
+    reason = _install(name, module)
+    if reason and os.environ.get("CI"):
+        test.fail(reason)
+    if reason:
+        print(f"skipped: {reason}")
+        test.skipTest(reason)
+
+
+def _install(name: str, module: str) -> str:
+    """Returns why it cannot be installed."""
+    folder = folder_of(name)
+    present = subprocess.run(
+        [sys.executable, "-c", f"import {module}"],
+        env=dict(os.environ, PYTHONPATH=str(folder)),
+        capture_output=True,
+        check=False,
+    )
+    if present.returncode == 0:
+        return ""
+    requirements = Path(__file__).with_name(f"{name}_requirements.txt")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*pip, "--target", folder, "--requirement", requirements],
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+    return "" if done.returncode == 0 else f"pip cannot install {requirements.name}: {last[0]}"
