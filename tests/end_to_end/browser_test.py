@@ -88,7 +88,7 @@ class Browser(CommandTest):
             "px wider",
             "1 drawings",
             "image-alt",
-            "forbidden: ",
+            "Security Policy",
         ):
             self.assertIn(word, found)
 
