@@ -22,7 +22,8 @@ class BuildCache {
  public:
   explicit BuildCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// `recipe_hash`: of the recipe and the settings that it reads; another one makes another build.
+  /// `recipe_hash`: of the recipe and the settings that it reads, or of where somebody else's build
+  /// came from; another one makes another build.
   struct Key {
     std::string commit;
     std::string recipe_hash;

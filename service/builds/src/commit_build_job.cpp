@@ -29,15 +29,15 @@ Result<CommitBuild> CommitBuildJob::answer(const fs::path& base, const std::stop
 }
 
 Result<std::optional<Tree>> CommitBuildJob::from_artifacts(const std::stop_token& stop) {
-  if (!settings_.artifacts) return std::nullopt;
-  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_)));
-  const auto made = settings_.artifacts(key_.commit, prefix.path(), stop);
+  if (!elsewhere_) return std::nullopt;
+  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(*elsewhere_)));
+  const auto made = settings_.artifacts.bring(key_.commit, prefix.path(), stop);
   if (!made && made.error().code == ErrorCode::cancelled) return fail(made.error());
   if (!made) {
     log_ += "not made elsewhere: " + made.error().message + "\n";
     return std::nullopt;
   }
-  TW_TRY(auto end, publish(prefix));
+  TW_TRY(auto end, publish(prefix, *elsewhere_));
   if (auto* tree = std::get_if<Tree>(&end)) return std::move(*tree);
   log_ += "made elsewhere, but it cannot be used: " + std::get<Fault>(end).reason + "\n";
   return std::nullopt;
@@ -83,10 +83,13 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::end_of(const RecipeRun& run,
         Unbuildable{.reason = "recipe exited 125" + (line.empty() ? "" : " (\"" + line + "\")")});
   }
   if (const auto* fault = std::get_if<Fault>(&run.end)) return TryEnd(*fault);
-  return publish(prefix);
+  std::error_code ignored;
+  fs::remove(prefix.path() / kOrigin, ignored);  // of a tree that the recipe began with
+  return publish(prefix, key_);
 }
 
-Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& prefix) {
+Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& prefix,
+                                                       const BuildCache::Key& key) {
   if (auto made = inspect(prefix.path()); !made) {
     if (made.error().code == ErrorCode::unavailable) return fail(made.error());
     return TryEnd(Fault{"exit status 0, but " + made.error().message});
@@ -94,9 +97,9 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& 
   TW_TRY_VOID(cache_.mark_used(prefix.path()));
   TW_TRY_VOID(prefix.publish());
   TW_TRY_VOID(platform::failpoint("builds.after_build_published"));
-  auto tree = cache_.take(key_);
+  auto tree = cache_.take(key);
   if (tree) return TryEnd(std::move(*tree));
-  TW_TRY_VOID(cache_.remove(key_));
+  TW_TRY_VOID(cache_.remove(key));
   return TryEnd(Fault{"exit status 0, but after moving the tree " + tree.error().message});
 }
 

@@ -18,12 +18,13 @@ class CommitBuildJob {
  public:
   CommitBuildJob(const CommitBuilder::Settings& settings, process::ProcessRunner& processes,
                  const CommitBuilder::Checkout& checkout, BuildCache& cache, BuildCache::Key key,
-                 RecipePlace place)
+                 std::optional<BuildCache::Key> elsewhere, RecipePlace place)
       : settings_(settings),
         processes_(processes),
         checkout_(checkout),
         cache_(cache),
         key_(std::move(key)),
+        elsewhere_(std::move(elsewhere)),
         place_(place) {}
 
   /// `base`: empty or a tree's folder. Errors: as of CommitBuilder::build.
@@ -40,7 +41,7 @@ class CommitBuildJob {
   Result<TryEnd> end_of(const RecipeRun& run, platform::PartialFolder& prefix);
   /// Inspects the tree before it becomes visible and again in its final place: the change of name
   /// may have broken links into its own folder.
-  Result<TryEnd> publish(platform::PartialFolder& prefix);
+  Result<TryEnd> publish(platform::PartialFolder& prefix, const BuildCache::Key& key);
   std::string source_name() const;
   RecipeCall call_for(const std::filesystem::path& source, const std::filesystem::path& prefix,
                       const std::filesystem::path& base) const;
@@ -50,6 +51,7 @@ class CommitBuildJob {
   const CommitBuilder::Checkout& checkout_;
   BuildCache& cache_;
   BuildCache::Key key_;
+  std::optional<BuildCache::Key> elsewhere_;  ///< of a build that somebody else has made
   RecipePlace place_;
   std::string log_;
 };

@@ -43,10 +43,12 @@ Result<std::string> hash_of_recipe(const CommitBuilder::Settings& settings) {
   return hash.hex();
 }
 
-Result<BuildCache::Key> key_of(const std::string& commit, const CommitBuilder::Settings& settings) {
-  TW_TRY_VOID(check_commit(commit));
-  TW_TRY(auto hash, hash_of_recipe(settings));
-  return BuildCache::Key{.commit = commit, .recipe_hash = std::move(hash)};
+/// What decides on a build beside its commit where somebody else has made it.
+std::string hash_of(const CommitBuilder::Artifacts& artifacts) {
+  digest::Sha256 hash;
+  hash.add_field(artifacts.address);
+  hash.add_field(artifacts.for_cuda ? "all of CUDA" : "");
+  return hash.hex();
 }
 
 int jobs_of(int setting, std::size_t builders) {
@@ -72,6 +74,13 @@ Result<std::vector<CommitBuild>> builds_of(std::vector<Answer> answers) {
 
 }  // namespace
 
+/// Where builds of a commit may lie.
+struct CommitBuilder::Keys {
+  BuildCache::Key recipe;
+  std::optional<BuildCache::Key> elsewhere;  ///< made by somebody else; none: these do not count
+  std::optional<BuildCache::Key> earlier;    ///< likewise, kept by an earlier version
+};
+
 CommitBuilder::CommitBuilder(Settings settings, process::ProcessRunner& processes,
                              Checkout checkout)
     : settings_(std::move(settings)), processes_(processes), checkout_(std::move(checkout)) {
@@ -83,19 +92,35 @@ CommitBuilder::CommitBuilder(Settings settings, process::ProcessRunner& processe
 
 CommitBuilder::~CommitBuilder() = default;
 
+/// Earlier versions kept what others had made under the key of the recipe, whatever libraries it
+/// has: builds may link into it, so it stays, and what the recipe makes lies beside it.
+Result<CommitBuilder::Keys> CommitBuilder::keys_of(const std::string& commit, Maker maker) const {
+  TW_TRY_VOID(check_commit(commit));
+  TW_TRY(auto hash, hash_of_recipe(settings_));
+  const auto& artifacts = settings_.artifacts;
+  Keys keys{.recipe = {commit, std::move(hash)}, .elsewhere = {}, .earlier = {}};
+  const bool is_asked = maker == Maker::anybody;
+  if (is_asked && artifacts.bring) keys.elsewhere = {commit, hash_of(artifacts)};
+  std::error_code ignored;
+  if (!fs::exists(cache_->tree_folder(keys.recipe) / kOrigin, ignored)) return keys;
+  if (is_asked && !artifacts.for_cuda) keys.earlier = keys.recipe;
+  keys.recipe.recipe_hash = digest::sha256_hex(keys.recipe.recipe_hash);
+  return keys;
+}
+
 Result<CommitBuild> CommitBuilder::build(const std::string& commit, const std::optional<Tree>& base,
-                                         std::stop_token stop) {
-  TW_TRY(auto builds, build_at_once({commit}, base, std::move(stop)));
+                                         std::stop_token stop, Maker maker) {
+  TW_TRY(auto builds, build_at_once({commit}, base, std::move(stop), maker));
   return std::move(builds.front());
 }
 
 Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
-    const std::vector<std::string>& commits, const std::optional<Tree>& base,
-    std::stop_token stop) {
+    const std::vector<std::string>& commits, const std::optional<Tree>& base, std::stop_token stop,
+    Maker maker) {
   const std::scoped_lock one_call_at_a_time(building_);
   std::vector<Answer> answers;
   for (const auto& commit : commits) {
-    TW_TRY(auto known, cached(commit));
+    TW_TRY(auto known, cached(commit, maker));
     answers.emplace_back(std::move(known));
   }
   if (std::ranges::none_of(answers, is_missing)) return builds_of(std::move(answers));
@@ -116,12 +141,12 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
       if (!is_missing(answers[i])) continue;
       try {
         threads.emplace_back(
-            [&, i, own = place()] { answers[i] = make(commits[i], own, base, stop); });
+            [&, i, own = place()] { answers[i] = make(commits[i], maker, own, base, stop); });
       } catch (const std::system_error&) {
         without_thread.push_back(i);  // made by this thread, one after the other
       }
     }
-    for (const auto i : without_thread) answers[i] = make(commits[i], place(), base, stop);
+    for (const auto i : without_thread) answers[i] = make(commits[i], maker, place(), base, stop);
   }
   // Only after all have ended: one that cannot be made does not stop the others.
   TW_TRY(auto builds, builds_of(std::move(answers)));
@@ -129,11 +154,12 @@ Result<std::vector<CommitBuild>> CommitBuilder::build_at_once(
   return builds;
 }
 
-Answer CommitBuilder::make(const std::string& commit, const RecipePlace& place,
+Answer CommitBuilder::make(const std::string& commit, Maker maker, const RecipePlace& place,
                            const std::optional<Tree>& base, const std::stop_token& stop) {
-  TW_TRY(const auto key, key_of(commit, settings_));
-  TW_TRY_VOID(cache_->remove(key));  // a damaged one
-  CommitBuildJob job(settings_, processes_, checkout_, *cache_, key, place);
+  TW_TRY(const auto keys, keys_of(commit, maker));
+  TW_TRY_VOID(cache_->remove(keys.recipe));  // a damaged one
+  if (keys.elsewhere) TW_TRY_VOID(cache_->remove(*keys.elsewhere));
+  CommitBuildJob job(settings_, processes_, checkout_, *cache_, keys.recipe, keys.elsewhere, place);
   TW_TRY(auto made, job.answer(base ? base->folder : fs::path(), stop));
   return std::optional<CommitBuild>(std::move(made));
 }
@@ -146,9 +172,15 @@ Status CommitBuilder::evict(std::int64_t bytes_max) {
   return evicted ? swept : evicted;
 }
 
-Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit) const {
-  TW_TRY(const auto key, key_of(commit, settings_));
-  return cache_->find(key, settings_.fault_age_max);
+Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit,
+                                                         Maker maker) const {
+  TW_TRY(const auto keys, keys_of(commit, maker));
+  for (const auto& others : {keys.elsewhere, keys.earlier}) {
+    if (!others) continue;
+    TW_TRY(auto found, cache_->find(*others, settings_.fault_age_max));
+    if (found) return found;
+  }
+  return cache_->find(keys.recipe, settings_.fault_age_max);
 }
 
 }  // namespace torchwatch::builds

@@ -165,7 +165,7 @@ Result<CheckedTree> checked(const fs::path& folder) {
   TW_TRY_VOID(check_demanded(absolute));
   TW_TRY(tree.embedded_commit, read_mark(absolute, "build-hash"));
   TW_TRY(tree.version, read_mark(absolute, "build-version"));
-  if (auto origin = read_line(absolute / "origin")) tree.origin = *std::move(origin);
+  if (auto origin = read_line(absolute / kOrigin)) tree.origin = *std::move(origin);
   TW_TRY(checked.libraries, libraries_of(absolute));
   TW_TRY(const ElfHeader own, read_elf_header("/proc/self/exe"));
   for (const auto& path : checked.libraries) TW_TRY_VOID(check_library(path, own));

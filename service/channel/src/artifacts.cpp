@@ -43,8 +43,8 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
                                  .time_limit = settings.time_limit,
                                  .sandbox = settings.sandbox},
                                 processes);
-  return [program, settings = std::move(settings)](const std::string& commit, const fs::path& tree,
-                                                   std::stop_token stop) -> Status {
+  auto bring = [program, settings](const std::string& commit, const fs::path& tree,
+                                   std::stop_token stop) -> Status {
     // The address may hold a password, and everybody on the machine can read the arguments.
     const auto into = tree / "torch";
     std::vector<std::string> arguments{"--commit", commit};
@@ -55,6 +55,9 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
     if (!made) return fail(made.error());
     return move_up(into);
   };
+  return {.bring = std::move(bring),
+          .address = std::move(settings.address),
+          .for_cuda = settings.for_cuda};
 }
 
 }  // namespace torchwatch::channel

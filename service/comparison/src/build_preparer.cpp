@@ -31,12 +31,13 @@ Result<MeasurableBuild> BuildPreparer::of_tree(storage::BuildOrigin origin, cons
 }
 
 Result<std::variant<MeasurableBuild, builds::Unbuildable>> BuildPreparer::of_commit(
-    const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop) {
+    const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop,
+    builds::Maker maker) {
   if (services_.commits == nullptr) {
     return fail(ErrorCode::invalid,
                 "commits cannot be built: set [build] recipe in the configuration");
   }
-  TW_TRY(auto build, services_.commits->build(commit, base, stop));
+  TW_TRY(auto build, services_.commits->build(commit, base, stop, maker));
   if (auto* unbuildable = std::get_if<builds::Unbuildable>(&build)) return *unbuildable;
   const auto& tree = std::get<builds::Tree>(build);
   TW_TRY(auto measurable, of_tree(storage::BuildOrigin::commit, commit, tree, commit, stop));

@@ -1,6 +1,7 @@
 // Builds of commits that somebody else has made.
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <set>
 
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
@@ -21,8 +22,8 @@ TEST_CASE("a build that somebody else has made comes before the recipe, and is k
   RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
   int asked = 0;
-  settings.artifacts = [&](const std::string& commit, const fs::path& tree,
-                           std::stop_token) -> Status {
+  settings.artifacts.bring = [&](const std::string& commit, const fs::path& tree,
+                                 std::stop_token) -> Status {
     ++asked;
     fs::copy(folder.path() / "template", tree, fs::copy_options::recursive);
     std::ofstream(tree / "build-hash") << commit << '\n';
@@ -37,11 +38,80 @@ TEST_CASE("a build that somebody else has made comes before the recipe, and is k
   CHECK(folder.calls() == 0);
 }
 
+namespace {
+
+/// Brings the tree of any commit from elsewhere.
+builds::CommitBuilder::Artifacts elsewhere(const RecipeFolder& folder) {
+  return {.bring = [&folder](const std::string& commit, const fs::path& tree,
+                             std::stop_token) -> Status {
+    fs::copy(folder.path() / "template", tree, fs::copy_options::recursive);
+    std::ofstream(tree / "build-hash") << commit << '\n';
+    std::ofstream(tree / "origin") << "https://builds.example/" << commit << '\n';
+    return {};
+  }};
+}
+
+}  // namespace
+
+TEST_CASE("builds from elsewhere with all of CUDA, and from another place, are other builds") {
+  RecipeFolder folder(kCopyTree);
+  std::set<fs::path> folders;
+  for (const auto& [address, for_cuda] :
+       {std::pair{"/a/{commit}", false}, {"/a/{commit}", true}, {"/b/{commit}", false}}) {
+    auto settings = folder.settings();
+    settings.artifacts = elsewhere(folder);
+    settings.artifacts.address = address;
+    settings.artifacts.for_cuda = for_cuda;
+    CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+    folders.insert(tree_of(builder.build(commit_name(1), std::nullopt, {})).folder);
+    CHECK(builder.cached(commit_name(1)).value());
+  }
+  CHECK(folders.size() == 3);
+  CHECK(folder.calls() == 0);
+}
+
+TEST_CASE("a build of the recipe lies beside somebody else's, and is found when it is meant") {
+  RecipeFolder folder(std::string(kCopyTree) + "; echo base > \"$TORCHWATCH_PREFIX/origin\"");
+  auto settings = folder.settings();
+  settings.artifacts = elsewhere(folder);
+  CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+  const auto other = tree_of(builder.build(commit_name(1), std::nullopt, {}));
+  CHECK_FALSE(builder.cached(commit_name(1), Maker::recipe).value());
+  const auto own = tree_of(builder.build(commit_name(1), std::nullopt, {}, Maker::recipe));
+  CHECK(own.origin.empty());
+  CHECK(own.folder != other.folder);
+  CHECK(builder.cached(commit_name(1), Maker::recipe).value());
+  CHECK(tree_of(builder.build(commit_name(1), std::nullopt, {})).folder == other.folder);
+  CHECK(folder.calls() == 1);
+}
+
+TEST_CASE("somebody else's build that an earlier version kept is found, but not for GPUs") {
+  RecipeFolder folder(kCopyTree);
+  auto settings = folder.settings();
+  const auto earlier = tree_of(CommitBuilder(settings, processes(), RecipeFolder::check_out)
+                                   .build(commit_name(1), std::nullopt, {}));
+  std::ofstream(earlier.folder / "origin") << "https://builds.example/1\n";
+  settings.artifacts.bring = [](const auto&, const auto&, auto) -> Status {
+    return fail(ErrorCode::not_found, "nobody made it");
+  };
+  const auto folder_of = [&](Maker maker) {
+    CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+    return tree_of(builder.build(commit_name(1), std::nullopt, {}, maker)).folder;
+  };
+  CHECK(folder_of(Maker::anybody) == earlier.folder);
+  CHECK(folder.calls() == 1);
+  CHECK(folder_of(Maker::recipe) != earlier.folder);
+  CHECK(folder.calls() == 2);
+  settings.artifacts.for_cuda = true;
+  CHECK(folder_of(Maker::anybody) != earlier.folder);
+  CHECK(fs::exists(earlier.folder));
+}
+
 TEST_CASE("a missing build or one that is not a tree falls back to the recipe, which says why") {
   RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
-  settings.artifacts = [](const std::string& commit, const fs::path& tree,
-                          std::stop_token) -> Status {
+  settings.artifacts.bring = [](const std::string& commit, const fs::path& tree,
+                                std::stop_token) -> Status {
     if (commit == commit_name(1)) return fail(ErrorCode::not_found, "nobody made it");
     std::ofstream(tree / "build-hash") << commit << '\n';
     return {};

@@ -183,7 +183,7 @@ TEST_CASE("a file that was replaced lies beside the one that it replaced") {
 TEST_CASE("a build that somebody else has made is brought by the program, out of sight") {
   const FakePython python(
       "cp -r $here/tree $into; echo elsewhere > $into/origin; touch $into.lock");
-  const auto bring =
+  const auto others =
       make_artifacts({.program = python.settings().program,
                       .folder = python.cache(),
                       .address = "https://user:secret@builds.example/{commit}/torch.zip",
@@ -192,7 +192,7 @@ TEST_CASE("a build that somebody else has made is brought by the program, out of
   const std::string commit(40, 'a');
   const auto tree = python.cache() / "one";
   fs::create_directories(tree);
-  REQUIRE(bring(commit, tree, {}));
+  REQUIRE(others.bring(commit, tree, {}));
   CHECK(builds::inspect(tree)->origin == "elsewhere");
   CHECK_FALSE(fs::exists(tree / "torch.lock"));
   CHECK(contains(python.calls().front(), " --commit " + commit + " --all-libraries --into "));
@@ -201,19 +201,20 @@ TEST_CASE("a build that somebody else has made is brought by the program, out of
   python.behave("echo 'error: there is none' >&2; exit 3");
   fs::remove_all(tree);
   fs::create_directories(tree);
-  CHECK(bring(commit, tree, {}).error().code == ErrorCode::not_found);
+  CHECK(others.bring(commit, tree, {}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a build for GPUs that somebody else has made shares CUDA's libraries with the others") {
   const FakePython python("cp -r $here/tree $into");
-  const auto bring = make_artifacts({.program = python.settings().program,
-                                     .folder = python.cache(),
-                                     .address = "/builds/{commit}/torch.whl",
-                                     .for_cuda = true,
-                                     .python = python.settings().python},
-                                    processes());
+  const auto others = make_artifacts({.program = python.settings().program,
+                                      .folder = python.cache(),
+                                      .address = "/builds/{commit}/torch.whl",
+                                      .for_cuda = true,
+                                      .python = python.settings().python},
+                                     processes());
   fs::create_directories(python.cache() / "one");
-  REQUIRE(bring(std::string(40, 'a'), python.cache() / "one", {}));
+  CHECK(others.for_cuda);
+  REQUIRE(others.bring(std::string(40, 'a'), python.cache() / "one", {}));
   CHECK(contains(python.calls().front(),
                  " --cuda --shared-with " + python.cache().string() + " --into "));
 }

@@ -27,15 +27,23 @@ struct Unbuildable {
 
 using CommitBuild = std::variant<Tree, Unbuildable>;
 
+/// Who may have made a build of a commit.
+enum class Maker { anybody, recipe };
+
 /// Makes builds of single commits by the user's recipe (docs/operating.md) and keeps them,
 /// up to a size: the ones used longest ago go first, never one that is in use (a Tree returned by
 /// `build` or `cached` lives) or that another build links into. Thread-safe; one call at a time.
 class CommitBuilder {
  public:
-  /// Makes the tree of a commit from what somebody else has built, in an empty folder; called from
-  /// several threads at once.
-  using Artifacts = std::function<Status(const std::string& commit, const std::filesystem::path&,
-                                         std::stop_token)>;
+  /// Builds of commits that somebody else has made.
+  struct Artifacts {
+    /// Makes the tree of a commit in an empty folder; called from several threads at once. Empty:
+    /// nobody else builds commits.
+    std::function<Status(const std::string& commit, const std::filesystem::path&, std::stop_token)>
+        bring = {};
+    std::string address = {};  ///< where they lie; with `for_cuda` part of what a build is kept by
+    bool for_cuda = false;     ///< with all libraries of CUDA that a wheel requires
+  };
 
   struct Settings {
     std::filesystem::path recipe;
@@ -49,7 +57,7 @@ class CommitBuilder {
     /// the network.
     sandbox::Profile profile = {};
     std::vector<std::string> environment = {};  ///< further variables that the recipe sees
-    Artifacts artifacts = {};  ///< asked before the recipe; empty: nobody else builds commits
+    Artifacts artifacts = {};                   ///< asked before the recipe
     /// How long "faulted twice" counts as an answer. Longer than a bisection with its
     /// resumptions; a later one may meet a healthier machine. An exit 125 is final.
     std::chrono::seconds fault_age_max{24 * 3600};
@@ -62,29 +70,33 @@ class CommitBuilder {
 
   /// The build of `commit` (its full sha), from the cache or made now; an answer (also
   /// "unbuildable") is kept and found again by the commit, the recipe's content and its
-  /// settings (see build_settings). `base`: the nearest build at hand. Errors: invalid (no sha),
-  /// unavailable (disk full, recipe missing), conflict (another process builds in the same cache),
-  /// cancelled, not_found (the commit).
+  /// settings (see build_settings), or by where somebody else's build came from. `base`: the
+  /// nearest build at hand. Errors: invalid (no sha), unavailable (disk full, recipe missing),
+  /// conflict (another process builds in the same cache), cancelled, not_found (the commit).
   Result<CommitBuild> build(const std::string& commit, const std::optional<Tree>& base,
-                            std::stop_token stop);
+                            std::stop_token stop, Maker maker = Maker::anybody);
 
   /// The builds of several commits, each named once, in their order; those that are not at hand are
   /// made at once, each by a recipe of its own. Errors: as above, of the first commit that has one,
   /// after the others have ended; what was made is kept.
   Result<std::vector<CommitBuild>> build_at_once(const std::vector<std::string>& commits,
                                                  const std::optional<Tree>& base,
-                                                 std::stop_token stop);
+                                                 std::stop_token stop,
+                                                 Maker maker = Maker::anybody);
 
   /// The build of `commit` if it lies in the cache (or is known to be unbuildable).
-  Result<std::optional<CommitBuild>> cached(const std::string& commit) const;
+  Result<std::optional<CommitBuild>> cached(const std::string& commit,
+                                            Maker maker = Maker::anybody) const;
 
   /// Removes what was used longest ago until at most `bytes_max` remain, as after each build; what
   /// is in use stays. Errors: conflict (another process builds in the folder), unavailable.
   Status evict(std::int64_t bytes_max);
 
  private:
-  Result<std::optional<CommitBuild>> make(const std::string& commit, const RecipePlace&,
-                                          const std::optional<Tree>& base,
+  struct Keys;
+  Result<Keys> keys_of(const std::string& commit, Maker maker) const;
+  Result<std::optional<CommitBuild>> make(const std::string& commit, Maker maker,
+                                          const RecipePlace&, const std::optional<Tree>& base,
                                           const std::stop_token& stop);
 
   Settings settings_;

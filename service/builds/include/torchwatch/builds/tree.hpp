@@ -8,6 +8,9 @@
 
 namespace torchwatch::builds {
 
+/// The file of a tree that names who made it, where that was somebody else: an address.
+inline constexpr const char* kOrigin = "origin";
+
 /// A LibTorch tree: a folder with lib/, include/, build-version and build-hash (which is written
 /// last: a tree without it is not complete).
 struct Tree {
@@ -15,7 +18,7 @@ struct Tree {
   std::string version;          ///< build-version
   std::string embedded_commit;  ///< build-hash
   std::string content_hash;     ///< SHA-256 over names and contents of lib/*.so*, behind links
-  std::string origin = {};      ///< who made it, where that was somebody else: an address
+  std::string origin = {};      ///< what kOrigin holds; empty: nobody else made it
   /// While any copy lives, CommitBuilder does not evict the build. Empty for other trees.
   std::shared_ptr<const void> lease = nullptr;
 };

@@ -19,7 +19,7 @@ struct ArtifactSettings {
 
 /// Builds of commits that somebody else has made. A build counts only if its hash is right and it
 /// says that it was made from the commit. The file `origin` in the tree names where it came from.
-/// Errors of a call: not_found (nobody made one), corrupt, unavailable, timed_out, cancelled.
+/// Errors of `bring`: not_found (nobody made one), corrupt, unavailable, timed_out, cancelled.
 builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings, process::ProcessRunner&);
 
 }  // namespace torchwatch::channel

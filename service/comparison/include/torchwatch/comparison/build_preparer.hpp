@@ -32,10 +32,12 @@ class BuildPreparer {
                                   const builds::Tree&, const std::string& trunk_commit,
                                   std::stop_token stop);
 
-  /// Builds a commit with the user's recipe and prepares it. Errors: invalid (no recipe is
-  /// configured), of the recipe, of storage, of the kits, cancelled.
+  /// Builds a commit with the user's recipe, unless somebody else has made it and may, and prepares
+  /// it. Errors: invalid (no recipe is configured), of the recipe, of storage, of the kits,
+  /// cancelled.
   Result<std::variant<MeasurableBuild, builds::Unbuildable>> of_commit(
-      const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop);
+      const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop,
+      builds::Maker maker = builds::Maker::anybody);
 
  private:
   Services& services_;
