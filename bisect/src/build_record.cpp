@@ -39,6 +39,11 @@ Status BuildRecord::take_measured(Place place) {
   return {};
 }
 
+void BuildRecord::take_set_aside(Place place) {
+  if (place != last_) built_.erase(place);
+  measured_.erase(place);
+}
+
 Status BuildRecord::check_measurable(Place place) const {
   if (!is_broken(place)) return {};
   return fail(ErrorCode::conflict, name_of(place) + " was measured but could not be built");

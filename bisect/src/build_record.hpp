@@ -28,6 +28,8 @@ class BuildRecord {
   Status take_built(Place);
   Status take_broken(Place);
   Status take_measured(Place);
+  /// The ends count as built all the same.
+  void take_set_aside(Place);
   /// Checks that such a measurement can be taken. Errors: conflict.
   Status check_measurable(Place) const;
 

@@ -46,6 +46,9 @@ class CulpritSearch::State {
 
   Status apply(const SearchEvent& event) {
     TW_TRY_VOID(record_.take(event));
+    // What was concluded from the readings that are gone is concluded anew from those that are
+    // left.
+    if (std::holds_alternative<SetAside>(event)) plan_ = SearchPlan();
     action_ = plan_.decide(record_);
     return {};
   }

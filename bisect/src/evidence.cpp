@@ -20,7 +20,10 @@ void Evidence::add(Span span, const std::vector<double>& effects) {
   const bool turned = span.from > span.to;
   auto& known = samples_[turned ? Span{span.to, span.from} : span];
   for (const double effect : effects) known.push_back(turned ? -effect : effect);
+  learn_scale();
+}
 
+void Evidence::learn_scale() {
   std::vector<const std::vector<double>*> groups;
   for (const auto& [at, samples] : samples_) groups.push_back(&samples);
   scale_ = pooled_scale(groups, scale_of_sd(series_.noise_sd), series_.noise_weight, freedom_);
@@ -37,6 +40,21 @@ void Evidence::add_level(const std::vector<double>& good, const std::vector<doub
 void Evidence::add_alone(Place place, const std::vector<double>& readings) {
   auto& known = alone_[place];
   known.insert(known.end(), readings.begin(), readings.end());
+  learn_level();
+}
+
+void Evidence::forget(Place place) {
+  std::erase_if(samples_, [&](const auto& sample) {
+    return sample.first.from == place || sample.first.to == place;
+  });
+  learn_scale();
+  if (alone_.erase(place) > 0) learn_level();
+}
+
+void Evidence::forget_level() {
+  good_.clear();
+  bad_.clear();
+  alone_.clear();
   learn_level();
 }
 

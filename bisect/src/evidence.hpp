@@ -41,6 +41,11 @@ class Evidence {
   /// Runs of the place without a partner, in the unit of the ends' readings.
   void add_alone(Place, const std::vector<double>& readings);
 
+  /// Drops what was read of the place, in pairs and alone.
+  void forget(Place);
+  /// Drops what the ends read, and the runs alone, which were to be compared with it.
+  void forget_level();
+
   int count(Span) const;         ///< pairs
   int count_alone(Place) const;  ///< runs
   bool has_level() const { return !good_.empty(); }
@@ -63,6 +68,7 @@ class Evidence {
   const SearchSeries& series() const { return series_; }
 
  private:
+  void learn_scale();
   void learn_level();
 
   SearchSeries series_;

@@ -31,6 +31,7 @@ Status SearchRecord::take(const SearchEvent& event) {
                           TW_TRY_VOID(check_place(broken.candidate));
                           return builds_.take_broken(static_cast<Place>(broken.candidate));
                         },
+                        [&](const SetAside& gone) { return take_set_aside(gone); },
                         [&](const SameLibrary& same) { return take_same(same); },
                         [&](const SeriesLost& gone) -> Status {
                           if (gone.series >= series_count()) {
@@ -113,6 +114,18 @@ Status SearchRecord::check_values(Place place, std::size_t series,
       return fail(ErrorCode::invalid,
                   "invalid reading of " + name_of(place) + ": must be a finite number");
     }
+  }
+  return {};
+}
+
+Status SearchRecord::take_set_aside(const SetAside& gone) {
+  if (gone.side) TW_TRY_VOID(check_place(*gone.side));
+  const auto place = place_of(gone.side);
+  builds_.take_set_aside(place);
+  const bool is_end = place == kGoodEnd || place == last();
+  for (auto& evidence : evidence_) {
+    evidence.forget(place);
+    if (is_end) evidence.forget_level();
   }
   return {};
 }

@@ -37,6 +37,7 @@ class SearchRecord {
   Status take_measured(const Measured&);
   Status take_alone(const MeasuredAlone&);
   Status check_values(Place, std::size_t series, const std::vector<double>& values) const;
+  Status take_set_aside(const SetAside&);
   Status take_same(const SameLibrary&);
   Status check_place(std::size_t candidate) const;
 

@@ -1,13 +1,27 @@
 #include "builder.hpp"
 
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/bisection_text.hpp"
 
 namespace torchwatch::bisection {
 namespace {
 
 /// After this many faults of the recipe in a row the environment is broken, not the commits.
 constexpr int kFaultsInARowMax = 3;
+
+/// Why the range ends with an end that cannot be built.
+EarlyEnd end_without(const std::string& end, const std::string& sha, const builds::Unbuildable& why,
+                     bool is_set_aside) {
+  const auto text = "the " + end + " end, commit " + sha + ", cannot be built: " + why.reason;
+  if (is_set_aside) {
+    return {.outcome = BisectionOutcome::not_told_apart,
+            .reason =
+                "only one of the two ends was made elsewhere, so a step between them may be "
+                "one of how they were made; " +
+                text};
+  }
+  return {.outcome = why.fault ? BisectionOutcome::faulted : BisectionOutcome::nothing_to_search,
+          .reason = text};
+}
 
 }  // namespace
 
@@ -34,7 +48,9 @@ std::vector<bisect::Reference> BisectionBuilder::missing_for(const bisect::Measu
 
 Result<std::optional<EarlyEnd>> BisectionBuilder::build(const std::vector<bisect::Reference>& sides,
                                                         std::stop_token stop) {
-  if (sides.size() > 1) TW_TRY_VOID(fill_cache(sides, stop));
+  for (const auto maker : {builds::Maker::anybody, builds::Maker::recipe}) {
+    TW_TRY_VOID(fill_cache(sides, maker, stop));
+  }
   for (const auto& side : sides) {
     TW_TRY(auto end, build_one(side, stop));
     if (end) return end;
@@ -46,12 +62,14 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build(const std::vector<bisect
 /// Builds what is not at hand into the cache, all at once; there it is then found one after the
 /// other.
 Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
-                                    std::stop_token stop) {
+                                    builds::Maker maker, std::stop_token stop) {
+  if (sides.size() < 2) return {};
   std::vector<std::string> commits;
   std::string names;
   for (const auto& side : sides) {
+    if (recorded_.maker_of(side) != maker) continue;
     const auto sha = recorded_.sha_of(side);
-    TW_TRY(const auto known, services_.commits->cached(sha));
+    TW_TRY(const auto known, services_.commits->cached(sha, maker));
     if (known) continue;
     commits.push_back(sha);
     names += (names.empty() ? "" : ", ") + short_sha(sha);
@@ -60,7 +78,7 @@ Status BisectionBuilder::fill_cache(const std::vector<bisect::Reference>& sides,
   TW_TRY(const auto base, this->base());
   services_.progress.long_step_started(comparison::LongStep::build,
                                        "building commits " + names + " at once");
-  TW_TRY_VOID(services_.commits->build_at_once(commits, base, stop));
+  TW_TRY_VOID(services_.commits->build_at_once(commits, base, stop, maker));
   return {};
 }
 
@@ -75,8 +93,8 @@ Result<std::optional<builds::Tree>> BisectionBuilder::base() const {
 }
 
 /// Says what is done with a commit: what is at hand is not built.
-Status BisectionBuilder::announce(const std::string& sha) {
-  TW_TRY(const auto known, services_.commits->cached(sha));
+Status BisectionBuilder::announce(const std::string& sha, builds::Maker maker) {
+  TW_TRY(const auto known, services_.commits->cached(sha, maker));
   const auto commit = "commit " + short_sha(sha);
   if (known) {
     services_.progress.phase_started("preparing " + commit + ", which is at hand");
@@ -91,26 +109,49 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference si
   if (built_.contains(side)) return std::nullopt;
   TW_TRY(const auto base, this->base());
   const auto sha = recorded_.sha_of(side);
-  TW_TRY_VOID(announce(sha));
-  TW_TRY(auto made, preparer_.of_commit(sha, base, stop));
+  const auto maker = recorded_.maker_of(side);
+  TW_TRY_VOID(announce(sha, maker));
+  TW_TRY(auto made, preparer_.of_commit(sha, base, stop, maker));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
     return record_unbuildable(side, *unbuildable);
   }
   const auto& build =
       built_.emplace(side, std::get<comparison::MeasurableBuild>(std::move(made))).first->second;
-  if (side && !recorded_.has_built(*side)) {
-    TW_TRY_VOID(recorded_.record(CommitBuilt{.candidate = *side,
-                                             .commit = sha,
-                                             .content_hash = build.tree.content_hash,
-                                             .origin = build.tree.origin}));
-  }
+  TW_TRY_VOID(record_built(side, build.tree));
   return std::nullopt;
+}
+
+/// A build that was made anew, by somebody else than the one that was measured, takes its place.
+Status BisectionBuilder::record_built(bisect::Reference side, const builds::Tree& tree) {
+  const auto known = recorded_.origin_of(side);
+  if (known == tree.origin) return {};
+  if (known) TW_TRY_VOID(recorded_.record(BuildSetAside{.side = side, .beside = side}));
+  return recorded_.record(CommitBuilt{.candidate = side,
+                                      .commit = recorded_.sha_of(side),
+                                      .content_hash = tree.content_hash,
+                                      .origin = tree.origin});
+}
+
+Result<bool> BisectionBuilder::set_unlike_aside(bisect::Reference side, bisect::Reference beside) {
+  const auto unlike = recorded_.unlike(side, beside);
+  for (const auto& gone : unlike) {
+    built_.erase(gone.side);
+    TW_TRY_VOID(recorded_.record(gone));
+  }
+  return !unlike.empty();
+}
+
+Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
+BisectionBuilder::bad_end_of_recipe(std::stop_token stop) {
+  const bisect::Reference bad = recorded_.class_count() - 1;
+  if (at(bad).tree.origin.empty()) return at(bad);
+  return preparer_.of_commit(recorded_.sha_of(bad), at(bad).tree, stop, builds::Maker::recipe);
 }
 
 Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
 BisectionBuilder::build_beside(const std::string& commit, bisect::Reference beside,
                                std::stop_token stop) {
-  return preparer_.of_commit(commit, at(beside).tree, stop);
+  return preparer_.of_commit(commit, at(beside).tree, stop, builds::Maker::recipe);
 }
 
 Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
@@ -118,15 +159,16 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
   const auto sha = recorded_.sha_of(side);
   services_.progress.log("commit " + short_sha(sha) + " does not build: " + why.reason);
   if (!side || recorded_.is_bad_end(*side)) {
-    return EarlyEnd{
-        .outcome = why.fault ? BisectionOutcome::faulted : BisectionOutcome::nothing_to_search,
-        .reason = report::unbuildable_end_text(side ? "bad" : "good", sha, why.reason)};
+    const bool is_set_aside =
+        recorded_.maker_of(side) == builds::Maker::recipe && !recorded_.origin_of(side);
+    return end_without(side ? "bad" : "good", sha, why, is_set_aside);
   }
   TW_TRY_VOID(recorded_.record(CommitUnbuildable{
       .candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault}));
   if (recorded_.faults_in_a_row() < kFaultsInARowMax) return std::nullopt;
   return EarlyEnd{.outcome = BisectionOutcome::faulted,
-                  .reason = report::failing_recipe_text(kFaultsInARowMax, why.reason)};
+                  .reason = "the build recipe failed for " + std::to_string(kFaultsInARowMax) +
+                            " commits in a row, last with: " + why.reason};
 }
 
 Status BisectionBuilder::record_equal_libraries() {

@@ -31,6 +31,12 @@ class BisectionBuilder {
   /// or the recipe keeps failing. Errors: those of the recipe, of storage; cancelled.
   Result<std::optional<EarlyEnd>> build(const std::vector<bisect::Reference>&,
                                         std::stop_token stop);
+  /// Sets builds aside that somebody else has made, unless the two sides have one origin. Returns
+  /// whether it did: they are to be built anew, by the recipe.
+  Result<bool> set_unlike_aside(bisect::Reference side, bisect::Reference beside);
+  /// Builds the bad end by the recipe, where somebody else has made the one that is measured.
+  Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>> bad_end_of_recipe(
+      std::stop_token stop);
   /// Builds a commit that is not part of the range, beginning with a build that is.
   Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>> build_beside(
       const std::string& commit, bisect::Reference beside, std::stop_token stop);
@@ -38,8 +44,9 @@ class BisectionBuilder {
   const comparison::MeasurableBuild& at(bisect::Reference side) const { return built_.at(side); }
 
  private:
-  Status fill_cache(const std::vector<bisect::Reference>&, std::stop_token);
-  Status announce(const std::string& sha);
+  Status fill_cache(const std::vector<bisect::Reference>&, builds::Maker, std::stop_token);
+  Status announce(const std::string& sha, builds::Maker);
+  Status record_built(bisect::Reference, const builds::Tree&);
   Result<std::optional<EarlyEnd>> build_one(bisect::Reference, std::stop_token);
   Result<std::optional<builds::Tree>> base() const;
   Result<std::optional<EarlyEnd>> record_unbuildable(bisect::Reference, const builds::Unbuildable&);

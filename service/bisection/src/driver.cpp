@@ -94,6 +94,10 @@ report::VerificationFacts verification_of(const bisect::Culprit& culprit,
   report::VerificationFacts facts;
   facts.parent = recorded.sha_of(culprit.parent);
   for (const auto& effect : culprit.effects) facts.pairs = std::max(facts.pairs, effect.pairs);
+  if (recorded.made_elsewhere() > 0) {
+    const auto origin = recorded.origin_of(culprit.parent).value_or("");
+    facts.makers = origin.empty() ? "both built by the recipe" : "both made elsewhere";
+  }
   facts.revert = outcome_of(check);
   if (check != nullptr) facts.revert_problem = check->reason;
   if (check != nullptr) facts.revert_change = revert_change(*check, culprit, spec);
@@ -189,6 +193,11 @@ Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
 Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token stop) {
   const auto action = recorded_.search().next();
   if (const auto* answer = std::get_if<bisect::Answer>(&action)) {
+    // A probe may have read a culprit beside its parent, too, whoever made them.
+    for (const auto& culprit : answer->culprits) {
+      TW_TRY(const bool is_open, builder_.set_unlike_aside(culprit.classes.back(), culprit.parent));
+      if (is_open) return std::nullopt;
+    }
     if (spec_.verify_by_revert) TW_TRY_VOID(verifier_.verify(*answer, stop));
     return result_of(*answer, recorded_, spec_);
   }
@@ -200,6 +209,11 @@ Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token sto
     TW_TRY(auto end, builder_.build(missing, stop));
     if (end) return result_of(*std::move(end), recorded_);
     return std::nullopt;
+  }
+  // A probe only shows the way; from everything else it is concluded who made a change.
+  if (wanted.purpose != bisect::Purpose::probe) {
+    TW_TRY(const bool is_open, builder_.set_unlike_aside(wanted.candidate, wanted.reference));
+    if (is_open) return std::nullopt;
   }
   TW_TRY_VOID(wanted.alone ? measure_build(wanted, stop) : measure_pairs(wanted, stop));
   return std::nullopt;

@@ -56,7 +56,7 @@ json body_of(const RunsMeasured& event) {
 }
 
 json body_of(const CommitBuilt& event) {
-  return {{"candidate", event.candidate},
+  return {{"candidate", reference_to_json(event.candidate)},
           {"commit", event.commit},
           {"content_hash", event.content_hash},
           {"origin", event.origin}};
@@ -67,6 +67,12 @@ json body_of(const CommitUnbuildable& event) {
           {"commit", event.commit},
           {"reason", event.reason},
           {"fault", event.fault}};
+}
+
+json body_of(const BuildSetAside& event) {
+  return {{"side", reference_to_json(event.side)},
+          {"beside", reference_to_json(event.beside)},
+          {"recipe_alone", event.recipe_alone}};
 }
 
 json body_of(const bisect::SameLibrary& event) {
@@ -106,7 +112,7 @@ void read(const json& body, RunsMeasured& event) {
 }
 
 void read(const json& body, CommitBuilt& event) {
-  body.at("candidate").get_to(event.candidate);
+  event.candidate = reference_from_json(body.at("candidate"));
   body.at("commit").get_to(event.commit);
   event.content_hash = body.value("content_hash", "");
   event.origin = body.value("origin", "");
@@ -117,6 +123,12 @@ void read(const json& body, CommitUnbuildable& event) {
   body.at("commit").get_to(event.commit);
   body.at("reason").get_to(event.reason);
   body.at("fault").get_to(event.fault);
+}
+
+void read(const json& body, BuildSetAside& event) {
+  event.side = reference_from_json(body.at("side"));
+  event.beside = reference_from_json(body.at("beside"));
+  body.at("recipe_alone").get_to(event.recipe_alone);
 }
 
 void read(const json& body, bisect::SameLibrary& event) {
@@ -164,10 +176,14 @@ std::optional<bisect::SearchEvent> applied(const RunsMeasured& event) {
   return event.readings;
 }
 std::optional<bisect::SearchEvent> applied(const CommitBuilt& event) {
-  return bisect::Built{event.candidate};
+  if (!event.candidate) return std::nullopt;
+  return bisect::Built{*event.candidate};
 }
 std::optional<bisect::SearchEvent> applied(const CommitUnbuildable& event) {
   return bisect::Unbuildable{event.candidate};
+}
+std::optional<bisect::SearchEvent> applied(const BuildSetAside& event) {
+  return bisect::SetAside{event.side};
 }
 std::optional<bisect::SearchEvent> applied(const bisect::SameLibrary& event) {
   return event;

@@ -34,7 +34,7 @@ struct RunsMeasured {
 
 struct CommitBuilt {
   static constexpr auto kKind = EventKind::built;
-  std::size_t candidate = 0;
+  bisect::Reference candidate;  ///< none: the good end
   std::string commit;
   std::string content_hash;
   std::string origin;  ///< the address of who made it; empty: the recipe did
@@ -46,6 +46,14 @@ struct CommitUnbuildable {
   std::string commit;
   std::string reason;
   bool fault = false;  ///< the recipe's, not the commit's
+};
+
+/// A build counts no longer, so that no step between makers is taken for one of a commit.
+struct BuildSetAside {
+  static constexpr auto kKind = EventKind::set_aside;
+  bisect::Reference side;
+  bisect::Reference beside;   ///< what it cannot be compared with; itself: it was made anew
+  bool recipe_alone = false;  ///< from now on nothing counts that somebody else has made
 };
 
 struct SeriesDropped {
@@ -72,8 +80,8 @@ struct RevertCheck {
 };
 
 using BisectionEvent =
-    std::variant<PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable, bisect::SameLibrary,
-                 SeriesDropped, MachineChanged, RevertCheck>;
+    std::variant<PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable, BuildSetAside,
+                 bisect::SameLibrary, SeriesDropped, MachineChanged, RevertCheck>;
 
 EventKind kind_of(const BisectionEvent&);
 
@@ -82,7 +90,7 @@ storage::BisectionEventRow row_of(const BisectionEvent&, int ordinal);
 /// Errors: corrupt, naming the event's ordinal.
 Result<BisectionEvent> parse_event(const storage::BisectionEventRow&);
 
-/// Returns what the search has to know of the event; nothing for a revert.
+/// Returns what the search has to know of the event; nothing for a revert and the good end's build.
 std::optional<bisect::SearchEvent> search_event_of(const BisectionEvent&);
 
 }  // namespace torchwatch::bisection

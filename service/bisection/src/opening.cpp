@@ -5,7 +5,6 @@
 
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -147,7 +146,7 @@ Result<storage::BisectionRow> open_requested_bisection(comparison::Services& ser
   if (!spec.series.empty()) return opened;
   BisectionResult nothing;
   nothing.outcome = BisectionOutcome::did_not_reproduce;
-  nothing.reason = report::nothing_worse_text();
+  nothing.reason = "no series of the suite got worse between the ends";
   TW_TRY_VOID(store.end(opened, to_json(nothing), row.created_at));
   return store.get(opened.id);
 }

@@ -30,6 +30,14 @@ std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
   return all_series;
 }
 
+/// An address without the commit: builds from one place are made alike.
+std::string place_in(std::string origin, const std::string& sha) {
+  for (auto at = origin.find(sha); at != std::string::npos; at = origin.find(sha)) {
+    origin.erase(at, sha.size());
+  }
+  return origin;
+}
+
 Status check_services(const comparison::Services& services) {
   if (services.history == nullptr) {
     return fail(ErrorCode::invalid,
@@ -91,17 +99,60 @@ Status RecordedSearch::record(BisectionEvent event) {
   return {};
 }
 
-bool RecordedSearch::has_built(std::size_t candidate) const {
-  return std::ranges::any_of(events_, [&](const BisectionEvent& event) {
+std::optional<std::string> RecordedSearch::origin_of(bisect::Reference side) const {
+  for (const auto& event : events_ | std::views::reverse) {
+    const auto* gone = std::get_if<BuildSetAside>(&event);
+    if (gone != nullptr && gone->side == side) return std::nullopt;
     const auto* built = std::get_if<CommitBuilt>(&event);
-    return built != nullptr && built->candidate == candidate;
+    if (built != nullptr && built->candidate == side) return built->origin;
+  }
+  return std::nullopt;
+}
+
+builds::Maker RecordedSearch::maker_of(bisect::Reference side) const {
+  const bool is_excluded = std::ranges::any_of(events_, [&](const BisectionEvent& event) {
+    const auto* gone = std::get_if<BuildSetAside>(&event);
+    return gone != nullptr && (gone->recipe_alone || (gone->side == side && gone->beside != side));
   });
+  return is_excluded || origin_of(side) == "" ? builds::Maker::recipe : builds::Maker::anybody;
+}
+
+std::vector<BuildSetAside> RecordedSearch::unlike(bisect::Reference side,
+                                                  bisect::Reference beside) const {
+  const auto one = origin_of(side);
+  const auto other = origin_of(beside);
+  if (!one || !other || place_in(*one, sha_of(side)) == place_in(*other, sha_of(beside))) return {};
+  const auto is_end = [&](bisect::Reference at) { return !at || is_bad_end(*at); };
+  const auto is_culprits = [&](bisect::Reference at, bisect::Reference parent) {
+    return at != parent && !(is_end(at) && is_end(parent));
+  };
+  // Once may be chance: a build that nobody has made. Twice, and the origins differ by themselves.
+  const bool is_second =
+      is_culprits(side, beside) && std::ranges::any_of(events_, [&](const BisectionEvent& event) {
+        const auto* gone = std::get_if<BuildSetAside>(&event);
+        return gone != nullptr && is_culprits(gone->side, gone->beside);
+      });
+  std::vector<bisect::Reference> sides{beside, side};
+  if (is_second) {
+    sides = {std::nullopt};
+    for (std::size_t candidate = 0; candidate < class_count(); ++candidate) {
+      sides.emplace_back(candidate);
+    }
+  }
+  std::erase_if(sides, [this](bisect::Reference at) { return origin_of(at).value_or("").empty(); });
+  std::vector<BuildSetAside> gone;
+  for (const auto at : sides) {
+    const bool is_own = one->empty() ? at != side : at == beside;
+    gone.push_back({.side = at, .beside = is_own ? side : beside, .recipe_alone = is_second});
+  }
+  return gone;
 }
 
 int RecordedSearch::made_elsewhere() const {
   return static_cast<int>(std::ranges::count_if(events_, [this](const BisectionEvent& event) {
     const auto* built = std::get_if<CommitBuilt>(&event);
-    return built != nullptr && !is_bad_end(built->candidate) && !built->origin.empty();
+    if (built == nullptr || !built->candidate || is_bad_end(*built->candidate)) return false;
+    return !built->origin.empty();
   }));
 }
 

@@ -8,6 +8,7 @@
 #include "torchwatch/bisect/candidate_commits.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
@@ -26,7 +27,15 @@ class RecordedSearch {
   /// Applies the event and stores it; a measurement is stored with the posterior after it.
   Status record(BisectionEvent);
 
-  bool has_built(std::size_t candidate) const;
+  /// Who made the build of a side that counts now: an address, or an empty text for the recipe.
+  /// Nothing: no build of it counts.
+  std::optional<std::string> origin_of(bisect::Reference side) const;
+  /// Who may make a side's build: one whose earlier build was the recipe's, or was set aside, is
+  /// not taken from elsewhere again.
+  builds::Maker maker_of(bisect::Reference side) const;
+  /// Which builds are to be set aside before the two are compared, as different origins alone may
+  /// make a step; empty if both have one origin. The second time it is all that was made elsewhere.
+  std::vector<BuildSetAside> unlike(bisect::Reference side, bisect::Reference beside) const;
   /// How many of the builds between the ends somebody else has made.
   int made_elsewhere() const;
   bool has(const bisect::SameLibrary&) const;

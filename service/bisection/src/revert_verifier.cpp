@@ -55,8 +55,11 @@ Status RevertVerifier::measure(const std::string& reverted, const bisect::Culpri
     check.reason = end->reason;
     return {};
   }
+  TW_TRY(const auto with, builder_.bad_end_of_recipe(stop));
   TW_TRY(const auto built, builder_.build_beside(reverted, bad, stop));
-  if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&built)) {
+  for (const auto* side : {&with, &built}) {
+    const auto* unbuildable = std::get_if<builds::Unbuildable>(side);
+    if (unbuildable == nullptr) continue;
     check.reason = unbuildable->reason;
     return {};
   }
@@ -66,7 +69,8 @@ Status RevertVerifier::measure(const std::string& reverted, const bisect::Culpri
     if (effect.shows) all_series.push_back(effect.series);
   }
   TW_TRY(const auto measured,
-         measurer_.measure_pairs("revert/" + std::to_string(check.culprit), builder_.at(bad),
+         measurer_.measure_pairs("revert/" + std::to_string(check.culprit),
+                                 std::get<comparison::MeasurableBuild>(with),
                                  std::get<comparison::MeasurableBuild>(built), all_series,
                                  bisect::SearchSettings{}.verify_pairs, stop));
   if (const auto* failed = std::get_if<SideFailed>(&measured)) {

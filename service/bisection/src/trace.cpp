@@ -6,6 +6,7 @@
 
 #include "events.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -60,9 +61,20 @@ class TraceReader {
 
   void read(const CommitBuilt& event, TraceStep& step) {
     step.commit = event.commit;
-    // Before anything is measured the bad end alone is built.
-    if (!has_begun_) step.purpose = bisect::Purpose::verify_ends;
-    commits_[event.candidate] = event.commit;
+    step.is_good_end = !event.candidate;
+    // Before anything is measured the ends alone are built.
+    if (!has_begun_ || step.is_good_end) step.purpose = bisect::Purpose::verify_ends;
+    if (event.candidate) commits_[*event.candidate] = event.commit;
+    if (!event.origin.empty()) step.reason = "made elsewhere (" + event.origin + ")";
+  }
+
+  void read(const BuildSetAside& event, TraceStep& step) const {
+    step.commit = name(event.side);
+    step.against = name(event.beside);
+    step.reason = event.side == event.beside
+                      ? "it had to be made anew, and somebody else made it this time"
+                      : "it was made elsewhere, and that of " + short_sha(step.against) +
+                            " was not; the recipe builds it";
   }
 
   void read(const CommitUnbuildable& event, TraceStep& step) const {

@@ -62,7 +62,7 @@ std::string commit_part(const CulpritFacts& facts, const std::string& address) {
         "- author: " + code(culprit.author) + login + ", " + code(culprit.author_date, 40) + "\n";
   }
   text += "- verified: " +
-          (facts.verified.empty() ? "not beyond the bisection itself" : code(facts.verified, 200)) +
+          (facts.verified.empty() ? "not beyond the bisection itself" : code(facts.verified, 300)) +
           "\n";
   text += evidence(facts, "commit before it that builds", "commit");
   if (!culprit.changed_paths.empty()) {
@@ -89,7 +89,7 @@ std::string one_of(const std::vector<CommitFacts>& commits, double confidence,
 
 std::string undecided_part(const CulpritFacts& facts, const std::string& address) {
   std::string text = one_of(facts.commits, facts.confidence, address);
-  if (!facts.verified.empty()) text += "\nVerified: " + code(facts.verified, 200) + "\n";
+  if (!facts.verified.empty()) text += "\nVerified: " + code(facts.verified, 300) + "\n";
   return text + evidence(facts, "commit before", "last of them");
 }
 

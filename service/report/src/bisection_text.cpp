@@ -56,9 +56,12 @@ std::string_view said_of(const TraceStep& step) {
     case EventKind::measured_alone:
       return "measured {0} alone";
     case EventKind::built:
+      if (step.is_good_end) return "built {0}, the good end";
       return step.purpose ? "built {0}, the bad end" : "built {0}";
     case EventKind::unbuildable:
       return "{0} cannot be built";
+    case EventKind::set_aside:
+      return "set the build of {0} aside";
     case EventKind::same_library:
       return "{0} gives the same library as {1}, so neither can be told from the other";
     case EventKind::series_lost:
@@ -75,17 +78,8 @@ std::string_view said_of(const TraceStep& step) {
 
 std::string verification_text(const VerificationFacts& facts) {
   return "against " + short_sha(facts.parent) + ", the commit before it that builds, " +
-         figures::count(static_cast<std::size_t>(facts.pairs), "fresh pair") + revert_text(facts);
-}
-
-std::string unbuildable_end_text(const std::string& end, const std::string& sha,
-                                 const std::string& reason) {
-  return "the " + end + " end, commit " + sha + ", cannot be built: " + reason;
-}
-
-std::string failing_recipe_text(int commits, const std::string& last_reason) {
-  return "the build recipe failed for " + std::to_string(commits) +
-         " commits in a row, last with: " + last_reason;
+         figures::count(static_cast<std::size_t>(facts.pairs), "fresh pair") +
+         (facts.makers.empty() ? "" : ", " + facts.makers) + revert_text(facts);
 }
 
 std::string builds_text(int builds, int made_elsewhere) {
@@ -93,10 +87,6 @@ std::string builds_text(int builds, int made_elsewhere) {
   if (made_elsewhere > 0)
     text += " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
   return text;
-}
-
-std::string nothing_worse_text() {
-  return "no series of the suite got worse between the ends";
 }
 
 std::string sentence_on(const TraceStep& step) {

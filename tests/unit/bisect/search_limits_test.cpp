@@ -47,6 +47,34 @@ TEST_CASE("builds that are there from the start are used first and cost no build
   REQUIRE(done.answer.builds == 0);
 }
 
+TEST_CASE("a build that is set aside takes its readings with it, and the search continues") {
+  const std::optional<std::size_t> side =
+      GENERATE(std::optional<std::size_t>{}, std::optional<std::size_t>{10},
+               std::optional<std::size_t>{11}, std::optional<std::size_t>{31});
+  auto search = CulpritSearch::create({}, {kExactBytes}, 32).value();
+  SimulatedRuns runs(exact_day(32, 11), 1);
+  const auto before = run_to_end(search, runs);
+  REQUIRE(before.answer.culprits.at(0).classes == Classes{11});
+  REQUIRE(search.apply(SetAside{side}));
+  const auto action = search.next();
+  REQUIRE(std::holds_alternative<Measure>(action));
+  const bool is_end = !side || *side == 31;
+  CHECK((std::get<Measure>(action).purpose == Purpose::verify_ends) == is_end);
+  const auto after = run_to_end(search, runs);
+  CHECK(after.answer.outcome == Outcome::found);
+  CHECK(after.answer.culprits.at(0).classes == Classes{11});
+}
+
+TEST_CASE("a build that is set aside after it was measured may turn out not to be buildable") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 8).value();
+  SimulatedRuns runs(exact_day(8, 5), 1);
+  run_to_end(search, runs);
+  REQUIRE_FALSE(search.apply(Unbuildable{4}));
+  REQUIRE(search.apply(SetAside{4}));
+  REQUIRE(search.apply(Unbuildable{4}));
+  CHECK(run_to_end(search, runs).answer.culprits.at(0).classes == Classes{4, 5});
+}
+
 namespace {
 
 struct Rounds {

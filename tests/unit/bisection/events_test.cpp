@@ -22,6 +22,7 @@ std::vector<BisectionEvent> one_of_each() {
                       .content_hash = "hash",
                       .origin = "https://builds.example/c1"},
           CommitUnbuildable{.candidate = 2, .commit = "c2", .reason = "exit 125", .fault = true},
+          BuildSetAside{.side = std::nullopt, .beside = 1, .recipe_alone = true},
           bisect::SameLibrary{.earlier = 1, .later = 2},
           SeriesDropped{.series = 0, .reason = "the workload fails"},
           MachineChanged{.reason = "kernel"},
@@ -51,6 +52,18 @@ TEST_CASE("the search is replayed from everything but the reverts") {
   for (const auto& event : one_of_each()) {
     CHECK(search_event_of(event).has_value() == !std::holds_alternative<RevertCheck>(event));
   }
+}
+
+TEST_CASE("the good end's build is a fact of the search that tells it nothing") {
+  const auto row = row_of(CommitBuilt{.candidate = std::nullopt,
+                                      .commit = "good",
+                                      .content_hash = "hash",
+                                      .origin = "https://builds.example/good"},
+                          0);
+  const auto read = parse_event(row).value();
+  CHECK_FALSE(std::get<CommitBuilt>(read).candidate);
+  CHECK(std::get<CommitBuilt>(read).origin == "https://builds.example/good");
+  CHECK_FALSE(search_event_of(read));
 }
 
 TEST_CASE("an event of an unknown kind or purpose, or without a member, is corrupt and named") {

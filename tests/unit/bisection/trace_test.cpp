@@ -55,6 +55,20 @@ TEST_CASE("a trace tells the bad end's build from those between the ends, which 
   CHECK(sentence_on(steps[2]) == "built c1");
 }
 
+TEST_CASE("a trace says who else made a build, and why such a one was set aside") {
+  const auto steps = trace(
+      {kEnd,
+       {1, "built",
+        R"({"candidate":null,"commit":"good","content_hash":"h","origin":"https://a.example/good"})"},
+       {2, "set_aside", R"({"side":null,"beside":3,"recipe_alone":false})"}});
+  CHECK(sentence_on(steps[0]) == "built c3, the bad end");
+  CHECK(sentence_on(steps[1]) ==
+        "built good, the good end: made elsewhere (https://a.example/good)");
+  CHECK(sentence_on(steps[2]) ==
+        "set the build of good aside: it was made elsewhere, and that of c3 was not; the recipe "
+        "builds it");
+}
+
 TEST_CASE("a build measured alone is compared with what the good end had read") {
   const auto steps = trace({kEnd,
                             kEnds,

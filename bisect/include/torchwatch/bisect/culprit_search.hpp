@@ -74,12 +74,17 @@ struct SameLibrary {
   std::size_t later = 0;
   bool operator==(const SameLibrary&) const = default;
 };
+/// The build counts no longer, and neither does what it read: another one of the same commit takes
+/// its place.
+struct SetAside {
+  Reference side;
+};
 /// The series cannot be measured any more (its workload fails at an end): search without it.
 struct SeriesLost {
   std::size_t series = 0;
 };
-using SearchEvent =
-    std::variant<Measured, MeasuredAlone, Built, Unbuildable, SameLibrary, SeriesLost, LevelLost>;
+using SearchEvent = std::variant<Measured, MeasuredAlone, Built, Unbuildable, SetAside, SameLibrary,
+                                 SeriesLost, LevelLost>;
 
 // What to do next.
 

@@ -20,6 +20,7 @@ enum class RevertOutcome { not_tried, impossible, change_gone, change_stays };
 struct VerificationFacts {
   std::string parent;  ///< sha of the build it was measured against
   int pairs = 0;       ///< the most that any of its series was measured with
+  std::string makers;  ///< "both made elsewhere", where that has to be said
   RevertOutcome revert = RevertOutcome::not_tried;
   std::string revert_problem;  ///< why reverting was impossible
   std::string revert_change;   ///< "resnet18 cpu-train time +14.9 %"; empty: not measured
@@ -28,19 +29,9 @@ struct VerificationFacts {
 /// Says how a culprit was verified: "against 1a2b3c4d5e6f, the commit before it that builds, ...".
 std::string verification_text(const VerificationFacts&);
 
-/// Says that an end of the range ("good", "bad") cannot be built.
-std::string unbuildable_end_text(const std::string& end, const std::string& sha,
-                                 const std::string& reason);
-
-/// Says that the recipe failed for `commits` commits in a row.
-std::string failing_recipe_text(int commits, const std::string& last_reason);
-
 /// Says how many commits between the ends have builds, and how many of these somebody else made: "9
 /// builds between the ends (4 of them made elsewhere)".
 std::string builds_text(int builds, int made_elsewhere);
-
-/// Says that a screening of the suite found nothing to search for.
-std::string nothing_worse_text();
 
 /// What a step measured of one series: the median change against the other side of its pairs, or,
 /// for a build alone, against what the good end had read by then (ln of a ratio for times, else
@@ -56,9 +47,10 @@ struct TraceStep {
   bisection::EventKind kind = bisection::EventKind::measured;
   std::optional<bisect::Purpose> purpose;  ///< of a measurement, and of the build of an end
   std::string commit;
-  std::string against;  ///< the other side of the pairs
+  std::string against;       ///< the other side of the pairs
+  bool is_good_end = false;  ///< of a build
   std::vector<TraceReading> readings;
-  std::string reason;  ///< why a commit has no build, a series was lost, ...
+  std::string reason;  ///< why a commit has no build, who else made it, why a series was lost, ...
   /// The probability that the culprit is one of the commits behind `after` up to `up_to`, which are
   /// then the likeliest stretch between builds; 0 while no culprit is looked for.
   double probability = 0;

@@ -99,6 +99,7 @@ enum class EventKind {
   measured_alone,  ///< runs of one build
   built,
   unbuildable,
+  set_aside,     ///< a build counts no longer, as it was made elsewhere and another one was not
   same_library,  ///< two commits cannot be distinguished
   series_lost,   ///< a series is searched no further
   level_lost,    ///< the machine has changed
@@ -143,6 +144,7 @@ struct Words<bisection::EventKind> {
                                    Word{measured_alone, "measured_alone"},
                                    Word{built, "built"},
                                    Word{unbuildable, "unbuildable"},
+                                   Word{set_aside, "set_aside"},
                                    Word{same_library, "same_library"},
                                    Word{series_lost, "series_lost"},
                                    Word{level_lost, "level_lost"},
