@@ -90,7 +90,7 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
   TW_TRY(const auto counted, counted_workloads(*opened.application, build, invocation.stop));
-  TW_TRY(auto suite, kits::read_suite(daemon::runner_sources(opened.services().config)));
+  TW_TRY(auto suite, kits::read_suite(daemon::source_folder(opened.services().config)));
   kits::add_counted(suite, counted);
   print(invocation, items_of(std::move(suite)), "No workload.");
   return ExitStatus::done;
@@ -106,7 +106,7 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
   if (options.coverage || options.count) {
     return count_or_cover(invocation, std::move(config), options);
   }
-  TW_TRY(auto suite, kits::read_suite(daemon::runner_sources(config)));
+  TW_TRY(auto suite, kits::read_suite(daemon::source_folder(config)));
   const auto counted = kits::counted_by_kits(config.build.cache / "kits");
   kits::add_counted(suite, counted);
   const auto reasons = suite;

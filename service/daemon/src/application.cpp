@@ -6,7 +6,6 @@
 
 #include "confinement.hpp"
 #include "logged.hpp"
-#include "source_folder.hpp"
 #include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/caches.hpp"
@@ -43,29 +42,27 @@ class KitRunners final : public comparison::RunnerSource {
 
 kits::KitStore::Settings kit_settings(const config::Config& config,
                                       const sandbox::Sandbox& sandbox) {
-  kits::KitStore::Settings settings;
-  settings.sandbox = sandbox;
-  settings.sources = source_folder(config);
-  settings.folder = config.build.cache / "kits";
-  settings.jobs = config.build.jobs;
-  settings.output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes);
-  return settings;
+  return {.sources = source_folder(config),
+          .folder = config.build.cache / "kits",
+          .jobs = config.build.jobs,
+          .output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes),
+          .sandbox = sandbox};
 }
 
 builds::CommitBuilder::Settings commit_settings(const config::Config& config,
                                                 const sandbox::Sandbox& sandbox) {
-  builds::CommitBuilder::Settings settings;
-  settings.sandbox = sandbox;
-  settings.profile.writable = config.sandbox.writable;
-  settings.profile.has_network = config.sandbox.recipe_network;
-  settings.environment = config.sandbox.environment;
-  settings.recipe = config.build.recipe;
-  settings.folder = config.build.cache / "commits";
-  settings.size_limit_bytes = config.build.cache_limit_bytes;
-  settings.time_limit = config.build.timeout;
-  settings.output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes);
-  settings.jobs = config.build.jobs;
-  return settings;
+  return {.recipe = config.build.recipe,
+          .folder = config.build.cache / "commits",
+          .size_limit_bytes = config.build.cache_limit_bytes,
+          .time_limit = config.build.timeout,
+          .output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes),
+          .jobs = config.build.jobs,
+          .sandbox = sandbox,
+          .profile = {.readable = {},
+                      .linked = {},
+                      .writable = config.sandbox.writable,
+                      .has_network = config.sandbox.recipe_network},
+          .environment = config.sandbox.environment};
 }
 
 Status make_folder(const std::filesystem::path& folder) {
@@ -79,9 +76,11 @@ Status make_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 struct Application::Parts {
-  Parts(config::Config from, comparison::Progress& shown, log::Log& to)
+  Parts(config::Config from, comparison::Progress& shown, log::Log& to,
+        const platform::Clock* given = nullptr)
       : config(std::move(from)),
         log(to),
+        clock(given == nullptr ? system_clock : *given),
         activity(clock),
         progress(shown, to.logger("pipeline"), activity) {}
 
@@ -89,7 +88,8 @@ struct Application::Parts {
   log::Log& log;
   Access access = Access::work;
   std::optional<storage::ItemKey> left_work;
-  platform::SystemClock clock;
+  platform::SystemClock system_clock;
+  const platform::Clock& clock;
   health::Activity activity;
   LoggedProgress progress;
   platform::SystemRandom random;
@@ -204,8 +204,9 @@ Application::~Application() = default;
 Result<std::unique_ptr<Application>> Application::open(config::Config config,
                                                        comparison::Progress& progress,
                                                        log::Log& log,
-                                                       comparison::RunnerSource* runners) {
-  return assemble(std::make_unique<Parts>(std::move(config), progress, log), runners);
+                                                       comparison::RunnerSource* runners,
+                                                       const platform::Clock* clock) {
+  return assemble(std::make_unique<Parts>(std::move(config), progress, log, clock), runners);
 }
 
 Result<std::unique_ptr<Application>> Application::open_beside(config::Config config, Access access,
@@ -296,10 +297,6 @@ Status Application::lock_machine() {
 
 void Application::unlock_machine() {
   parts_->machine_lock.reset();
-}
-
-std::filesystem::path runner_sources(const config::Config& config) {
-  return source_folder(config);
 }
 
 Result<std::vector<std::string>> suite_workloads(const config::Config& config) {

@@ -209,7 +209,7 @@ api::Backend Daemon::backend() {
               },
           .suite = [this]() -> Result<nlohmann::json> {
             const auto& config = application_.config();
-            TW_TRY(auto suite, kits::read_suite(runner_sources(config)));
+            TW_TRY(auto suite, kits::read_suite(source_folder(config)));
             kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
             return suite;
           },

@@ -1,5 +1,7 @@
 #include "source_folder.hpp"
 
+#include "torchwatch/daemon/application.hpp"
+
 namespace torchwatch::daemon {
 
 namespace fs = std::filesystem;

@@ -1,39 +1,35 @@
-// follow_index FOLDER PYTHON PROGRAM INDEX: a service with a scripted runner that follows a package
-// index. Each line of standard input is a number of hours that pass; then it does what the daemon
-// does until nothing is left to do, and prints one line of JSON: the nightlies it knows and their
-// comparisons. FOLDER holds pytorch.git, whose commits the nightlies name.
+// follow_index FOLDER INDEX: a daemon with a scripted runner that follows a package index. Each
+// line of standard input is a number of hours that pass; then the daemon does what is due, and one
+// line of JSON says what it knows: nightlies, their comparisons, its problems. FOLDER holds
+// pytorch.git, whose commits the nightlies name.
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "fake_clock.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
-#include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/work_list.hpp"
-#include "torchwatch/process/process.hpp"
+#include "torchwatch/daemon/daemon.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace {
 
 using namespace torchwatch;
 using nlohmann::json;
 
-Status round(comparison::Services& services, std::string& listing) {
-  const auto found = nightly::discover_comparisons(services, {}, nightly::Retry::when_due);
-  listing = found ? "" : found.error().message;
-  nightly::WorkList list(services, nightly::Retry::when_due);
-  while (true) {
-    TW_TRY(const auto done, list.carry_out_next(nightly::Scope::nightlies, {}));
-    if (!done) return {};
-  }
-}
+constexpr const char* kToken = "a-token-for-tests-1234";
 
 json comparison_json(storage::Database& database, const storage::ComparisonRow& row) {
-  storage::BuildStore builds(database);
   const auto verdicts = storage::ComparisonStore(database).verdicts_of(row.id).value();
-  return {{"candidate", row.candidate},
+  return {{"id", row.id},
+          {"candidate", row.candidate},
           {"baseline", row.baseline ? json(*row.baseline) : json()},
           {"state", to_string(row.state)},
           {"reason", row.reason},
@@ -58,23 +54,118 @@ json state_of(storage::Database& database) {
       comparisons.push_back(comparison_json(database, row));
     }
   }
-  return {{"builds", builds}, {"comparisons", comparisons}};
+  auto incidents = json::array();
+  const auto found = storage::IncidentStore(database).list(1000).value();
+  for (const auto& row : found) incidents.push_back({{"comparison", row.comparison}});
+  return {{"builds", builds}, {"comparisons", comparisons}, {"incidents", incidents}};
 }
 
-Status follow(const config::Config& config, channel::WheelIndexSettings settings) {
-  TW_TRY(const auto service, test::ScriptedService::open(config));
-  const auto processes = process::make_process_runner("follow-index-" + config.folder.string());
-  const auto index = channel::make_wheel_index_channel(std::move(settings), *processes);
-  test::FakeClock clock;
-  auto& own = service->services();
-  comparison::Services services{config,      own.database, own.executor, own.runners, *index,
-                                own.history, own.commits,  clock,        own.random,  own.progress};
+/// The daemon, asleep whenever nobody lets time pass.
+class Followed {
+ public:
+  static Result<std::unique_ptr<Followed>> start(const config::Config& config) {
+    auto followed = std::unique_ptr<Followed>(new Followed(config));
+    TW_TRY(followed->application_,
+           daemon::Application::open(config, followed->progress_, followed->log_,
+                                     followed->runners_.get(), &followed->clock_));
+    TW_TRY(followed->daemon_, daemon::Daemon::start(*followed->application_));
+    followed->worker_ = std::jthread([own = followed.get()](std::stop_token stop) {
+      own->ended_ = own->daemon_->run(std::move(stop));
+    });
+    return followed;
+  }
+
+  /// Lets the hours pass and waits until the daemon has nothing more to do. Errors: what ended it.
+  Result<json> pass(int hours) {
+    clock_.advance(std::chrono::hours(hours));
+    TW_TRY(const auto woken, send("POST", "/api/v1/nightlies", "{}"));
+    TW_TRY_VOID(wait_for(woken.at("id").get<storage::Id>()));
+    // Nightlies come before requests, so this one ends after all that the look has found.
+    storage::RequestStore requests(database());
+    const auto name = "after " + std::to_string(++passed_);
+    TW_TRY(const auto last,
+           requests.receive(name, storage::RequestKind::bisection, R"({"suspect":"abc123"})", 1));
+    TW_TRY_VOID(wait_for(last.first.id));
+    TW_TRY_VOID(wait_until_idle());
+    auto state = state_of(database());
+    TW_TRY(const auto health, send("GET", "/healthz", ""));
+    state["problems"] = health.value("problems", json::array());
+    return state;
+  }
+
+ private:
+  explicit Followed(const config::Config& config) : config_(config) {}
+
+  storage::Database& database() { return application_->services().database; }
+
+  Result<json> send(const std::string& method, const std::string& path, const std::string& body) {
+    platform::HttpRequest request;
+    request.method = method;
+    request.url = "http://127.0.0.1:" + std::to_string(daemon_->port()) + path;
+    request.headers = {{"Content-Type", "application/json"},
+                       {"Authorization", std::string("Bearer ") + kToken}};
+    request.body = body;
+    TW_TRY(const auto answer, client_->send(request));
+    return json::parse(answer.body);
+  }
+
+  Status wait_for(storage::Id id) {
+    storage::RequestStore requests(database());
+    while (true) {
+      TW_TRY(const auto request, requests.get(id));
+      const bool waits = request.state == storage::RequestState::pending ||
+                         request.state == storage::RequestState::running;
+      if (!waits) return {};
+      std::this_thread::yield();
+    }
+  }
+
+  /// The daemon holds the machine from its first item to its last.
+  Status wait_until_idle() const {
+    while (true) {
+      const auto free = executor::MachineLock::acquire(config_.executor.machine_lock);
+      if (free) return {};
+      if (free.error().code != ErrorCode::conflict) return fail(free.error());
+      std::this_thread::yield();
+    }
+  }
+
+  const config::Config config_;
+  test::FakeClock clock_;
+  comparison::Silence progress_;
+  log::Log log_{{log::Level::warning, log::Format::json}, std::cerr};
+  std::unique_ptr<comparison::RunnerSource> runners_ = test::make_scripted_runners();
+  std::unique_ptr<platform::HttpClient> client_ = platform::make_http_client("follow-index");
+  std::unique_ptr<daemon::Application> application_;
+  std::unique_ptr<daemon::Daemon> daemon_;
+  Status ended_;
+  int passed_ = 0;
+  std::jthread worker_;
+};
+
+config::Config config_in(const std::filesystem::path& folder, const std::string& index) {
+  auto config = test::scripted_config(folder);
+  config.channel.kind = config::ChannelKind::wheel_index;
+  config.channel.index = index;
+  config.channel.flavour = "cpu";
+  config.build.recipe.clear();
+  config.detect.drift_every = 0;
+  config.executor.machine_lock = folder.filename().string();
+  config.sandbox.kind = config::SandboxKind::none;
+  config.suite.workloads = {"dlrm"};
+  config.suite.configurations = {{Device::cpu, Mode::infer}};
+  config.web.port = 0;
+  config.web.token_file = folder / "token";
+  std::ofstream(config.web.token_file) << kToken << '\n';
+  std::filesystem::permissions(config.web.token_file, std::filesystem::perms::owner_read |
+                                                          std::filesystem::perms::owner_write);
+  return config;
+}
+
+Status follow(const config::Config& config) {
+  TW_TRY(const auto followed, Followed::start(config));
   for (int hours = 0; std::cin >> hours;) {
-    clock.advance(std::chrono::hours(hours));
-    std::string listing;
-    TW_TRY_VOID(round(services, listing));
-    auto state = state_of(services.database);
-    state["listing"] = listing;
+    TW_TRY(const auto state, followed->pass(hours));
     std::cout << state.dump() << std::endl;
   }
   return {};
@@ -83,18 +174,8 @@ Status follow(const config::Config& config, channel::WheelIndexSettings settings
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
-  const std::filesystem::path folder = argv[1];
-  auto config = test::scripted_config(folder);
-  config.channel.kind = config::ChannelKind::wheel_index;
-  config.suite.workloads = {"dlrm"};
-  config.suite.configurations = {{Device::cpu, Mode::infer}};
-  const channel::WheelIndexSettings settings{.program = argv[3],
-                                             .cache = folder / "state/builds/releases",
-                                             .index = argv[4],
-                                             .flavour = "cpu",
-                                             .python = argv[2]};
-  const auto followed = follow(config, settings);
+  if (argc != 3) return 2;
+  const auto followed = follow(config_in(argv[1], argv[2]));
   if (followed) return 0;
   std::fprintf(stderr, "%s\n", followed.error().message.c_str());
   return 3;

@@ -1,4 +1,4 @@
-"""A service with a scripted runner follows an index for forty days, with what happens to one."""
+"""A daemon with a scripted runner follows an index for forty days, with what happens to one."""
 
 import json
 import os
@@ -61,23 +61,26 @@ def nightly_commit(git: list[str], trunk: str, day: int) -> str:
     ).stdout.strip()
 
 
+def version_of(day: int, release: str = "2.15.0") -> str:
+    return f"{release}.dev{20260800 + day if day <= 31 else 20260900 + day - 31}+cpu"
+
+
 class Followed:
-    """The service, and the index that it follows."""
+    """The daemon, and the index that it follows."""
 
     def __init__(self, folder: Path) -> None:
         self.index = Index()
         self.commits = make_repository(folder / "pytorch.git")
         (folder / "nightlies").mkdir()
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # of the channel's python3
         reading, writing = os.pipe()
         self.process = subprocess.Popen(
             [
                 os.environ["TORCHWATCH_FOLLOW_INDEX"],
                 folder,
-                sys.executable,
-                CHECKOUT / "deploy" / "libtorch",
                 self.index.url,
             ],
-            env=self.index.environment(),
+            env=self.index.environment() | {"PATH": path},
             stdin=reading,
             stdout=subprocess.PIPE,
             text=True,
@@ -92,10 +95,10 @@ class Followed:
 
     def publish(self, day: int, release: str = "2.15.0", **wheel: Any) -> Served:
         """Publishes the nightly of a day, one that can be compared unless it is damaged."""
-        version = f"{release}.dev{20260800 + day if day <= 31 else 20260900 + day - 31}+cpu"
+        version = version_of(day, release)
         text = wheel.pop("text", "")
         members = torch_members(version, ("libc10.so",), self.commits[day - 1])
-        members["torch/lib/behaviour"] = b"noise 0.01\n"
+        members["torch/lib/behaviour"] = f"noise 0.01\n{wheel.pop('behaviour', '')}\n".encode()
         members["torch/lib/libtorch.so"] += f"{version} {text}".encode()
         if wheel.pop("damaged", False):
             del members["torch/lib/libtorch_cpu.so"]
@@ -125,16 +128,24 @@ class FortyDays(unittest.TestCase):
         self.good_ones: list[str] = []  # versions that can be compared, in order
         self.pairs: list[tuple[str, str]] = []  # that must have a verdict: baseline, candidate
 
-    def good(self, day: int, **wheel: Any) -> Served:
+    def good(self, day: int, release: str = "2.15.0", **wheel: Any) -> Served:
         """Publishes a nightly that can be compared with the one before it."""
-        served = self.followed.publish(day, **wheel)
-        (file,) = [name for name, one in self.index.wheels.items() if one is served]
-        version = file.split("-")[1]
+        served = self.followed.publish(day, release, **wheel)
+        version = version_of(day, release)
         before = [good for good in self.good_ones if good != version]
         if before:
             self.pairs.append((before[-1], version))
         self.good_ones = [*before, version]
         return served
+
+    def comes_late(self, day: int, release: str = "2.15.0") -> None:
+        """Expects that version, which is there now, before the newest one."""
+        version = version_of(day, release)
+        self.pairs.append((self.good_ones[-2], version))
+        self.good_ones.insert(-1, version)
+
+    def problems_of(self, state: Any, source: str) -> str:
+        return "\n".join(p["detail"] for p in state["problems"] if p["source"] == source)
 
     def path_of_newest(self) -> str:
         return f"/files/{list(self.index.wheels)[-1]}"
@@ -142,30 +153,73 @@ class FortyDays(unittest.TestCase):
     def check(self, state: Any) -> None:
         """Each version that can be compared has one verdict, against the one before it."""
         names = {build["id"]: build["name"] for build in state["builds"]}
-        found = [
-            (names.get(row["baseline"]), names[row["candidate"]])
-            for row in reversed(state["comparisons"])
-            if row["verdicts"] > 0
-        ]
+        judged = sorted(
+            (row for row in state["comparisons"] if row["verdicts"] > 0), key=lambda row: row["id"]
+        )
+        found = [(names.get(row["baseline"]), names[row["candidate"]]) for row in judged]
         self.assertEqual(found, self.pairs)
+        candidates = [row["candidate"] for row in judged]
+        self.assertEqual(len(candidates), len(set(candidates)))
+        waiting = [row for row in state["comparisons"] if row["state"] == "discovered"]
+        self.assertEqual(waiting, [])
 
     def server_is_down(self, day: int) -> None:
         self.index.statuses["/simple/torch/"] = 503
         self.good(day)
-        self.assertIn("answers 503", self.followed.pass_time()["listing"])
+        state = self.followed.pass_time()
+        self.assertIn("answers 503", self.problems_of(state, "channel"))
         self.index.statuses.clear()
 
     def page_is_half_written(self, day: int) -> None:
         self.good(day)
         self.index.half_written = True
-        self.assertIn("half written", self.followed.pass_time(1)["listing"])
+        state = self.followed.pass_time(1)
+        self.assertIn("half written", self.problems_of(state, "channel"))
         self.index.half_written = False
+        self.assertEqual(self.problems_of(self.followed.pass_time(1), "channel"), "")
+
+    def json_page_is_half_written(self, day: int) -> None:
+        self.good(day)
+        self.index.speaks_json = self.index.half_written = True
+        state = self.followed.pass_time(1)
+        self.assertIn("not a whole page", self.problems_of(state, "channel"))
+        self.index.half_written = False
+        self.assertEqual(self.problems_of(self.followed.pass_time(1), "channel"), "")
+        self.index.speaks_json = False
 
     def page_names_a_file_before_it_is_there(self, day: int) -> None:
         self.good(day)
         self.index.statuses[self.path_of_newest()] = 404
         self.followed.pass_time(1)
         self.index.statuses.clear()
+
+    def file_before_the_newest_is_missing_for_a_while(self, day: int) -> None:
+        self.followed.publish(day, "2.14.1")
+        missing = self.path_of_newest()
+        self.index.statuses[missing] = 404
+        self.good(day)
+        self.followed.pass_time(1)
+        self.index.statuses.clear()
+        self.comes_late(day, "2.14.1")
+
+    def page_names_no_hash(self, day: int) -> None:
+        self.good(day).sha256 = ""
+
+    def nightly_of_two_days_ago_comes(self, day: int) -> None:
+        self.followed.publish(day - 2)
+        self.comes_late(day - 2)
+        self.good(day)
+
+    def nightly_is_yanked_after_it_was_compared(self, day: int) -> None:
+        served = self.good(day)
+        self.followed.pass_time(1)
+        served.yanked = True
+        self.good_ones.pop()
+
+    def second_nightly_of_a_commit_is_slower(self, day: int) -> None:
+        self.good(day, release="2.14.1")
+        self.good(day, behaviour="time dlrm cpu-infer 1.5")
+        self.slower = self.pairs[-1]
 
     def wheel_is_damaged_for_good(self, day: int) -> None:
         self.followed.publish(day, damaged=True)
@@ -209,6 +263,14 @@ class FortyDays(unittest.TestCase):
     def nothing_comes(self, day: int) -> None:
         pass
 
+    def check_incidents(self, state: Any) -> None:
+        """The one change of the forty days has one incident, which its comparison opened."""
+        names = {build["id"]: build["name"] for build in state["builds"]}
+        rows = {row["id"]: row for row in state["comparisons"]}
+        found = [rows[incident["comparison"]] for incident in state["incidents"]]
+        pairs = [(names[row["baseline"]], names[row["candidate"]]) for row in found]
+        self.assertEqual(pairs, [self.slower])
+
     def test_each_pair_that_can_be_compared_has_exactly_one_verdict(self) -> None:
         for day in range(1, 8):  # before the service began
             self.followed.publish(day)
@@ -229,13 +291,21 @@ class FortyDays(unittest.TestCase):
             26: self.wheel_is_for_another_machine,
             28: self.wheel_is_for_another_python,
             30: self.nightly_is_yanked_at_once,
+            31: self.json_page_is_half_written,
             32: self.two_builds_come_on_one_day,
+            33: self.file_before_the_newest_is_missing_for_a_while,
             34: self.nightly_is_replaced_after_it_was_compared,
+            35: self.page_names_no_hash,
+            36: self.nothing_comes,
+            38: self.nightly_of_two_days_ago_comes,
+            39: self.nightly_is_yanked_after_it_was_compared,
+            40: self.second_nightly_of_a_commit_is_slower,
         }
         for day in range(10, DAYS + 1):
             faults.get(day, self.good)(day)
             state = self.followed.pass_time()
         self.check(state)
+        self.check_incidents(state)
         self.assertEqual([build["state"] for build in state["builds"]].count("rejected"), 1)
         trunk = {build["trunk_commit"] for build in state["builds"] if build["state"] == "ready"}
         self.assertEqual(trunk & set(self.followed.commits), set())  # they are the trunk's

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/daemon/application.hpp"
 
 using namespace torchwatch;
 

@@ -27,12 +27,13 @@ enum class Access {
 /// builds, the repository, the channel. Not thread-safe.
 class Application {
  public:
-  /// Opens everything. Stages, children, fetches and builds are recorded in the log. `runners`
-  /// replaces the kits (tests hand in scripted ones). What is passed by reference must outlive the
+  /// Opens everything. Stages, children, fetches and builds are recorded in the log. Tests hand in
+  /// `runners` in place of the kits, and a clock. What is passed by reference must outlive the
   /// application. Errors: conflict (another process works on this database, or measures on this
   /// machine: named), invalid and not_found (what the configuration names), unavailable.
   static Result<std::unique_ptr<Application>> open(config::Config, comparison::Progress&, log::Log&,
-                                                   comparison::RunnerSource* runners = nullptr);
+                                                   comparison::RunnerSource* runners = nullptr,
+                                                   const platform::Clock* clock = nullptr);
   /// Opens everything beside the process that works on the database, for a look or for a change.
   /// Errors: those of `open`, and not_found (no database yet).
   static Result<std::unique_ptr<Application>> open_beside(config::Config, Access,
@@ -65,8 +66,9 @@ class Application {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Returns the folder with the sources of the runner and the workloads.
-std::filesystem::path runner_sources(const config::Config&);
+/// Returns [build] kit_sources, or the sources of this program: kits are compiled from models/ and
+/// runner/ there, and deploy/libtorch makes trees from wheels.
+std::filesystem::path source_folder(const config::Config&);
 
 /// Returns the names of the suite's workloads, from the sources of the runner. Errors: not_found,
 /// invalid.
