@@ -17,6 +17,7 @@ Status check_spec(const json& body) {
   TW_TRY(const auto good, name_member(body, "good"));
   TW_TRY(const auto bad, name_member(body, "bad"));
   TW_TRY_VOID(check_selection(body));
+  TW_TRY_VOID(word_member(body, "preset", parse_preset));
   TW_TRY_VOID(word_member(body, "device", parse_device));
   TW_TRY_VOID(word_member(body, "mode", parse_mode));
   TW_TRY_VOID(word_member(body, "variant", parse_asked_variant));
@@ -107,7 +108,7 @@ Result<Reply> ask_for_bisection(const Request& request, const Backend& backend) 
   TW_TRY(const json body,
          parse_object(request.body,
                       {"suspect", "good", "bad", "workloads", "configurations", "variants",
-                       "metrics", "device", "mode", "variant", "metric", "now"}));
+                       "metrics", "preset", "device", "mode", "variant", "metric", "now"}));
   TW_TRY_VOID(check_spec(body));
   return submit(request, backend, storage::RequestKind::bisection, body);
 }

@@ -125,12 +125,14 @@ Result<BisectionSpec> requested_spec(comparison::Services& services, const std::
 
 Result<storage::BisectionRow> open_requested_bisection(comparison::Services& services,
                                                        BisectionSpec spec,
-                                                       const std::vector<Series>& all_series) {
+                                                       const std::vector<Series>& all_series,
+                                                       std::optional<Preset> preset) {
   const auto settings = comparison::detect_settings(services.config, comparison::Rule{});
   for (const auto& series : all_series) {
     spec.series.push_back(unmeasured_series(series, settings));
   }
   spec.plan = comparison::make_plan(services.config, {}, {});
+  spec.plan.preset = preset.value_or(spec.plan.preset);
   spec.plan.benchmarks = benchmarks_of(spec.series);
   const auto row = row_of(spec, services.clock);
 

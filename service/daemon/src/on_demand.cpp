@@ -56,7 +56,8 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
   if (request.selection.workloads.empty()) {
     TW_TRY(all_series, screened_series(services, spec, request.selection, stop));
   }
-  TW_TRY(const auto row, bisection::open_requested_bisection(services, spec, all_series));
+  TW_TRY(const auto row,
+         bisection::open_requested_bisection(services, spec, all_series, request.selection.preset));
   if (requested.note_opened) TW_TRY_VOID(requested.note_opened(row.id));
   return bisection::carry_out_bisection(services, row, stop);
 }

@@ -62,7 +62,7 @@ void add_commands(report::IncidentFacts& facts) {
   if (!facts.bisection) return;
   const auto* named = bisection::leading(facts.bisection->culprits);
   if (named == nullptr || named->commits.size() != 1) return;
-  facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst);
+  facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst, facts.preset);
 }
 
 report::Disturbance disturbance_of(const storage::Disturbance& found,

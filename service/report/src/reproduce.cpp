@@ -22,21 +22,19 @@ std::string argument(std::string_view word) {
   return quoted + "'";
 }
 
-std::string of_benchmark(const Benchmark& benchmark) {
+std::string of_benchmark(const Benchmark& benchmark, std::optional<Preset> preset) {
   auto text = " --workload" + argument(benchmark.workload) + " --configuration" +
               argument(to_string(benchmark.configuration));
   if (benchmark.variant != Variant{}) text += " --variant" + argument(to_string(benchmark.variant));
-  return text;
+  return preset ? text + " --preset" + argument(to_string(*preset)) : text;
 }
 
 }  // namespace
 
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark& benchmark, std::optional<Preset> preset) {
-  auto text =
-      "torchwatch compare" + argument(baseline) + argument(candidate) + of_benchmark(benchmark);
-  if (preset) text += " --preset" + argument(to_string(*preset));
-  return text;
+  return "torchwatch compare" + argument(baseline) + argument(candidate) +
+         of_benchmark(benchmark, preset);
 }
 
 std::string torchbench_command(const Benchmark& benchmark, const std::string& threads) {
@@ -87,8 +85,9 @@ std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_c
   return advice;
 }
 
-std::string suspect_command(const std::string& sha, const Series& series) {
-  return "torchwatch bisect --suspect" + argument(sha) + of_benchmark(series.benchmark) +
+std::string suspect_command(const std::string& sha, const Series& series,
+                            std::optional<Preset> preset) {
+  return "torchwatch bisect --suspect" + argument(sha) + of_benchmark(series.benchmark, preset) +
          " --metric" + argument(to_string(series.metric));
 }
 

@@ -6,6 +6,7 @@
 
 #include "running_service.hpp"
 #include "test_repository.hpp"
+#include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -150,6 +151,26 @@ TEST_CASE("a request that was put off carries on the bisection that it opened") 
   CHECK(request.at("result").at("bisection") == opened);
   storage::BisectionStore bisections(service.application->services().database);
   CHECK(bisections.list(10).value().size() == 1);
+}
+
+TEST_CASE("a search that is asked for measures at the preset that it names, else at [suite]'s") {
+  Service service;
+  service.start();
+  auto& services = service.application->services();
+  bisection::BisectionSpec spec;
+  spec.good = std::string(40, 'a');
+  spec.bad = std::string(40, 'b');
+  const auto preset_of_search = [&](std::optional<Preset> asked) {
+    const auto row = bisection::open_requested_bisection(services, spec, {}, asked).value();
+    return bisection::parse_bisection_spec(row.spec_json).value().plan.preset;
+  };
+  REQUIRE(services.config.suite.preset == Preset::small);
+  CHECK(preset_of_search({}) == Preset::small);
+  CHECK(preset_of_search(Preset::paper) == Preset::paper);
+  const auto refused =
+      service.send("POST", "/api/v1/bisections", R"({"good": "a", "bad": "b", "preset": "large"})");
+  CHECK(refused.status == 400);
+  CHECK_THAT(refused.body, Contains("preset"));
 }
 
 TEST_CASE("a commit that was pushed a moment ago is fetched before its search") {

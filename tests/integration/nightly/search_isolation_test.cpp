@@ -76,7 +76,7 @@ struct TwoSearches {
 
   storage::Id open(const std::string& good, const std::string& bad) {
     const auto spec = bisection::requested_spec(parts->services, good, bad).value();
-    return bisection::open_requested_bisection(parts->services, spec, {kSeries}).value().id;
+    return bisection::open_requested_bisection(parts->services, spec, {kSeries}, {}).value().id;
   }
 
   /// Works on the searches as the daemon does, an hour after the other.

@@ -13,8 +13,10 @@ TEST_CASE("a request that passes through JSON names the same series, variant inc
   request.selection.configurations = {{Device::cpu, Mode::train}};
   request.selection.variants = {parse_variant("bf16,threads=2").value()};
   request.selection.metrics = {Metric::cpu_peak};
+  request.selection.preset = Preset::paper;
   const auto read = parse_bisection_request(to_json(request)).value();
   CHECK(read.good == "a");
+  CHECK(read.selection.preset == Preset::paper);
   const Series wanted{
       Benchmark{"dlrm", {Device::cpu, Mode::train}, request.selection.variants.front()},
       Metric::cpu_peak};

@@ -95,7 +95,7 @@ IncidentFacts slower_comparison() {
       "--configuration cpu-train --preset small";
   facts.test_suspect =
       "torchwatch bisect --suspect 5d1c1c3f0a9e7b6d4c2f8e1a3b5d7f9021436587 --workload resnet18 "
-      "--configuration cpu-train --metric time";
+      "--configuration cpu-train --preset small --metric time";
   facts.id = 3;
   facts.preset = Preset::small;
   facts.commits_address = "https://github.com/pytorch/pytorch";

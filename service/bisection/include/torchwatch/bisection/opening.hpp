@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ Result<BisectionSpec> requested_spec(comparison::Services&, const std::string& g
                                      const std::string& bad);
 
 /// Opens the bisection of these series, or returns an open one with the same specification, which
-/// was interrupted. Without series it is ended at once: nothing got worse.
+/// was interrupted. Without series it is ended at once: nothing got worse. `preset`: none is as
+/// [suite] has it.
 Result<storage::BisectionRow> open_requested_bisection(comparison::Services&, BisectionSpec,
-                                                       const std::vector<Series>&);
+                                                       const std::vector<Series>&,
+                                                       std::optional<Preset> preset);
 
 }  // namespace torchwatch::bisection

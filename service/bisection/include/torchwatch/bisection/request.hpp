@@ -14,7 +14,8 @@ struct BisectionRequest {
   std::string good;
   std::string bad;
   std::string suspect;
-  /// Default with workloads: cpu-train and cpu-infer, the default variant, time.
+  /// Default with workloads: cpu-train and cpu-infer, the default variant, time. The preset is that
+  /// of [suite] where none is named.
   comparison::Selection selection;
 };
 

@@ -38,6 +38,6 @@ std::vector<Advice> advice_on(const storage::IncidentRow&, bool names_culprit,
                               const std::string& reproduce);
 
 /// Makes the command that measures a suspect against its parent, which builds both.
-std::string suspect_command(const std::string& sha, const Series&);
+std::string suspect_command(const std::string& sha, const Series&, std::optional<Preset>);
 
 }  // namespace torchwatch::report
