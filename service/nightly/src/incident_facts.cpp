@@ -193,7 +193,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.builds = result.builds;
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
-  facts.reason = result.reason;
+  facts.reason = without_asker(result.reason);
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;
   for (const auto& culprit : result.culprits) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "follow_ups.hpp"
+#include "login.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/issue.hpp"
@@ -101,7 +102,7 @@ Result<report::IncidentFacts> facts_of(comparison::Services& services,
 Result<std::string> acceptance_text(comparison::Services& services, const IncidentRow& incident,
                                     const storage::Decision& decision) {
   TW_TRY(const auto facts, facts_of(services, incident));
-  return report::acceptance_comment(facts, decision.by, decision.reason);
+  return report::acceptance_comment(facts, without_asker(decision.by), decision.reason);
 }
 
 bool is_blank(const std::string& text) {
@@ -131,6 +132,7 @@ comparison::Services without_history(const comparison::Services& services) {
 Status queue_decision(comparison::Services& services, const IncidentRow& before,
                       const storage::DecisionRow& row) {
   const auto& [kind, decision] = row;
+  const auto by = without_asker(decision.by);
   const auto key = key_of_decision(to_string(kind), before);
   const auto queue = [&](storage::OutboxKind as, const std::string& text) {
     return queue_follow_up(services, before, as, key, text);
@@ -143,14 +145,11 @@ Status queue_decision(comparison::Services& services, const IncidentRow& before,
       return queue(storage::OutboxKind::close, text);
     }
     case storage::DecisionKind::closed:
-      return queue(storage::OutboxKind::close,
-                   report::closing_comment(decision.by, decision.reason));
+      return queue(storage::OutboxKind::close, report::closing_comment(by, decision.reason));
     case storage::DecisionKind::reopened:
-      return queue(storage::OutboxKind::reopen,
-                   report::reopening_comment(decision.by, decision.reason));
+      return queue(storage::OutboxKind::reopen, report::reopening_comment(by, decision.reason));
     case storage::DecisionKind::disputed:
-      return queue(storage::OutboxKind::comment,
-                   report::dispute_comment(decision.by, decision.reason));
+      return queue(storage::OutboxKind::comment, report::dispute_comment(by, decision.reason));
   }
   return {};
 }

@@ -268,7 +268,11 @@ TEST_CASE("a search that is cancelled while it measures ends, and its comparison
   CHECK(ended.state == ComparisonState::reported);
   const auto incident =
       storage::IncidentStore(due.services.database).get(row.incident.value()).value();
-  CHECK(storage::OutboxStore(due.services.database).of_incident(incident.id).value().size() == 1);
+  const auto messages =
+      storage::OutboxStore(due.services.database).of_incident(incident.id).value();
+  REQUIRE(messages.size() == 1);
+  CHECK_THAT(messages.front().body, Contains("cancelled by somebody on the machine"));
+  CHECK_THAT(messages.front().body, !Contains("uid 1000"));
   CHECK(due.setbacks().empty());
 }
 
