@@ -267,14 +267,15 @@ bool BuildCache::is_leased(const std::string& name) const {
   return lease != leases_.end() && !lease->second.expired();
 }
 
-Status BuildCache::evict(std::int64_t bytes_max) {
+Status BuildCache::evict(std::int64_t bytes_max, fs::file_time_type used_before) {
   TW_TRY(auto items, list_items(folder_));
   Status evicted;
   std::int64_t stuck = 0;
   while (stuck + bytes_of(items) > bytes_max) {
     const auto oldest = std::ranges::find_if(items, [&](const Item& item) {
       const std::string name = item.path.filename().string();
-      return !is_leased(name) && !is_linked_into(items, name) && !is_pinned(item.path);
+      return item.last_used < used_before && !is_leased(name) && !is_linked_into(items, name) &&
+             !is_pinned(item.path);
     });
     if (oldest == items.end()) break;
     // One that cannot be removed keeps no other in the cache.

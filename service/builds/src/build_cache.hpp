@@ -50,9 +50,10 @@ class BuildCache {
   /// Removes what a killed process left half-done.
   Status sweep();
 
-  /// Removes what was used longest ago until at most `bytes_max` remain; never a leased build or
-  /// one that another build links into, so more can remain.
-  Status evict(std::int64_t bytes_max);
+  /// Removes what was used longest ago until at most `bytes_max` remain; never a leased build, one
+  /// that another build links into, or one that was used since `used_before`, so more can remain.
+  Status evict(std::int64_t bytes_max, std::filesystem::file_time_type used_before =
+                                           std::filesystem::file_time_type::max());
 
  private:
   bool is_leased(const std::string& name) const;

@@ -164,11 +164,11 @@ Answer CommitBuilder::make(const std::string& commit, Maker maker, const RecipeP
   return std::optional<CommitBuild>(std::move(made));
 }
 
-Status CommitBuilder::evict(std::int64_t bytes_max) {
+Status CommitBuilder::evict(std::int64_t bytes_max, std::filesystem::file_time_type used_before) {
   const std::scoped_lock one_call_at_a_time(building_);
   TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
   const auto swept = cache_->sweep();
-  const auto evicted = cache_->evict(bytes_max);
+  const auto evicted = cache_->evict(bytes_max, used_before);
   return evicted ? swept : evicted;
 }
 

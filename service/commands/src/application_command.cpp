@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/caches/caches.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/health/problem.hpp"
@@ -126,7 +126,7 @@ Result<WhoWorks> find_who_works(const Invocation& invocation, const config::Conf
 Status reserve_disk(SessionOfCommand& session) {
   auto& application = *session.application;
   const bool is_own = !session.own_state && !application.is_reader();
-  return is_own ? daemon::reserve_disk(application)
+  return is_own ? caches::reserve_disk(daemon::cache_parts(application))
                 : health::require_disk_reserve(application.config());
 }
 

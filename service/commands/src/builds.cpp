@@ -2,16 +2,14 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/daemon/resolve.hpp"
-#include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/names.hpp"
-#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -20,14 +18,11 @@ namespace fs = std::filesystem;
 using report::text_or_null;
 using storage::BuildRow;
 
-/// A file in a tree of the cache: the tree is not evicted.
-constexpr const char* kPinned = "pinned";
-
 std::string files_text(const BuildRow& row) {
   std::error_code error;
   if (row.folder.empty()) return "";
   if (!fs::exists(row.folder, error)) return "gone";
-  return fs::exists(fs::path(row.folder) / kPinned, error) ? "pinned" : "there";
+  return caches::is_pinned(row) ? "pinned" : "there";
 }
 
 std::string remark_on(const BuildRow& row) {
@@ -109,54 +104,18 @@ Result<BuildRow> build_with_files(storage::Database& database, const std::string
               "no files of a build \"" + name + "\": `torchwatch build list` has the known ones");
 }
 
-/// Whether the service itself has made or fetched the build's files.
-bool is_in_cache(const BuildRow& row, const config::Config& config) {
-  const auto cache = fs::weakly_canonical(config.build.cache);
-  const auto below = fs::weakly_canonical(row.folder).lexically_relative(cache);
-  return !below.empty() && *below.begin() != "..";
-}
-
-bool is_pinned(const BuildRow& row) {
-  std::error_code ignored;
-  return fs::exists(fs::path(row.folder) / kPinned, ignored);
-}
-
-/// Errors: invalid, when work that has not ended may need the build.
-Status require_unused(storage::Database& database, const BuildRow& build) {
-  TW_TRY(const auto comparisons, storage::ComparisonStore(database).unfinished());
-  for (const auto& row : comparisons) {
-    if (row.candidate != build.id && row.baseline != build.id) continue;
-    return fail(ErrorCode::invalid, "comparison " + std::to_string(row.id) +
-                                        " needs it: cancel that first, or wait for its end");
-  }
-  TW_TRY(const auto bisections, storage::BisectionStore(database).unfinished());
-  if (bisections.empty()) return {};
-  return fail(ErrorCode::invalid, "bisection " + std::to_string(bisections.front().id) +
-                                      " may need it: cancel that first, or wait for its end");
+/// What cannot be done with the files of a build is the asker's mistake, not the machine's.
+template <typename T>
+T as_wrong_use(T done) {
+  if (done || done.error().code != ErrorCode::conflict) return done;
+  return fail(ErrorCode::invalid, done.error().message);
 }
 
 Outcome run_remove(const Invocation& invocation, const std::string& name) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto row, build_with_files(*database, name));
-  if (!is_in_cache(row, config)) {
-    return fail(ErrorCode::invalid, row.folder + " is not in [build] cache (" +
-                                        config.build.cache.string() +
-                                        "): torchwatch does not touch it");
-  }
-  if (is_pinned(row)) {
-    return fail(ErrorCode::invalid, "build " + name + " is pinned: `torchwatch build pin " + name +
-                                        " --release` first");
-  }
-  TW_TRY_VOID(require_unused(*database, row));
-  // Renamed first, so that nobody sees it half removed under its name.
-  const fs::path removed = row.folder + ".removed";
-  std::error_code error;
-  fs::rename(row.folder, removed, error);
-  if (!error) fs::remove_all(removed, error);
-  if (error) {
-    return fail(ErrorCode::unavailable, "cannot remove " + row.folder + ": " + error.message());
-  }
+  TW_TRY_VOID(as_wrong_use(caches::remove_files(*database, config, row)));
   return report_done(invocation,
                      {.kind = "build", .item = row.name, .message = "removed " + row.folder});
 }
@@ -165,26 +124,14 @@ Outcome run_pin(const Invocation& invocation, const std::string& name, bool rele
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(const auto row, build_with_files(*database, name));
-  const auto done = [&](const std::string& what) {
-    return report_done(invocation,
-                       {.kind = "build", .item = row.name, .message = row.folder + " " + what});
-  };
-  if (!is_in_cache(row, config)) {
-    return done("is kept anyway: it is not in [build] cache, and torchwatch removes nothing else");
+  TW_TRY(const bool lies_in_cache, as_wrong_use(caches::pin(row, config, !release)));
+  std::string what = release ? "may be removed again when the cache is full"
+                             : "is kept, whatever [build] cache_limit says";
+  if (!lies_in_cache) {
+    what = "is kept anyway: it is not in [build] cache, and torchwatch removes nothing else";
   }
-  const auto mark = fs::path(row.folder) / kPinned;
-  if (release) {
-    std::error_code error;
-    fs::remove(mark, error);
-    if (error) {
-      return fail(ErrorCode::unavailable,
-                  "cannot remove " + mark.string() + ": " + error.message());
-    }
-  } else {
-    TW_TRY_VOID(platform::publish_file(mark, ""));
-  }
-  return done(release ? "may be removed again when the cache is full"
-                      : "is kept, whatever [build] cache_limit says");
+  return report_done(invocation,
+                     {.kind = "build", .item = row.name, .message = row.folder + " " + what});
 }
 
 }  // namespace

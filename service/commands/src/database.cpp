@@ -1,11 +1,11 @@
 #include <fstream>
 #include <ostream>
 
+#include "torchwatch/caches/caches.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/control_client.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/database/backup.hpp"
 #include "torchwatch/exports/exports.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -74,10 +74,9 @@ Outcome run_gc(const Invocation& invocation) {
   if (daemon) return hand_over_gc(invocation, *daemon);
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
-  TW_TRY(const auto tidied,
-         daemon::tidy_caches(*opened.application,
-                             opened.application->config().build.cache_limit_bytes));
-  const auto size = [](const daemon::CacheSizes& sizes) {
+  TW_TRY(const auto tidied, caches::tidy(daemon::cache_parts(*opened.application),
+                                         opened.application->config().build.cache_limit_bytes));
+  const auto size = [](const caches::Sizes& sizes) {
     return nlohmann::json{
         {"commits", sizes.commits}, {"releases", sizes.releases}, {"kits", sizes.kits}};
   };

@@ -8,7 +8,6 @@
 #include "logged.hpp"
 #include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/comparison/plan.hpp"
-#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -25,7 +24,7 @@ class KitRunners final : public comparison::RunnerSource {
                             std::stop_token stop) override {
     auto kit = store_.kit_for(tree, workloads, stop);
     if (kit) {
-      note_use(kit->runner.parent_path());
+      caches::note_use(kit->runner.parent_path());
       logger_.debug("runner ready", {{"build", tree.folder.string()}});
     } else {
       logger_.warning("runner cannot be built: " + kit.error().message,
@@ -259,6 +258,12 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
 comparison::Services& Application::services() {
   return *parts_->services;
 }
+caches::Parts cache_parts(Application& application) {
+  auto& services = application.services();
+  return {
+      .database = services.database, .config = application.config(), .commits = services.commits};
+}
+
 const config::Config& Application::config() const {
   return parts_->config;
 }

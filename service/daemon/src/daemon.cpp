@@ -9,7 +9,6 @@
 #include "requests.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/config/addresses.hpp"
-#include "torchwatch/daemon/caches.hpp"
 #include "torchwatch/health/alarms.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/suite.hpp"
@@ -305,7 +304,7 @@ bool Daemon::holds_machine() {
 Result<bool> Daemon::may_begin(const std::stop_token& stop) {
   if (!holds_machine()) return false;
   TW_TRY_VOID(note_unless_it_stops("housekeeping", housekeeping_->tidy_if_asked(stop)));
-  const auto reserved = reserve_disk(application_);
+  const auto reserved = caches::reserve_disk(cache_parts(application_));
   note("disk", reserved ? "" : reserved.error().message);
   return reserved.has_value();
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/caches/caches.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/runs/retention.hpp"
@@ -69,7 +69,8 @@ Status Housekeeping::remove_outputs(const std::stop_token&) {
 }
 
 Status Housekeeping::tidy(const std::stop_token&) {
-  const auto tidied = tidy_caches(application_, application_.config().build.cache_limit_bytes);
+  const auto tidied =
+      caches::tidy(cache_parts(application_), application_.config().build.cache_limit_bytes);
   note_("cache", tidied ? "" : tidied.error().message);
   if (tidied) {
     application_.log().logger("daemon").info("caches tidied",

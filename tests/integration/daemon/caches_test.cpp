@@ -1,9 +1,11 @@
-#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/caches/caches.hpp"
 
 #include <catch2/catch.hpp>
 #include <sstream>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/caches/build_files.hpp"
+#include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "unreadable_folder.hpp"
@@ -40,7 +42,7 @@ struct FullCache {
 
   void write(const std::string& name, int hours_ago) {
     folder.write("state/builds/" + name + "/file", std::string(kMegabyte, 'x'));
-    daemon::note_use(path(name));
+    caches::note_use(path(name));
     fs::last_write_time(path(name) / "last-used",
                         fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
   }
@@ -95,13 +97,13 @@ struct CacheThatKeepsOneNightly : FullCache {
 }  // namespace
 
 TEST_CASE_METHOD(FullCache, "a cache below its limit is left as it is") {
-  const auto tidied = daemon::tidy_caches(*application, 5 * kMegabyte).value();
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), 5 * kMegabyte).value();
   CHECK(tidied.before.sum() == 4 * kMegabyte);
   CHECK(tidied.after.sum() == 4 * kMegabyte);
 }
 
 TEST_CASE_METHOD(FullCache, "what was used longest ago goes first, whatever kind it is of") {
-  const auto tidied = daemon::tidy_caches(*application, 2 * kMegabyte).value();
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), 2 * kMegabyte).value();
   CHECK(tidied.after.sum() == 2 * kMegabyte);
   CHECK_FALSE(fs::exists(path("releases/2.11.0")));
   CHECK_FALSE(fs::exists(path("kits/a")));
@@ -115,9 +117,10 @@ TEST_CASE_METHOD(FullCache, "releases go until the cache fits, though they share
     fs::remove(path("releases") / name / "file");
     fs::create_hard_link(path("releases/2.11.0") / "file", path("releases") / name / "file");
   }
-  CHECK(daemon::tidy_caches(*application, 4 * kMegabyte).value().after.sum() == 4 * kMegabyte);
+  CHECK(caches::tidy(daemon::cache_parts(*application), 4 * kMegabyte).value().after.sum() ==
+        4 * kMegabyte);
   CHECK(fs::exists(path("releases/2.09.0")));
-  const auto tidied = daemon::tidy_caches(*application, 3 * kMegabyte).value();
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), 3 * kMegabyte).value();
   CHECK(tidied.after.sum() == 3 * kMegabyte);
   CHECK_FALSE(fs::exists(path("releases/2.09.0")));
   CHECK_FALSE(fs::exists(path("releases/2.11.0")));
@@ -126,7 +129,7 @@ TEST_CASE_METHOD(FullCache, "releases go until the cache fits, though they share
 
 TEST_CASE_METHOD(FullCache, "a folder that cannot be removed keeps no other in the cache") {
   const test::UnreadableFolder damaged(path("releases/2.11.0"));
-  const auto tidied = daemon::tidy_caches(*application, 0);
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), 0);
   REQUIRE_FALSE(tidied);
   CHECK_THAT(tidied.error().message, Contains("cannot remove") && Contains("2.11.0"));
   CHECK_FALSE(fs::exists(path("kits/a")));
@@ -135,13 +138,49 @@ TEST_CASE_METHOD(FullCache, "a folder that cannot be removed keeps no other in t
 
 TEST_CASE_METHOD(FullCache, "a cache that cannot be listed counts as empty") {
   const test::UnreadableFolder damaged(path("releases"));
-  CHECK(daemon::tidy_caches(*application, 5 * kMegabyte).value().before.releases == 0);
+  CHECK(caches::tidy(daemon::cache_parts(*application), 5 * kMegabyte).value().before.releases ==
+        0);
 }
 
 TEST_CASE_METHOD(FullCache, "a release that a comparison needs stays, although it is the oldest") {
-  CHECK(daemon::tidy_caches(*application, 0).value().after.sum() == kMegabyte);
+  CHECK(caches::tidy(daemon::cache_parts(*application), 0).value().after.sum() == kMegabyte);
   CHECK(fs::exists(path("releases/2.12.0")));
   CHECK(unusable(needed).empty());
+}
+
+TEST_CASE_METHOD(FullCache, "a release that somebody pinned stays, until it is let go") {
+  auto& database = application->services().database;
+  const auto build = storage::BuildStore(database).get(other).value();
+  fs::create_directories(build.folder);
+  CHECK(caches::pin(build, config, true) == true);
+  CHECK(caches::is_pinned(build));
+  CHECK_FALSE(caches::remove_files(database, config, build));
+  REQUIRE(caches::tidy(daemon::cache_parts(*application), 0));
+  CHECK(fs::exists(path("releases/2.11.0")));
+  CHECK(caches::pin(build, config, false) == true);
+  REQUIRE(caches::tidy(daemon::cache_parts(*application), 0));
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
+}
+
+TEST_CASE_METHOD(FullCache, "only a build that lies in the cache, unused, loses its files") {
+  auto& database = application->services().database;
+  storage::BuildStore builds(database);
+  const auto refusal = [&](storage::Id id) {
+    const auto removed = caches::remove_files(database, config, builds.get(id).value());
+    return removed ? ErrorCode::internal : removed.error().code;
+  };
+  for (const auto id : {needed, other}) fs::create_directories(builds.get(id).value().folder);
+  CHECK(refusal(needed) == ErrorCode::conflict);
+  auto outside = builds.discover(storage::BuildOrigin::folder, folder.path().string()).value();
+  outside.content_hash = "h";
+  outside.folder = folder.path();
+  outside = builds.mark_ready(outside).value();
+  CHECK(refusal(outside.id) == ErrorCode::conflict);
+  CHECK(caches::pin(outside, config, true) == false);
+  REQUIRE(caches::remove_files(database, config, builds.get(other).value()));
+  CHECK_FALSE(fs::exists(path("releases/2.11.0/torch")));
+  CHECK(refusal(other) == ErrorCode::conflict);
+  CHECK(fs::exists(folder.path()));
 }
 
 TEST_CASE_METHOD(FullCache, "of the copies made before migrations the newest stays") {
@@ -153,26 +192,26 @@ TEST_CASE_METHOD(FullCache, "of the copies made before migrations the newest sta
   };
   const auto old = copy(4, 9);
   const auto newest = copy(5, 1);
-  CHECK(daemon::tidy_caches(*application, 5 * kMegabyte).value().copies.size() == 1);
+  CHECK(caches::tidy(daemon::cache_parts(*application), 5 * kMegabyte).value().copies.size() == 1);
   CHECK_FALSE(fs::exists(old));
   CHECK(fs::exists(newest));
   CHECK(fs::exists(config.storage.path));
 }
 
 TEST_CASE("a cache shrinks by what is lacking, and not at all where that is too little") {
-  CHECK(daemon::bytes_to_keep(100, 30, 50) == 80);
-  CHECK(daemon::bytes_to_keep(100, 50, 150) == 0);
-  CHECK_FALSE(daemon::bytes_to_keep(100, 50, 50));
-  CHECK_FALSE(daemon::bytes_to_keep(100, 50, 151));
+  CHECK(caches::bytes_to_keep(100, 30, 50) == 80);
+  CHECK(caches::bytes_to_keep(100, 50, 150) == 0);
+  CHECK_FALSE(caches::bytes_to_keep(100, 50, 50));
+  CHECK_FALSE(caches::bytes_to_keep(100, 50, 151));
 }
 
 TEST_CASE_METHOD(FullCache,
                  "work that finds too little free disk waits, and empties no cache in vain") {
-  CHECK(daemon::reserve_disk(*application));
+  CHECK(caches::reserve_disk(daemon::cache_parts(*application)));
   config.build.disk_reserve_bytes = std::int64_t{1} << 60;
   application.reset();
   application = daemon::Application::open(config, progress, log).value();
-  const auto refused = daemon::reserve_disk(*application);
+  const auto refused = caches::reserve_disk(daemon::cache_parts(*application));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::unavailable);
   CHECK_THAT(refused.error().message, Contains("[build] disk_reserve"));
@@ -183,7 +222,7 @@ TEST_CASE_METHOD(CacheThatKeepsOneNightly,
                  "the builds of the newest nightlies stay, however full the cache is") {
   auto before = other;
   for (const char* name : {"dev1", "dev2", "dev3"}) before = compared_nightly(name, before, 30);
-  REQUIRE(daemon::tidy_caches(*application, 0));
+  REQUIRE(caches::tidy(daemon::cache_parts(*application), 0));
   CHECK(fs::exists(path("releases/dev3")));
   CHECK(fs::exists(path("releases/dev2")));  // what the newest was compared with
   CHECK_FALSE(fs::exists(path("releases/dev1")));

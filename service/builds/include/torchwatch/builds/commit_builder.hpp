@@ -89,8 +89,9 @@ class CommitBuilder {
                                             Maker maker = Maker::anybody) const;
 
   /// Removes what was used longest ago until at most `bytes_max` remain, as after each build; what
-  /// is in use stays. Errors: conflict (another process builds in the folder), unavailable.
-  Status evict(std::int64_t bytes_max);
+  /// is in use, or was used since `used_before`, stays. Errors: conflict (another process builds in
+  /// the folder), unavailable.
+  Status evict(std::int64_t bytes_max, std::filesystem::file_time_type used_before);
 
  private:
   struct Keys;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/caches/caches.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
@@ -65,6 +66,9 @@ class Application {
                                                        comparison::RunnerSource* runners);
   std::unique_ptr<Parts> parts_;
 };
+
+/// Returns what the application's caches are looked after with.
+caches::Parts cache_parts(Application&);
 
 /// Returns [build] kit_sources, or the sources of this program: kits are compiled from models/ and
 /// runner/ there, and deploy/libtorch makes trees from wheels.

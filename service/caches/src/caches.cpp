@@ -1,35 +1,44 @@
-#include "torchwatch/daemon/caches.hpp"
+#include "torchwatch/caches/caches.hpp"
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <set>
 
+#include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/health/problem.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::caches {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kLastUsed = "last-used";
-constexpr const char* kRemovedSuffix = ".removed";
 constexpr int kIncidentsLookedAt = 1000;
 
-std::int64_t bytes_of(const fs::path& folder) {
+platform::FileBytes bytes_in(const fs::path& folder) {
   platform::FileBytes bytes;
   for (const auto& entry : platform::list_tree(folder).entries) bytes.add(entry);
-  return bytes.sum();
+  return bytes;
+}
+
+Sizes sizes_of(const fs::path& cache) {
+  return {.commits = bytes_in(cache / "commits").sum(),
+          .releases = bytes_in(cache / "releases").sum(),
+          .kits = bytes_in(cache / "kits").sum()};
 }
 
 /// Something in the cache that goes as a whole.
 struct Entry {
-  fs::path folder;
+  fs::path path;
   fs::file_time_type last_used;
+  platform::FileBytes bytes = {};
+  bool may_go = true;
 };
 
 fs::file_time_type last_use_of(const fs::path& folder) {
@@ -40,21 +49,19 @@ fs::file_time_type last_use_of(const fs::path& folder) {
   return error ? fs::file_time_type::min() : made;
 }
 
-std::vector<Entry> entries_of(const fs::path& cache) {
+/// What lies in a folder of the cache; files beside the folders only count.
+std::vector<Entry> entries_of(const fs::path& folder) {
   std::vector<Entry> entries;
-  for (const auto& entry : platform::list_folder(cache).entries) {
+  for (const auto& each : platform::list_folder(folder).entries) {
     std::error_code gone;
-    if (!entry.is_directory(gone) || entry.path().filename() == "known") continue;
-    entries.push_back({entry.path(), last_use_of(entry.path())});
+    const bool is_folder = each.is_directory(gone);
+    Entry entry{.path = each.path(), .last_used = last_use_of(each.path())};
+    if (is_folder) entry.bytes = bytes_in(each.path());
+    entry.bytes.add(each);
+    entry.may_go = is_folder && each.path().filename() != "known";
+    entries.push_back(std::move(entry));
   }
-  std::ranges::sort(entries, {}, &Entry::last_used);
   return entries;
-}
-
-CacheSizes sizes_of(const fs::path& cache) {
-  return {.commits = bytes_of(cache / "commits"),
-          .releases = bytes_of(cache / "releases"),
-          .kits = bytes_of(cache / "kits")};
 }
 
 /// The builds whose trees something needs that is not over.
@@ -83,67 +90,81 @@ bool lies_in(const std::string& tree, const fs::path& folder) {
   return !below.empty() && *below.begin() != "..";
 }
 
-/// Removes the folder, renamed first so that nobody sees it half removed under its name.
-Status remove_entry(const fs::path& folder) {
-  std::error_code error;
-  auto removed = folder;
-  if (folder.extension() != kRemovedSuffix) {
-    removed += kRemovedSuffix;
-    fs::rename(folder, removed, error);
-  }
-  if (!error) fs::remove_all(removed, error);
-  if (!error) return {};
-  return fail(ErrorCode::unavailable, "cannot remove " + folder.string() + ": " + error.message());
-}
-
-/// Kits and releases that may go, the least recently used first.
-Result<std::vector<Entry>> removable(Application& application, const fs::path& cache) {
-  auto& database = application.services().database;
-  TW_TRY(const auto needed, needed_builds(database, application.services().config.channel.keep));
-  TW_TRY(const auto builds, storage::BuildStore(database).list());
+/// Releases and kits, the least recently used first.
+Result<std::vector<Entry>> releases_and_kits(const Parts& parts) {
+  const auto& cache = parts.config.build.cache;
+  TW_TRY(const auto needed, needed_builds(parts.database, parts.config.channel.keep));
+  TW_TRY(const auto builds, storage::BuildStore(parts.database).list());
   auto entries = entries_of(cache / "releases");
-  std::erase_if(entries, [&](const Entry& entry) {
-    return std::ranges::any_of(builds, [&](const storage::BuildRow& row) {
-      return needed.contains(row.id) && lies_in(row.folder, entry.folder);
+  for (auto& entry : entries) {
+    const bool is_kept = std::ranges::any_of(builds, [&](const storage::BuildRow& row) {
+      return lies_in(row.folder, entry.path) && (needed.contains(row.id) || is_pinned(row));
     });
-  });
+    entry.may_go = entry.may_go && !is_kept;
+  }
   std::ranges::move(entries_of(cache / "kits"), std::back_inserter(entries));
   std::ranges::sort(entries, {}, &Entry::last_used);
   return entries;
 }
 
-struct Removal {
-  std::int64_t bytes = 0;  ///< that went
-  Status done;             ///< what could not be removed
+/// The builds of commits in the cache, of which the CommitBuilder knows which may go.
+class Commits {
+ public:
+  explicit Commits(const Parts& parts)
+      : builder_(parts.commits),
+        folder_(parts.config.build.cache / "commits"),
+        bytes_(bytes_in(folder_).sum()) {
+    for (const auto& entry : platform::list_folder(folder_).entries) {
+      used_.push_back(last_use_of(entry.path()));
+    }
+    std::ranges::sort(used_);
+  }
+
+  std::int64_t bytes() const { return bytes_; }
+
+  /// Removes what was last used before that, until at most `bytes_max` remain. Looks through the
+  /// folder only if there is something older that it has not tried. Errors: as evict.
+  Status shrink(std::int64_t bytes_max, fs::file_time_type used_before) {
+    const auto tried = std::ranges::lower_bound(used_, used_before);
+    if (builder_ == nullptr || bytes_ <= bytes_max || tried == used_.begin()) return {};
+    used_.erase(used_.begin(), tried);
+    auto done = builder_->evict(std::max<std::int64_t>(bytes_max, 0), used_before);
+    bytes_ = bytes_in(folder_).sum();
+    return done;
+  }
+
+ private:
+  builds::CommitBuilder* builder_;
+  fs::path folder_;
+  std::int64_t bytes_;
+  std::vector<fs::file_time_type> used_;  ///< of what has not been tried, the oldest first
 };
 
-/// Takes one entry out of the cache of commits, if it has older ones than `other`; null: any.
-Removal remove_older_commit(Application& application, const fs::path& cache, const Entry* other) {
-  auto* const commits = application.services().commits;
-  const auto entries = entries_of(cache / "commits");
-  if (commits == nullptr || entries.empty()) return {};
-  if (other != nullptr && entries.front().last_used > other->last_used) return {};
-  const auto before = bytes_of(cache / "commits");
-  auto done = commits->evict(std::max<std::int64_t>(before - 1, 0));
-  return {.bytes = before - bytes_of(cache / "commits"), .done = std::move(done)};
+/// Added up anew each time: a release gives little back while another one shares its libraries.
+std::int64_t bytes_of(const std::vector<Entry>& entries) {
+  platform::FileBytes bytes;
+  for (const auto& entry : entries) bytes.add(entry.bytes);
+  return bytes.sum();
 }
 
-Status shrink(Application& application, const fs::path& cache, std::int64_t bytes_max) {
-  TW_TRY(auto others, removable(application, cache));
-  auto next = others.begin();
+/// Looks through releases and kits once, however much is removed.
+Status shrink(const Parts& parts, std::int64_t bytes_max) {
+  TW_TRY(auto others, releases_and_kits(parts));
+  Commits commits(parts);
   Status removed_all;
-  // Measured anew each time: a release gives little back while another one shares its libraries.
-  while (sizes_of(cache).sum() > bytes_max) {
-    const auto* const other = next == others.end() ? nullptr : &*next;
-    // One that cannot be removed keeps no other in the cache.
-    const auto removed = remove_older_commit(application, cache, other);
-    if (!removed.done && removed_all) removed_all = removed.done;
-    if (removed.bytes > 0) continue;
-    if (next == others.end()) break;
-    const auto gone = remove_entry(next->folder);
-    if (!gone && removed_all) removed_all = gone;
-    ++next;
+  // What cannot be removed keeps nothing else in the cache.
+  const auto note = [&](const Status& done) {
+    if (!done && removed_all) removed_all = done;
+  };
+  for (auto& other : others) {
+    note(commits.shrink(bytes_max - bytes_of(others), other.last_used));
+    if (commits.bytes() + bytes_of(others) <= bytes_max) return removed_all;
+    if (!other.may_go) continue;
+    const auto removed = remove_folder(other.path);
+    note(removed);
+    if (removed) other.bytes = {};
   }
+  note(commits.shrink(bytes_max - bytes_of(others), fs::file_time_type::max()));
   return removed_all;
 }
 
@@ -170,12 +191,12 @@ std::vector<fs::path> remove_old_copies(const fs::path& database) {
 
 }  // namespace
 
-Result<Tidied> tidy_caches(Application& application, std::int64_t bytes_max) {
-  const auto& cache = application.config().build.cache;
+Result<Tidied> tidy(const Parts& parts, std::int64_t bytes_max) {
+  const auto& cache = parts.config.build.cache;
   Tidied tidied{.before = sizes_of(cache), .after = {}, .copies = {}};
-  TW_TRY_VOID(shrink(application, cache, bytes_max));
+  if (tidied.before.sum() > bytes_max) TW_TRY_VOID(shrink(parts, bytes_max));
   tidied.after = sizes_of(cache);
-  tidied.copies = remove_old_copies(application.config().storage.path);
+  tidied.copies = remove_old_copies(parts.config.storage.path);
   return tidied;
 }
 
@@ -192,8 +213,8 @@ std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free
   return cached - missing;
 }
 
-Status reserve_disk(Application& application) {
-  const auto& config = application.config();
+Status reserve_disk(const Parts& parts) {
+  const auto& config = parts.config;
   if (health::require_disk_reserve(config)) return {};
   std::error_code error;
   const auto free_bytes = fs::space(config.build.cache, error).available;
@@ -201,9 +222,9 @@ Status reserve_disk(Application& application) {
       bytes_to_keep(sizes_of(config.build.cache).sum(), static_cast<std::int64_t>(free_bytes),
                     config.build.disk_reserve_bytes);
   if (!error && kept) {
-    TW_TRY_VOID(tidy_caches(application, *kept));
+    TW_TRY_VOID(tidy(parts, *kept));
   }
   return health::require_disk_reserve(config);
 }
 
-}  // namespace torchwatch::daemon
+}  // namespace torchwatch::caches

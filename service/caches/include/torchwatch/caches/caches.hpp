@@ -5,12 +5,21 @@
 #include <optional>
 #include <vector>
 
-#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/builds/commit_builder.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/database/database.hpp"
 
-namespace torchwatch::daemon {
+namespace torchwatch::caches {
+
+/// What [build] cache is looked after with; what is referred to must outlive each call.
+struct Parts {
+  storage::Database& database;
+  const config::Config& config;
+  builds::CommitBuilder* commits = nullptr;  ///< null: no commits are built here
+};
 
 /// What lies in [build] cache, in bytes.
-struct CacheSizes {
+struct Sizes {
   std::int64_t commits = 0;
   std::int64_t releases = 0;
   std::int64_t kits = 0;
@@ -19,17 +28,17 @@ struct CacheSizes {
 };
 
 struct Tidied {
-  CacheSizes before;
-  CacheSizes after;
+  Sizes before;
+  Sizes after;
   std::vector<std::filesystem::path> copies;  ///< of the database before migrations, removed
 };
 
 /// Brings [build] cache to at most `bytes_max`, whatever was used longest ago first: builds of
-/// commits, releases, kits. A release stays that a comparison, an open incident or the next nightly
-/// needs; one that goes is fetched again when it is needed. Removes copies of the database that
-/// were made before migrations, but the newest. Call it while nothing is measured. Errors: those of
-/// storage; unavailable (the disk).
-Result<Tidied> tidy_caches(Application&, std::int64_t bytes_max);
+/// commits, releases, kits. A release stays that a person pinned, or that a comparison, an open
+/// incident or the next nightly needs; one that goes is fetched again when it is needed. Removes
+/// copies of the database that were made before migrations, but the newest. Call it while nothing
+/// is measured. Errors: those of storage; unavailable (the disk).
+Result<Tidied> tidy(const Parts&, std::int64_t bytes_max);
 
 /// Notes that something in the cache is used now.
 void note_use(const std::filesystem::path& folder);
@@ -42,6 +51,6 @@ std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free
 /// Makes place for work: brings the cache down until [build] disk_reserve is free on its disk. Call
 /// it while nothing is measured. Errors: those of health::require_disk_reserve, when even an empty
 /// cache leaves less; it stays as it is then.
-Status reserve_disk(Application&);
+Status reserve_disk(const Parts&);
 
-}  // namespace torchwatch::daemon
+}  // namespace torchwatch::caches

@@ -1,0 +1,92 @@
+#include "torchwatch/caches/build_files.hpp"
+
+#include "torchwatch/platform/publish.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::caches {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::BuildRow;
+
+constexpr const char* kPinned = "pinned";  ///< a file in a build's tree
+constexpr const char* kRemovedSuffix = ".removed";
+
+Status require_files(const BuildRow& build) {
+  std::error_code ignored;
+  if (!build.folder.empty() && fs::exists(build.folder, ignored)) return {};
+  return fail(ErrorCode::conflict, "build " + build.name + " has no files here");
+}
+
+/// Whether the service itself has made or fetched the build's files.
+bool is_in_cache(const BuildRow& build, const config::Config& config) {
+  const auto cache = fs::weakly_canonical(config.build.cache);
+  const auto below = fs::weakly_canonical(build.folder).lexically_relative(cache);
+  return !below.empty() && *below.begin() != "..";
+}
+
+/// Errors: conflict, when work that has not ended may need the build.
+Status require_unused(storage::Database& database, const BuildRow& build) {
+  TW_TRY(const auto comparisons, storage::ComparisonStore(database).unfinished());
+  for (const auto& row : comparisons) {
+    if (row.candidate != build.id && row.baseline != build.id) continue;
+    return fail(ErrorCode::conflict, "comparison " + std::to_string(row.id) +
+                                         " needs it: cancel that first, or wait for its end");
+  }
+  TW_TRY(const auto bisections, storage::BisectionStore(database).unfinished());
+  if (bisections.empty()) return {};
+  return fail(ErrorCode::conflict, "bisection " + std::to_string(bisections.front().id) +
+                                       " may need it: cancel that first, or wait for its end");
+}
+
+}  // namespace
+
+bool is_pinned(const BuildRow& build) {
+  std::error_code ignored;
+  return fs::exists(fs::path(build.folder) / kPinned, ignored);
+}
+
+Result<bool> pin(const BuildRow& build, const config::Config& config, bool keep) {
+  TW_TRY_VOID(require_files(build));
+  if (!is_in_cache(build, config)) return false;
+  const auto mark = fs::path(build.folder) / kPinned;
+  if (keep) {
+    TW_TRY_VOID(platform::publish_file(mark, ""));
+    return true;
+  }
+  std::error_code error;
+  fs::remove(mark, error);
+  if (!error) return true;
+  return fail(ErrorCode::unavailable, "cannot remove " + mark.string() + ": " + error.message());
+}
+
+Status remove_files(storage::Database& database, const config::Config& config,
+                    const BuildRow& build) {
+  TW_TRY_VOID(require_files(build));
+  if (!is_in_cache(build, config)) {
+    return fail(ErrorCode::conflict, build.folder + " is not in [build] cache (" +
+                                         config.build.cache.string() +
+                                         "): torchwatch does not touch it");
+  }
+  if (is_pinned(build)) {
+    return fail(ErrorCode::conflict, "build " + build.name + " is pinned: `torchwatch build pin " +
+                                         build.name + " --release` first");
+  }
+  TW_TRY_VOID(require_unused(database, build));
+  return remove_folder(build.folder);
+}
+
+Status remove_folder(const fs::path& folder) {
+  std::error_code error;
+  auto removed = folder;
+  if (folder.extension() != kRemovedSuffix) {
+    removed += kRemovedSuffix;
+    fs::rename(folder, removed, error);
+  }
+  if (!error) fs::remove_all(removed, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable, "cannot remove " + folder.string() + ": " + error.message());
+}
+
+}  // namespace torchwatch::caches
