@@ -22,7 +22,6 @@
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -328,12 +327,10 @@ Result<bool> Daemon::attend_next(std::stop_token stop) {
 }
 
 Status Daemon::deliver(std::stop_token stop) {
-  const auto delivery = outbox_.deliver(stop);
+  const auto problem = outbox_.deliver(stop);
   // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
-  if (!delivery) return note_unless_it_stops("outbox", fail(delivery.error()));
-  TW_TRY(const auto unsent, storage::OutboxStore(application_.services().database).unsent());
-  const bool is_news = !delivery->problem.empty() || delivery->sent > 0 || unsent.empty();
-  if (is_news) note("outbox", delivery->problem);
+  if (!problem) return note_unless_it_stops("outbox", fail(problem.error()));
+  note("outbox", *problem);
   return {};
 }
 

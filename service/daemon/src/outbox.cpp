@@ -58,12 +58,17 @@ Result<Outbox> Outbox::open(Application& application) {
   return outbox;
 }
 
-Result<github::Delivery> Outbox::deliver(std::stop_token stop) {
-  if (!parts_) return github::Delivery{};
-  if (const auto read = parts_->refresh_token(); !read) {
-    return github::Delivery{.problem = read.error().message};
+Result<std::string> Outbox::deliver(std::stop_token stop) {
+  if (!parts_) return std::string();
+  if (const auto read = parts_->refresh_token(); !read) return read.error().message;
+  TW_TRY_VOID(parts_->sender.deliver_due(stop));
+  TW_TRY(const auto unsent, parts_->messages.unsent());
+  std::string problem;
+  for (const auto& message : unsent) {
+    const bool waits = message.state != storage::OutboxState::dead && !message.last_error.empty();
+    if (waits) problem = message.last_error;
   }
-  return parts_->sender.deliver_due(stop);
+  return problem;
 }
 
 }  // namespace torchwatch::daemon

@@ -10,6 +10,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::health {
@@ -52,6 +53,16 @@ Problem problem_of(const storage::AlarmRow& row) {
           .sentence = alarm_sentence(row)};
 }
 
+/// A message that the tracker rejected until it was given up: somebody has to look at it.
+Problem problem_of(const storage::OutboxRow& message) {
+  return {.source = "outbox",
+          .item = std::to_string(message.id),
+          .since = 0,
+          .sentence = sentence_on("outbox"),
+          .detail = message.key + " was given up: " + message.last_error +
+                    "; `torchwatch outbox retry " + message.key + "` sends it again"};
+}
+
 /// A folder that is not there yet will be on the disk of the one that it is to be made in.
 Status require_free(const std::filesystem::path& named, std::int64_t reserve) {
   auto folder = named;
@@ -71,8 +82,10 @@ Status require_free(const std::filesystem::path& named, std::int64_t reserve) {
 }  // namespace
 
 bool is_of_item(const Problem& problem) {
-  return std::ranges::any_of(kItemKinds,
-                             [&](auto kind) { return problem.source == to_string(kind); });
+  const bool is_message = problem.source == "outbox" && !problem.item.empty();
+  return is_message || std::ranges::any_of(kItemKinds, [&](auto kind) {
+           return problem.source == to_string(kind);
+         });
 }
 
 const std::string& text_of(const Problem& problem, bool is_trusted) {
@@ -98,6 +111,11 @@ Result<std::vector<Problem>> stored_problems(storage::Database& database) {
   for (const auto& row : alarms) problems.push_back(problem_of(row));
   TW_TRY(const auto setbacks, storage::SetbackStore(database).list());
   for (const auto& row : setbacks) problems.push_back(problem_of(row));
+  // A damaged message hides no other problem; the daemon tells of it when it delivers.
+  const auto unsent = storage::OutboxStore(database).unsent();
+  for (const auto& row : unsent.value_or(std::vector<storage::OutboxRow>{})) {
+    if (row.state == storage::OutboxState::dead) problems.push_back(problem_of(row));
+  }
   return problems;
 }
 

@@ -1,4 +1,5 @@
 // What a daemon says of itself, to clients and to its log.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -6,7 +7,9 @@
 
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
@@ -30,6 +33,48 @@ TEST_CASE("what waits is known as soon as the daemon serves, and ends with its i
   CHECK_THAT(health.at("problems").at(0).at("detail").get<std::string>(), Contains("no network"));
   REQUIRE(service.send("POST", path + "/cancel", "{}").status == 200);
   CHECK(service.get("/healthz").at("status") == "ok");
+}
+
+TEST_CASE("why a message waits, and which one was given up, is known after a restart, too") {
+  Service service;
+  service.config.github.repository = "owner/name";
+  service.config.github.token_file = service.config.web.token_file;
+  service.start();
+  storage::OutboxRow message;
+  message.key = message.title = message.body = "k";
+  auto& database = service.application->services().database;
+  REQUIRE(storage::AlarmStore(database).raise(
+      {.cause = storage::AlarmCause::no_verdict, .since = 1, .raised_at = 1, .issue_number = {}},
+      message));
+  const auto fail_delivery = [&](bool give_up) {
+    storage::OutboxStore outbox(service.application->services().database);
+    const auto later = service.application->services().clock.wall_now() + 600'000;
+    REQUIRE(outbox.mark_sending("k"));
+    REQUIRE(outbox.record_failure("k", {.error = "GitHub is down",
+                                        .failures = 3,
+                                        .not_before = give_up ? 0 : later,
+                                        .give_up = give_up}));
+  };
+  const auto told = [](const json& health) {
+    const auto problems = health.value("problems", json::array());
+    const auto found = std::ranges::find_if(
+        problems, [](const json& each) { return each.at("source") == "outbox"; });
+    return found == problems.end() ? json() : *found;
+  };
+  fail_delivery(false);
+  service.stop();
+  service.start();
+  service.work();
+  const auto waits =
+      service.wait_until("/healthz", [&](const json& health) { return !told(health).is_null(); });
+  CHECK(told(waits).at("item").is_null());
+  CHECK(told(waits).at("detail") == "GitHub is down");
+  service.stop();
+  service.start();
+  fail_delivery(true);
+  const auto given_up = told(service.get("/healthz"));
+  CHECK(given_up.at("item") == "1");
+  CHECK_THAT(given_up.at("detail").get<std::string>(), Contains("torchwatch outbox retry k"));
 }
 
 TEST_CASE("a daemon notes when it began and stopped") {

@@ -27,8 +27,10 @@ class Outbox {
   /// is a problem of each delivery until it can. Errors: invalid, without [github] token_file.
   static Result<Outbox> open(Application&);
 
-  /// Sends what is due; what cannot be sent now stays. Errors: those of storage.
-  Result<github::Delivery> deliver(std::stop_token stop);
+  /// Sends what is due; what cannot be sent now stays. Returns why the newest message that failed
+  /// waits, also if it failed before this daemon started; empty where none does. Errors: those of
+  /// storage.
+  Result<std::string> deliver(std::stop_token stop);
 
  private:
   struct Parts;

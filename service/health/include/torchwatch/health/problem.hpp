@@ -12,13 +12,14 @@ namespace torchwatch::health {
 /// What does not work at present.
 struct Problem {
   std::string source;  ///< "storage", "channel", "outbox", "alarm", or an item's kind: "comparison"
-  std::string item;    ///< the item's id or name; empty for what concerns the whole service
+  std::string item;    ///< its id or name, or a message's id; empty: about the whole service
   storage::WallMillis since = 0;  ///< 0: unknown
   std::string sentence;           ///< for strangers: without paths and without output of children
   std::string detail = {};        ///< what is wrong, where, by how much, what to do; may be empty
 };
 
-/// Returns whether the problem is that an item of work waits, and not about the whole service.
+/// Returns whether the problem is that an item of work waits or that a message was given up, and
+/// not about the whole service.
 bool is_of_item(const Problem&);
 
 /// Returns the detail where the reader may see paths and there is one, else the sentence.
@@ -30,8 +31,8 @@ std::vector<std::string> sources();
 /// Returns what a stranger reads about a source: "disk", "comparison".
 std::string sentence_on(const std::string& source);
 
-/// Returns what the database says is wrong: open alarms, then what items wait for. Errors: those of
-/// storage.
+/// Returns what the database says is wrong: open alarms, what items wait for, messages that were
+/// given up. Errors: those of storage.
 Result<std::vector<Problem>> stored_problems(storage::Database&);
 
 /// Returns what is wrong while no daemon runs: the stored problems, and a disk without its reserve.
