@@ -1,21 +1,19 @@
 """schemathesis runs against the description that the real daemon serves, and finds nothing."""
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
 import tarfile
-import time
 import unittest
 from pathlib import Path
 
 import packages
-from command import CHECKOUT, TORCHWATCH, CommandTest
+from command import CHECKOUT, CommandTest, write_secret
+from service import TOKEN, Daemon
 
 HOOKS = Path(__file__).with_name("api_contract_hooks.py")
 SETTINGS = Path(__file__).with_name("api_contract.toml")
-TOKEN = "tw_an-end-to-end-test"  # noqa: S105
 SEED = "20260817"
 # The same description gives the same requests, so that a finding can be repeated.
 SCHEMATHESIS = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
@@ -39,7 +37,9 @@ class ApiContract(CommandTest):
         super().setUp()
         packages.require(self, "api_contract", "schemathesis.cli")
         self.fill()
-        self.base = self.serve()
+        daemon = Daemon(self.folder, dict(os.environ))
+        self.addCleanup(daemon.stop)
+        self.base = daemon.base
 
     def fill(self) -> None:
         """A database of a former version: comparisons, an incident, a bisection, their runs."""
@@ -51,9 +51,7 @@ class ApiContract(CommandTest):
             database.executescript(script)
         self.repository(3)
         (self.folder / "builds").mkdir()
-        token = self.folder / "token"
-        token.write_text(TOKEN + "\n")
-        token.chmod(0o600)
+        write_secret(self.folder / "token", TOKEN)
         self.configure(f"""
 [source]
 repository = "pytorch"
@@ -70,23 +68,6 @@ token_file = "token"
 requests_per_second = 10000
 trusted_proxies = ["127.0.0.1"]
 """)
-
-    def serve(self) -> str:
-        log = self.folder / "daemon.log"
-        with log.open("w") as out:
-            daemon = subprocess.Popen(
-                [TORCHWATCH, "serve", "--config", str(self.configuration)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=out,
-                cwd=self.folder,
-            )
-        self.addCleanup(daemon.wait)
-        self.addCleanup(daemon.send_signal, signal.SIGTERM)
-        while "listening on " not in log.read_text():
-            self.assertIsNone(daemon.poll(), log.read_text())
-            time.sleep(0.05)
-        return log.read_text().split("listening on ")[1].split()[0]
 
     def test_schemathesis_finds_nothing(self) -> None:
         done = subprocess.run(

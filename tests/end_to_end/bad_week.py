@@ -3,60 +3,50 @@
 import http.client
 import json
 import os
+import re
 import resource
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from command import CHECKOUT, LIBTORCH, TORCHWATCH
-from service import Daemon, Github, ask, make_own
+from command import CHECKOUT, LIBTORCH, TORCHWATCH, torchwatch
+from service import (
+    TOKEN,
+    Answer,
+    Daemon,
+    Github,
+    ask,
+    ended_request,
+    make_own,
+    plant_day,
+    wait_for,
+    write_configuration,
+    write_recipe,
+    write_tokens,
+)
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 import wheel_index
 
-Answer = TypeVar("Answer")
-REPOSITORY = "owner/name"
-TOKEN = "tw_a-token-for-the-bad-week"  # noqa: S105 of this test alone
-GITHUB_TOKEN = "ghp_renewed-before-the-weekend"  # noqa: S105 the fake's
 WORKLOAD = "tts_angular"
 ENDS = ("reported", "accepted", "refused", "failed", "cancelled")
 SUITE = f'workloads = ["{WORKLOAD}"]'
-
-# What the recipe of this week cannot build, as commits are that do not compile.
-RECIPE = """#!/bin/sh
-[ "$TORCHWATCH_COMMIT" = "{unbuildable}" ] && exit 125
-export TORCHWATCH_OVERLAY_BASE="{libtorch}"
-exec "{checkout}/deploy/recipes/overlay"
-"""
-
-CONFIGURATION = """
+CHANNEL_AND_SUITE = """
 [channel]
 poll = "2s"
-[source]
-repository = "pytorch.git"
-[build]
-recipe = "recipe.sh"
-[sandbox]
-readable = ["{libtorch}", "{checkout}/deploy/recipes"]
 [suite]
 {suite}
 configurations = ["cpu-train"]
-[executor]
-machine_lock = "torchwatch-test-{pid}"
-[web]
-port = 0
-token_file = "token"
-[github]
-repository = "{repository}"
-token_file = "github-token"
-api = "{api}"
 """
 
 
@@ -89,48 +79,29 @@ class Week(unittest.TestCase):
         cls.addClassCleanup(cls.stack.close)
         cls.folder = Path(tempfile.mkdtemp(prefix="torchwatch-bad-week-"))
         cls.stack.callback(shutil.rmtree, cls.folder)
-        planted_day = CHECKOUT / "deploy/demonstration/planted_day.py"
-        options = ("--seed", "1", "--slow-rows", "100", "--libtorch", LIBTORCH)
-        subprocess.run([planted_day, cls.folder, *options], check=True)
-        cls.truth = json.loads((cls.folder / "truth.json").read_text())
-        (cls.folder / "truth.json").unlink()
+        cls.truth = plant_day(cls.folder)
         (cls.folder / "nightlies").rename(cls.folder / "publisher")
         (cls.folder / "nightlies").mkdir()
         cls.good_nightlies = []
-        cls.github = Github(REPOSITORY, GITHUB_TOKEN)
+        cls.github = Github()
         cls.stack.callback(cls.github.close)
         cls.index = wheel_index.Index()
         cls.stack.callback(cls.index.close)
-        cls.write_files()
+        write_recipe(cls.folder, unbuildable=cls.harmless()[0])
+        write_tokens(cls.folder, github_token="ghp_expired-on-friday")
+        cls.configure()
         cls.daemon = Daemon(cls.folder, cls.environment())
         cls.stack.callback(lambda: cls.daemon.process.poll() is None and cls.daemon.stop())
 
     @classmethod
-    def write_files(cls) -> None:
-        harmless = [c["sha"] for c in cls.truth["commits"] if c["kind"] == "harmless"]
-        recipe = cls.folder / "recipe.sh"
-        recipe.write_text(
-            RECIPE.format(unbuildable=harmless[0], libtorch=LIBTORCH, checkout=CHECKOUT)
-        )
-        recipe.chmod(0o755)
-        for name, secret in (("token", TOKEN), ("github-token", "ghp_expired-on-friday")):
-            path = cls.folder / name
-            path.write_text(secret + "\n")
-            path.chmod(0o600)
-        cls.configure(SUITE)
+    def harmless(cls) -> list[str]:
+        """Commits of the day that change nothing that is measured, the oldest first."""
+        return [c["sha"] for c in cls.truth["commits"] if c["kind"] == "harmless"]
 
     @classmethod
-    def configure(cls, suite: str) -> None:
-        (cls.folder / "torchwatch.toml").write_text(
-            CONFIGURATION.format(
-                suite=suite,
-                pid=os.getpid(),
-                repository=REPOSITORY,
-                api=cls.github.url,
-                libtorch=LIBTORCH,
-                checkout=CHECKOUT,
-            )
-        )
+    def configure(cls, suite: str = SUITE, disk_reserve: str = "1GiB") -> None:
+        channel_and_suite = CHANNEL_AND_SUITE.format(suite=suite)
+        write_configuration(cls.folder, cls.github, channel_and_suite, disk_reserve)
 
     @classmethod
     def environment(cls) -> dict[str, str]:
@@ -139,16 +110,6 @@ class Week(unittest.TestCase):
         return {"PATH": "/usr/bin:/bin", **pip}
 
     # What a person does.
-
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [TORCHWATCH, *arguments, "--config", str(self.folder / "torchwatch.toml")],
-            text=True,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            cwd=self.folder,
-            check=False,
-        )
 
     def begin(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -160,7 +121,7 @@ class Week(unittest.TestCase):
         )
 
     def expect(self, status: int, *arguments: str) -> str:
-        done = self.command(*arguments)
+        done = torchwatch(self.folder / "torchwatch.toml", *arguments)
         self.assertEqual(done.returncode, status, f"{arguments}:\n{done.stdout}\n{done.stderr}")
         return done.stdout + done.stderr
 
@@ -168,11 +129,15 @@ class Week(unittest.TestCase):
         return json.loads(self.expect(0, *arguments, "--json"))["items"]
 
     def comparisons_of(self, nightly: str) -> list[dict[str, Any]]:
-        rows = self.items("comparison", "list")
+        rows = self.items("comparison", "list", "--limit", "1000")
         return [row for row in rows if row["candidate"]["name"] == nightly]
 
     def comparison_of(self, nightly: str) -> dict[str, Any] | None:
         return next((r for r in self.comparisons_of(nightly) if r["purpose"] == "nightly"), None)
+
+    def rechecks(self) -> list[dict[str, Any]]:
+        rows = self.items("comparison", "list", "--limit", "1000")
+        return [row for row in rows if row["purpose"] == "recheck"]
 
     def get(self, path: str) -> tuple[int, Any]:
         return ask(self.daemon.base + path)
@@ -183,29 +148,16 @@ class Week(unittest.TestCase):
     def answer_to(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         status, request = self.post(path, body)
         self.assertEqual(status, 202)
-
-        def answered() -> dict[str, Any] | None:
-            answer = self.get(f"/api/v1/requests/{request['id']}")[1]
-            return None if answer["state"] in ("pending", "running") else answer
-
-        return self.until(answered)
-
-    def wait_for(self, asked: Callable[[], Answer | None]) -> Answer:
-        """Asks until there is an answer; the test's own time limit ends it otherwise."""
-        while True:
-            answer = asked()
-            if answer:
-                return answer
-            time.sleep(1)
+        return self.until(lambda: ended_request(self.daemon.base, request["id"]))
 
     def until(self, asked: Callable[[], Answer | None]) -> Answer:
-        """The same while the daemon has to live."""
+        """Waits for an answer while the daemon has to live."""
 
         def asked_of_the_living() -> Answer | None:
             self.assertIsNone(self.daemon.process.poll(), self.daemon.said())
             return asked()
 
-        return self.wait_for(asked_of_the_living)
+        return wait_for(asked_of_the_living)
 
     def newest_answered_request(self) -> dict[str, Any] | None:
         newest = self.items("request", "list")[0]
@@ -229,8 +181,62 @@ class Week(unittest.TestCase):
 
         self.until(reported)
 
-    def until_health_tells(self, source: str) -> dict[str, Any]:
-        return self.until(lambda: problem_of(self.get("/healthz")[1], source))
+    # What the service says of itself. Whoever is on its machine is trusted as its owner is.
+
+    def until_told(self, source: str, detail: str = "") -> dict[str, Any]:
+        """Waits until /healthz tells of such a problem. It fails for what concerns the whole
+        service alone, and /metrics counts the problem."""
+
+        def told() -> dict[str, Any] | None:
+            status, health = self.get("/healthz")
+            problem = problem_of(health, source)
+            if problem is None or detail not in problem["detail"]:
+                return None
+            is_failing = any(each["item"] is None for each in health["problems"])
+            word, expected = ("failing", 503) if is_failing else ("degraded", 200)
+            self.assertEqual((status, health["status"]), (expected, word), health)
+            return problem
+
+        problem = self.until(told)
+        self.assertTrue(problem["since"], problem)
+        self.assertGreaterEqual(self.problems_counted(source), 1)
+        return problem
+
+    def until_over(self, source: str) -> None:
+        """Waits until neither /healthz nor /metrics tells of such a problem any more."""
+        self.until(lambda: problem_of(self.get("/healthz")[1], source) is None)
+        self.until(lambda: self.problems_counted(source) == 0)
+
+    def problems_counted(self, source: str) -> float:
+        return self.metric(f'torchwatch_problems{{source="{source}"}}')
+
+    def metric(self, name: str) -> float:
+        with urllib.request.urlopen(self.daemon.base + "/metrics", timeout=60) as answer:
+            text = answer.read().decode()
+        (value,) = re.findall(rf"(?m)^{re.escape(name)} (\S+)$", text)
+        return float(value)
+
+    def sources_told(self) -> set[str]:
+        return {each["source"] for each in self.get("/healthz")[1].get("problems", [])}
+
+    def measured_comparison(self) -> int | None:
+        doing = self.get("/healthz")[1].get("doing", {})
+        return doing["comparison"] if doing.get("what") == "measuring" else None
+
+    def runs_failed_by_a_kill(self) -> list[dict[str, Any]] | None:
+        """Kills a run, unless one of the comparison that is measured has failed: returns those."""
+        comparison = self.measured_comparison()
+        if comparison is None:
+            return None
+        failed = self.get(f"/api/v1/comparisons/{comparison}/runs?state=failed")[1]["runs"]
+        for run in [] if failed else self.daemon.children()[:1]:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(run, signal.SIGKILL)
+        return failed
+
+    def until_refused_for_reading_too_often(self) -> None:
+        while self.get("/api/v1/incidents")[0] != HTTPStatus.TOO_MANY_REQUESTS:
+            pass
 
     def until_healthy(self) -> None:
         self.until(lambda: not {"problems", "doing"} & self.get("/healthz")[1].keys())
@@ -270,10 +276,21 @@ class Week(unittest.TestCase):
     def start_daemon(self) -> None:
         type(self).daemon = Daemon(self.folder, self.environment())
 
-    def restart(self, suite: str = SUITE) -> None:
+    def stop_daemon(self) -> None:
         self.assertEqual(self.daemon.stop(), 0, self.daemon.said())
-        self.configure(suite)
+
+    def restart(self, suite: str = SUITE, disk_reserve: str = "1GiB") -> None:
+        self.stop_daemon()
+        self.configure(suite, disk_reserve)
         self.start_daemon()
+
+    def damage_samples(self) -> None:
+        """As a bad disk does, which says nothing."""
+        with sqlite3.connect(self.folder / "state/torchwatch.sqlite") as database:
+            database.execute(
+                "UPDATE sample SET data = zeroblob(length(data)) WHERE kind = 'wall_ns'"
+            )
+        database.close()
 
     @contextmanager
     def few_descriptors(self) -> Iterator[http.client.HTTPConnection]:

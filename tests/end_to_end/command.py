@@ -32,6 +32,27 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+def torchwatch(
+    configuration: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command in the folder of its configuration, with these variables beside others."""
+    return subprocess.run(
+        [TORCHWATCH, *arguments, "--config", str(configuration)],
+        env=dict(os.environ, **variables),
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        cwd=configuration.parent,
+        check=False,
+    )
+
+
+def write_secret(path: Path, secret: str) -> None:
+    """Writes a file that its owner alone can read."""
+    path.write_text(secret + "\n")
+    path.chmod(0o600)
+
+
 class CommandTest(unittest.TestCase):
     """A test with a folder of its own and a configuration in it."""
 
@@ -61,15 +82,7 @@ class CommandTest(unittest.TestCase):
         return shas
 
     def run_command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [TORCHWATCH, *arguments, "--config", str(self.configuration)],
-            env=dict(os.environ, **variables),
-            text=True,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            cwd=self.folder,
-            check=False,
-        )
+        return torchwatch(self.configuration, *arguments, **variables)
 
     def expect(
         self, status: int, *arguments: str, **variables: str

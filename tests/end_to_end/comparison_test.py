@@ -2,32 +2,35 @@
 ten points; then the real daemon on what it left. One story, in the order in which a user would live
 it."""
 
-import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import unittest
 from pathlib import Path
 from typing import Any
 
-from command import CHECKOUT, LIBTORCH, TORCHWATCH
-from service import Github, ask
+from command import CHECKOUT, LIBTORCH, torchwatch
+from service import (
+    TOKEN,
+    Daemon,
+    Github,
+    ask,
+    ended_request,
+    plant_day,
+    wait_for,
+    write_configuration,
+    write_recipe,
+    write_tokens,
+)
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
 from tree_wheel import write_wheel
 from wheel_index import Index
-
-REPOSITORY = "owner/name"
-TOKEN = "tw_an-end-to-end-test"  # noqa: S105 of this test alone
-GITHUB_TOKEN = "ghp_of-this-test"  # noqa: S105 the fake's
 
 # In the order in which a comparison comes by; each kills the process that reaches it so often.
 KILLS = (
@@ -44,45 +47,15 @@ KILLS = (
 )
 
 
-def configuration(folder: Path, index: Index, github: Github) -> Path:
-    """Builds and kits are kept in the folder too: where an earlier run's lay, nothing would be
-    built that a kill could meet."""
-    recipe = folder / "recipe.sh"
-    recipe.write_text(
-        f'#!/bin/sh\nexport TORCHWATCH_OVERLAY_BASE="{LIBTORCH}"\n'
-        f'exec "{CHECKOUT}/deploy/recipes/overlay"\n'
-    )
-    recipe.chmod(0o755)
-    for name, secret in (("token", TOKEN), ("github-token", GITHUB_TOKEN)):
-        token = folder / name
-        token.write_text(secret + "\n")
-        token.chmod(0o600)
-    path = folder / "torchwatch.toml"
-    path.write_text(f"""
+CHANNEL_AND_SUITE = """
 [channel]
 kind = "wheel-index"
-index = "{index.url}"
+index = "{index}"
 flavour = "cpu"
-[source]
-repository = "pytorch.git"
-[build]
-recipe = "recipe.sh"
-[sandbox]
-readable = ["{LIBTORCH}", "{CHECKOUT}/deploy/recipes"]
 [suite]
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
-[executor]
-machine_lock = "torchwatch-test-{os.getpid()}"
-[web]
-port = 0
-token_file = "token"
-[github]
-repository = "{REPOSITORY}"
-token_file = "github-token"
-api = "{github.url}"
-""")
-    return path
+"""
 
 
 class Comparison(unittest.TestCase):
@@ -97,29 +70,17 @@ class Comparison(unittest.TestCase):
         if not LIBTORCH:
             raise unittest.SkipTest("configured without LibTorch")
         cls.folder = Path(tempfile.mkdtemp(prefix="torchwatch-comparison-"))
-        # A product computed twice, which no noise of a machine hides.
-        subprocess.run(
-            [
-                CHECKOUT / "deploy/demonstration/planted_day.py",
-                cls.folder,
-                "--seed",
-                "1",
-                "--slow-rows",
-                "100",
-                "--libtorch",
-                LIBTORCH,
-            ],
-            check=True,
-        )
-        cls.truth = json.loads((cls.folder / "truth.json").read_text())
-        (cls.folder / "truth.json").unlink()
+        cls.truth = plant_day(cls.folder)
         os.environ["no_proxy"] = "127.0.0.1"  # the index is on this machine
         cls.index = Index()
         for tree in sorted((cls.folder / "nightlies").iterdir()):
             cls.index.add_file(write_wheel(tree, cls.folder))
         shutil.rmtree(cls.folder / "nightlies")
-        cls.github = Github(REPOSITORY, GITHUB_TOKEN)
-        cls.configuration = configuration(cls.folder, cls.index, cls.github)
+        cls.github = Github()
+        write_recipe(cls.folder)
+        write_tokens(cls.folder)
+        channel_and_suite = CHANNEL_AND_SUITE.format(index=cls.index.url)
+        cls.configuration = write_configuration(cls.folder, cls.github, channel_and_suite)
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -128,13 +89,7 @@ class Comparison(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [TORCHWATCH, *arguments, "--config", str(self.configuration)],
-            env=dict(os.environ, **variables),
-            text=True,
-            capture_output=True,
-            check=False,
-        )
+        return torchwatch(self.configuration, *arguments, **variables)
 
     def test_1_a_comparison_killed_at_ten_points_names_both_culprits(self) -> None:
         killed = 0
@@ -196,15 +151,9 @@ class Comparison(unittest.TestCase):
         self.assertEqual(json.loads(done.stdout)["culprit"], suspect)
 
     def test_5_the_daemon_answers_takes_work_with_a_token_and_stops_when_told(self) -> None:
-        daemon = subprocess.Popen(
-            [TORCHWATCH, "serve", "--config", str(self.configuration)],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        daemon = Daemon(self.folder, dict(os.environ))
+        base = daemon.base
         try:
-            base = self.address_of(daemon)
-            # The daemon keeps logging; a full pipe would stop it.
-            threading.Thread(target=(daemon.stderr or io.StringIO()).read, daemon=True).start()
             self.assertEqual(ask(base + "/healthz")[0], 200)
             self.assertEqual(len(ask(base + "/api/v1/incidents")[1]["incidents"]), 2)
             self.assert_filed()
@@ -221,7 +170,7 @@ class Comparison(unittest.TestCase):
                 TOKEN,
             )
             self.assertEqual(status, 202)
-            answered = self.wait_for(base, request["id"])
+            answered = wait_for(lambda: ended_request(base, request["id"]))
             self.assertEqual(answered["state"], "done", answered)
             other = self.command("nightly")
             self.assertEqual(other.returncode, 0, other.stderr)
@@ -229,37 +178,21 @@ class Comparison(unittest.TestCase):
             self.assertIn("has taken it on as request", other.stdout)
             second = self.command("serve")
             self.assertEqual(second.returncode, 3)
-            self.assertIn(str(daemon.pid), second.stderr)
+            self.assertIn(str(daemon.process.pid), second.stderr)
         finally:
-            daemon.send_signal(signal.SIGTERM)
-            daemon.wait()
-        self.assertEqual(daemon.returncode, 0)
+            status = daemon.stop()
+        self.assertEqual(status, 0, daemon.said())
 
     def assert_filed(self) -> None:
         """Each incident becomes one issue, which names its culprit."""
-        while json.loads(self.command("outbox", "list", "--json").stdout)["items"]:
-            time.sleep(1)
+        listed = ("outbox", "list", "--json")
+        wait_for(lambda: not json.loads(self.command(*listed).stdout)["items"])
         culprits = sorted(c["sha"] for c in self.truth["culprits"].values())
         bodies = [issue["body"] for issue in self.github.ask("issues")]
         named = [sha for body in bodies for sha in culprits if sha in body]
         self.assertEqual(sorted(named), culprits, bodies)
         self.assertEqual(len(bodies), len(culprits))
         self.assertEqual(self.github.ask("violations"), [])
-
-    def address_of(self, daemon: subprocess.Popen[str]) -> str:
-        """Where the daemon says that it listens."""
-        for line in daemon.stderr or ():
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                return found.group()
-        raise AssertionError("the daemon ended before it said where it listens")
-
-    def wait_for(self, base: str, request: int) -> dict[str, Any]:
-        """Polls until the work is done; the test's own time limit ends it otherwise."""
-        while True:
-            answer = ask(f"{base}/api/v1/requests/{request}")[1]
-            if answer["state"] not in ("pending", "running"):
-                return answer
-            time.sleep(1)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,10 @@ import json
 import os
 import unittest
 import urllib.parse
-import urllib.request
 
-from command import CommandTest
-from service import Daemon
+from command import CommandTest, write_secret
+from service import TOKEN, Daemon, ask
 
-TOKEN = "tw_an-end-to-end-test"  # noqa: S105
 PATIENCE_S = 60
 
 
@@ -57,9 +55,7 @@ class Events(CommandTest):
     def setUp(self) -> None:
         super().setUp()
         (self.folder / "builds").mkdir()
-        token = self.folder / "token"
-        token.write_text(TOKEN + "\n")
-        token.chmod(0o600)
+        write_secret(self.folder / "token", TOKEN)
         self.configure("""
 [channel]
 path = "builds"
@@ -77,13 +73,7 @@ token_file = "token"
         return daemon
 
     def ask(self, daemon: Daemon) -> int:
-        request = urllib.request.Request(
-            daemon.base + "/api/v1/nightlies",
-            data=b"{}",
-            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request) as answer:
-            return int(json.load(answer)["id"])
+        return int(ask(daemon.base + "/api/v1/nightlies", {}, TOKEN)[1]["id"])
 
     def test_no_event_is_lost_or_doubled_over_a_restart(self) -> None:
         first = self.start()
