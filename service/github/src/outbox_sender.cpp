@@ -2,8 +2,8 @@
 
 #include "github_api.hpp"
 #include "issue_tracker.hpp"
+#include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
-#include "torchwatch/report/issue.hpp"
 
 namespace torchwatch::github {
 namespace {

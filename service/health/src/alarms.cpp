@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "alarm_text.hpp"
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 
 namespace torchwatch::health {
 namespace {

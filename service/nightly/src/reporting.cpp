@@ -4,9 +4,9 @@
 
 #include "follow_ups.hpp"
 #include "login.hpp"
+#include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/platform/failpoint.hpp"
-#include "torchwatch/report/issue.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"

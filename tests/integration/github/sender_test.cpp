@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "outbox_fixture.hpp"
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 
 using namespace torchwatch;

@@ -5,7 +5,7 @@
 #include "golden.hpp"
 #include "stored_day.hpp"
 #include "torchwatch/cli/command_line.hpp"
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

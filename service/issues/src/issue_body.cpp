@@ -8,7 +8,7 @@
 #include "bisection_section.hpp"
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/strip.hpp"
 #include "torchwatch/report/view.hpp"

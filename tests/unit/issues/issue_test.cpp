@@ -1,4 +1,4 @@
-#include "torchwatch/report/issue.hpp"
+#include "torchwatch/issues/issue.hpp"
 
 #include <rapidcheck.h>
 
