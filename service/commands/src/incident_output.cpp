@@ -76,7 +76,7 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
     facts.baseline = baseline.name;
     shown.baseline = report::build_of_comparison(baseline);
   }
-  TW_TRY(facts.reason, report::reason_of_loss(database, facts.row));
+  TW_TRY(facts.loss, report::loss_of(database, facts.row));
   TW_TRY(facts.rechecks, report::rechecks_of(database, facts.row));
   TW_TRY_VOID(add_bisection(database, shown));
   facts.reproduce =
@@ -93,7 +93,7 @@ json json_of(const Shown& shown) {
   object["reproduce"] = report::text_or_null(facts.reproduce);
   object["decisions"] = report::json_list(facts.row.decisions);
   object["rechecks"] = report::json_list(facts.rechecks);
-  object["reason"] = report::text_or_null(facts.reason);
+  object.update(report::json_of(facts.loss));
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = report::json_list(facts.trace);
   return object;

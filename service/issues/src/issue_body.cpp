@@ -35,6 +35,13 @@ std::string opening(const IncidentFacts& facts) {
   return text;
 }
 
+/// The end of what a lost workload printed: few need it, and it may be long.
+std::string output_section(const IncidentFacts& facts) {
+  if (facts.output.empty()) return "";
+  return "\n<details><summary>What the process printed last</summary>\n\n" +
+         code_block(facts.output) + "\n</details>\n";
+}
+
 std::string effects_section(const IncidentFacts& facts) {
   if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
   return "\n### What got worse\n\n" +
@@ -246,8 +253,8 @@ std::string issue_body(const IncidentFacts& facts) {
   const std::string tail = reproduce_section(facts) + answer_section(facts) +
                            machine_section(facts) + "\n" + method_text(facts) + marker(facts.key) +
                            "\n";
-  std::string head = opening(facts) + comparison_section(facts) + effects_section(facts) +
-                     unaffected_section(facts) + record_section(facts);
+  std::string head = opening(facts) + output_section(facts) + comparison_section(facts) +
+                     effects_section(facts) + unaffected_section(facts) + record_section(facts);
   if (facts.bisection) head += "\n" + bisection_section(*facts.bisection, facts.commits_address);
   head += builds_section(facts);
   return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;

@@ -8,6 +8,7 @@
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -124,6 +125,22 @@ report::Unaffected unaffected_of(const report::IncidentFacts& facts,
   return unaffected;
 }
 
+/// What a run could have read that is confined by nothing.
+std::vector<std::string> secrets_of(const config::Config& config) {
+  std::vector<std::string> secrets;
+  for (const auto& file : {config.web.token_file, config.github.token_file}) {
+    auto secret = config::read_secret(file);
+    if (secret) secrets.push_back(*std::move(secret));
+  }
+  return secrets;
+}
+
+Result<std::vector<std::string>> output_of(const comparison::Services& services,
+                                           const storage::IncidentRow& incident) {
+  TW_TRY(auto loss, report::loss_of(services.database, incident, secrets_of(services.config)));
+  return std::move(loss.output);
+}
+
 /// The value of a series in the nightlies up to `comparison`, oldest first.
 Result<std::vector<double>> nightly_values(comparison::Services& services, const Series& series,
                                            const storage::ComparisonRow& comparison) {
@@ -233,6 +250,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
     facts.effects.push_back(report::effect_of(*verdict));
     if (incident.kind == IncidentKind::lost && facts.reason.empty()) facts.reason = verdict->reason;
   }
+  TW_TRY(facts.output, output_of(services, incident));
   const auto* worst = worst_series(facts);
   const auto pass = worst == nullptr ? Pass::timing : pass_of(worst->metric);
   TW_TRY_VOID(add_machine(services, comparison.id, pass, facts));

@@ -81,6 +81,16 @@ std::string issue_details(const std::vector<storage::OutboxRow>& messages, const
          "</pre>\n</details>\n";
 }
 
+/// The end of what a lost workload printed, which is not for strangers.
+Result<std::string> output_of(const IncidentRow& incident, const View& view) {
+  if (!view.is_trusted) return std::string();
+  TW_TRY(const auto loss, report::loss_of(view.sources.database, incident));
+  if (loss.output.empty()) return std::string();
+  std::string lines;
+  for (const auto& line : loss.output) lines += line + "\n";
+  return "<p>What the process printed last:</p>\n<pre>" + html_text(lines) + "</pre>\n";
+}
+
 /// What changed, with the figures of the comparison that found it; of what was lost the reason.
 Result<std::string> effects_section(const IncidentRow& incident, const View& view) {
   TW_TRY(const auto verdicts,
@@ -95,10 +105,11 @@ Result<std::string> effects_section(const IncidentRow& incident, const View& vie
   }
   if (effects.empty()) return std::string();
   if (incident.kind == IncidentKind::lost) {
+    TW_TRY(const auto output, output_of(incident, view));
     return html_section(report::is_lost_with_both(incident)
                             ? "No result with either build: look at the machine, not at the build"
                             : "What gives no result any more",
-                        reason_table(found, view));
+                        reason_table(found, view) + output);
   }
   std::ranges::stable_sort(effects, report::is_larger);
   return html_section("What changed", effect_table(effects, view.confidence));

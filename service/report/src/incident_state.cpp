@@ -6,6 +6,9 @@
 #include <ranges>
 
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/printed_output.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::report {
@@ -36,13 +39,28 @@ std::string state_text(const storage::IncidentRow& incident) {
   return std::string(to_string(incident.state)) + (is_closed ? " on " : " since ") + at + " UTC";
 }
 
-Result<std::string> reason_of_loss(storage::Database& database,
-                                   const storage::IncidentRow& incident) {
-  if (incident.kind != IncidentKind::lost || incident.series.empty()) return std::string();
-  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(incident.comparison));
+Result<Loss> loss_of(storage::Database& database, const storage::IncidentRow& incident,
+                     std::span<const std::string> secrets) {
+  Loss loss;
+  if (incident.kind != IncidentKind::lost || incident.series.empty()) return loss;
+  storage::ComparisonStore comparisons(database);
+  TW_TRY(const auto verdicts, comparisons.verdicts_of(incident.comparison));
   const auto verdict =
       std::ranges::find(verdicts, incident.series.front().series, &storage::VerdictRow::series);
-  return verdict == verdicts.end() ? std::string() : verdict->reason;
+  if (verdict != verdicts.end()) loss.reason = verdict->reason;
+  TW_TRY(const auto comparison, comparisons.get(incident.comparison));
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
+  for (const auto& lost : incident.series) {
+    TW_TRY(const auto output, storage::RunReader(database).output_of(owner, comparison.candidate,
+                                                                     lost.series.benchmark));
+    loss.output = last_lines(output, secrets);
+    if (!loss.output.empty()) break;
+  }
+  return loss;
+}
+
+nlohmann::json json_of(const Loss& loss) {
+  return {{"reason", text_or_null(loss.reason)}, {"output", loss.output}};
 }
 
 std::string issue_text(const std::vector<storage::OutboxRow>& messages) {

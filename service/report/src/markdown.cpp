@@ -95,6 +95,12 @@ std::string code_span(const std::string& text) {
   return fence + pad + text + pad + fence;
 }
 
+/// A block of cleaned lines, with a fence that none of them can close.
+std::string fenced(const std::string& lines, std::string_view language) {
+  const std::string fence(std::max<std::size_t>(3, longest_run(lines, '`') + 1), '`');
+  return fence + std::string(language) + "\n" + lines + fence + "\n";
+}
+
 std::string row_of(const std::vector<std::string>& cells) {
   std::string row = "|";
   for (const auto& cell : cells) row += " " + cell + " |";
@@ -159,9 +165,14 @@ std::string range_link(const std::string& address, const std::string& from, cons
 
 std::string code_block(std::string_view line, std::string_view language) {
   constexpr std::size_t kCharactersMax = 4000;
-  const std::string cleaned = clean(line, kCharactersMax);
-  const std::string fence(std::max<std::size_t>(3, longest_run(cleaned, '`') + 1), '`');
-  return fence + std::string(language) + "\n" + cleaned + "\n" + fence + "\n";
+  return fenced(clean(line, kCharactersMax) + "\n", language);
+}
+
+std::string code_block(const std::vector<std::string>& lines) {
+  constexpr std::size_t kCharactersMax = 300;
+  std::string cleaned;
+  for (const auto& line : lines) cleaned += clean(line, kCharactersMax) + "\n";
+  return fenced(cleaned, "");
 }
 
 std::string table(const std::vector<std::string>& head,

@@ -28,7 +28,10 @@ void print_lost(std::ostream& out, const IncidentFacts& facts, const Screen& scr
           : "Measured with " + facts.baseline + ", but no longer with " + facts.candidate + ".",
       screen.columns);
   for (const auto& lost : facts.row.series) out << "  " << to_string(lost.series) << '\n';
-  if (!facts.reason.empty()) out << wrapped("Reason: " + facts.reason, screen.columns, 2);
+  const auto& [reason, output] = facts.loss;
+  if (!reason.empty()) out << wrapped("Reason: " + reason, screen.columns, 2);
+  if (!output.empty()) out << "What the process printed last:\n";
+  for (const auto& line : output) out << wrapped("  " + line, screen.columns, 4);
   out << '\n';
 }
 

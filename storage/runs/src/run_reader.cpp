@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "benchmarks.hpp"
+#include "owner_column.hpp"
 #include "samples.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "transaction.hpp"
@@ -100,11 +101,10 @@ void summarise(SampleSet& set) {
 
 Result<std::vector<RunDetail>> RunReader::list(Owner owner, const RunFilter& filter, int limit,
                                                Id before) {
-  const std::string column = owner.kind == OwnerKind::comparison ? "comparison_id" : "bisection_id";
   return read(database_, [&](Connection& connection) -> Result<std::vector<RunDetail>> {
     TW_TRY(auto runs,
            all_rows(Query(connection,
-                          kRuns + "WHERE " + column +
+                          kRuns + "WHERE " + owner_column(owner.kind) +
                               " = ?1 AND attempt.id < ?2 AND workload = ifnull(?4, workload) "
                               "AND configuration = ifnull(?5, configuration) "
                               "AND variant = ifnull(?6, variant) AND pass = ifnull(?7, pass) "
@@ -124,6 +124,24 @@ Result<RunDetail> RunReader::get(Id attempt) {
                              "run " + std::to_string(attempt)));
     TW_TRY_VOID(add_values(connection, run));
     return run;
+  });
+}
+
+Result<std::string> RunReader::output_of(Owner owner, Id build, const Benchmark& benchmark) {
+  return read(database_, [&](Connection& connection) -> Result<std::string> {
+    Query outputs(
+        connection,
+        "SELECT output FROM attempt JOIN benchmark ON benchmark.id = benchmark_id WHERE " +
+            owner_column(owner.kind) +
+            " = ? AND build_id = ? AND workload = ? AND configuration = ? "
+            "AND variant = ? AND attempt.state = 'failed' ORDER BY attempt.id DESC",
+        owner.id, build, benchmark.workload, to_string(benchmark.configuration),
+        to_string(benchmark.variant));
+    while (outputs.next()) {
+      auto output = outputs.take<std::string>();
+      if (!output.empty()) return output;
+    }
+    return std::string();
   });
 }
 

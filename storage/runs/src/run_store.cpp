@@ -5,6 +5,7 @@
 
 #include "benchmarks.hpp"
 #include "environments.hpp"
+#include "owner_column.hpp"
 #include "results.hpp"
 #include "samples.hpp"
 #include "transaction.hpp"
@@ -12,10 +13,6 @@
 
 namespace torchwatch::storage {
 namespace {
-
-std::string owner_column(OwnerKind kind) {
-  return kind == OwnerKind::comparison ? "comparison_id" : "bisection_id";
-}
 
 /// Why an attempt ended that was found after the service had died.
 const std::string kEndedWithService = "its process ended with the service";

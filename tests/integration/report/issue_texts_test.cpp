@@ -181,6 +181,13 @@ TEST_CASE("an issue about a lost workload reads as accepted") {
   lost.baseline_value = 2e6;
   lost.runs = 4;
   lost.reason = "runs with the baseline and not with the candidate: killed by signal 11 (SIGSEGV)";
+  day.add_crash(
+      benchmark,
+      "terminate called after throwing an instance of 'c10::Error'\n\n"
+      "  what():  Expected a Tensor\n"
+      "frame #0: c10::Error::Error() + 0x57 (0x7f in /srv/builds/2026-08-17/lib/libc10.so)\n"
+      "scratch is /srv/torchwatch/scratch, password=hunter2hunter2\n"
+      "</details> ``` @everyone\n");
   const auto facts = day.facts({lost}, std::nullopt, IncidentKind::lost);
   require_golden("issue_lost.md", report::issue_body(facts));
 }

@@ -75,6 +75,18 @@ class StoredDay {
     add_run(comparison_.candidate, {benchmark, metric}, "candidate" + number, candidate);
   }
 
+  /// Stores a run of the candidate that crashed, and what it had printed.
+  void add_crash(const Benchmark& benchmark, const std::string& output) {
+    storage::RunStore runs(database());
+    REQUIRE(runs.issue({.owner = {storage::OwnerKind::comparison, comparison_.id},
+                        .slot = "crash",
+                        .build = comparison_.candidate,
+                        .benchmark = benchmark,
+                        .pass = Pass::timing},
+                       "crash", kNow));
+    REQUIRE(runs.record({{"crash", storage::AttemptFailure{"a crash", output}}}, kNow));
+  }
+
   /// What the runs that are stored from now on state of the machine.
   Environment environment = {};
 

@@ -230,6 +230,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.list({OwnerKind::comparison, comparison.id}, {}, 50, INT64_MAX).value().size() ==
             50);
     REQUIRE(reader.list({OwnerKind::bisection, 1}, {.workload = "a"}, 50, INT64_MAX));
+    REQUIRE(reader.output_of({OwnerKind::comparison, comparison.id}, 1, kTime.benchmark));
     REQUIRE(reader.get(77));
     REQUIRE(reader.samples_of(77));
     REQUIRE(reader.machines());

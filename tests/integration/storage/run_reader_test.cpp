@@ -74,6 +74,24 @@ TEST_CASE_METHOD(Measured, "an attempt that left no result is a run without one"
   CHECK(reader.samples_of(run.attempt).value().empty());
 }
 
+TEST_CASE_METHOD(Measured, "the end of what the last failed run of a build printed is kept") {
+  const Owner owner{OwnerKind::comparison, comparison.id};
+  const auto benchmark = order_of(comparison, "d").benchmark;
+  CHECK(reader.output_of(owner, comparison.candidate, benchmark).value().empty());
+  for (const auto* token : {"d", "e", "f"}) {
+    auto attempt = order_of(comparison, token);
+    attempt.build = comparison.candidate;
+    REQUIRE(stores.runs.issue(attempt, token, 5));
+    // The last one printed nothing.
+    const std::string output = token == std::string("f") ? "" : std::string("output of ") + token;
+    REQUIRE(stores.runs.record({{token, AttemptFailure{"crashed", output}}}, 6));
+  }
+  CHECK(reader.output_of(owner, comparison.candidate, benchmark).value() == "output of e");
+  CHECK(reader.output_of(owner, *comparison.baseline, benchmark).value().empty());
+  REQUIRE(remove_outputs(*stores.database, INT64_MAX));
+  CHECK(reader.output_of(owner, comparison.candidate, benchmark).value().empty());
+}
+
 TEST_CASE_METHOD(Measured, "runs on the same processor and system belong to one machine") {
   const auto machines = reader.machines().value();
   REQUIRE(machines.size() == 2);

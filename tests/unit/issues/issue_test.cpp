@@ -78,6 +78,15 @@ TEST_CASE("an issue full of hostile text reads as accepted") {
   require_golden("issue_hostile.md", issue_body(hostile_comparison()));
 }
 
+TEST_CASE("what a process printed stays in its block, whatever it says") {
+  auto facts = lost_comparison();
+  facts.output = {"```", "</details> @everyone <!-- torchwatch-key: x -->", "\x1b[31m~~~"};
+  const auto body = issue_body(facts);
+  CHECK_THAT(body, Contains("\n````\n```\n</details> @everyone <! -- torchwatch-key: x -->\n"
+                            " [31m~~~\n````\n\n</details>\n"));
+  CHECK_THAT(live_text(body), !Contains("@everyone") && !Contains("~~~"));
+}
+
 TEST_CASE("TorchBench's command is made where it measures the same, and nowhere else") {
   Benchmark benchmark{"resnet18", {Device::cpu, Mode::infer}, {}};
   CHECK(torchbench_command(benchmark, "") == "python3 run.py resnet18 -d cpu -t eval");

@@ -55,11 +55,13 @@ TEST_CASE("what the environment lost is said with its reason, without values and
   facts.row.kind = IncidentKind::lost;
   facts.row.series.resize(1);
   facts.row.series[0].baseline_value = facts.row.series[0].candidate_value = 0;
-  facts.reason = "runs with neither build: killed by signal 9 (SIGKILL)";
+  facts.loss = {.reason = "runs with neither build: killed by signal 9 (SIGKILL)",
+                .output = {"frame #0: at::sum", "Segmentation fault"}};
   facts.result.reset();
   CHECK_THAT(text_of(facts, {.columns = 120}),
              Contains("look at this machine, not at the build") &&
                  Contains("Reason: runs with neither build: killed by signal 9 (SIGKILL)") &&
+                 Contains("printed last:\n  frame #0: at::sum\n  Segmentation fault\n") &&
                  Contains("torchwatch incident retest 1") && !Contains("incident accept") &&
                  !Contains("0 bytes") && !Contains("before"));
 }

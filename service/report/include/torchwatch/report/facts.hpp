@@ -103,8 +103,9 @@ struct Disturbance {
 struct IncidentFacts {
   std::string key;
   IncidentKind kind = IncidentKind::regression;
-  std::string reason;      ///< of a lost benchmark: why its runs failed
-  std::string comparison;  ///< its candidate's name
+  std::string reason;               ///< of a lost benchmark: why its runs failed
+  std::vector<std::string> output;  ///< likewise: the last lines that its process printed
+  std::string comparison;           ///< its candidate's name
   BuildFacts baseline;
   BuildFacts candidate;
   /// How many nightlies before the candidate the baseline is; 0: it is the one before.

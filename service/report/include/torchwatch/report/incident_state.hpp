@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +23,18 @@ std::string decision_text(const storage::DecisionRow&);
 /// 2026-08-17 03:04 UTC" where nobody did.
 std::string state_text(const storage::IncidentRow&);
 
-/// Returns why the runs of a lost benchmark failed, as the comparison that found it says; empty for
-/// other incidents. Errors: of storage.
-Result<std::string> reason_of_loss(storage::Database&, const storage::IncidentRow&);
+/// Why the runs of a lost benchmark failed, as the comparison that found it says.
+struct Loss {
+  std::string reason;               ///< of the first series; empty for other incidents
+  std::vector<std::string> output;  ///< of the first process that printed something, see last_lines
+};
+
+/// Returns that; `secrets` are redacted. Errors: of storage.
+Result<Loss> loss_of(storage::Database&, const storage::IncidentRow&,
+                     std::span<const std::string> secrets = {});
+
+/// Makes {"reason", "output"}.
+nlohmann::json json_of(const Loss&);
 
 /// Says what became of the message that opens an incident's issue: "filed as issue #12".
 std::string issue_text(const std::vector<storage::OutboxRow>&);

@@ -33,6 +33,9 @@ std::string commit_address(const std::string& address, const std::string& sha);
 /// Makes a fenced code block of one line.
 std::string code_block(std::string_view line, std::string_view language);
 
+/// Makes one of lines, of which each is cut by itself.
+std::string code_block(const std::vector<std::string>& lines);
+
 inline constexpr std::size_t kNoNumbers = SIZE_MAX;
 
 /// Makes a pipe table of cells that are Markdown already. Keeps `rows_max` rows and counts the

@@ -8,6 +8,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/screen.hpp"
@@ -25,7 +26,7 @@ struct IncidentFacts {
   storage::IncidentRow row = {};
   std::string baseline = {};  ///< names of builds
   std::string candidate = {};
-  std::string reason = {};  ///< why the runs of a lost benchmark failed
+  report::Loss loss = {};
   std::optional<Disputed> disputed = {};
   std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
   std::vector<report::TraceStep> trace = {};

@@ -68,6 +68,9 @@ class RunReader {
   /// Returns at most `limit` runs of an owner with an id below `before`, newest first.
   Result<std::vector<RunDetail>> list(Owner, const RunFilter&, int limit, Id before);
   Result<RunDetail> get(Id attempt);  ///< Errors: not_found
+  /// Returns the end of what the last failed process of a benchmark printed, of those that printed
+  /// something; empty where none did, and where it was removed for its age.
+  Result<std::string> output_of(Owner, Id build, const Benchmark&);
   /// Returns the samples of a run by kind, checked against their digests. Errors: corrupt.
   Result<std::vector<SampleSet>> samples_of(Id attempt);
 

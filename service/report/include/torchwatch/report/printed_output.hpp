@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace torchwatch::report {
+
+/// Returns the last lines, at most 20, that have something on them. For each path that could tell
+/// of this machine stands "…", with the file's name behind it; secrets, and what looks like one,
+/// are redacted. What they say is as hostile as other foreign text.
+std::vector<std::string> last_lines(std::string_view output,
+                                    std::span<const std::string> secrets = {});
+
+}  // namespace torchwatch::report
