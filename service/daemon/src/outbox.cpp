@@ -63,12 +63,7 @@ Result<std::string> Outbox::deliver(std::stop_token stop) {
   if (const auto read = parts_->refresh_token(); !read) return read.error().message;
   TW_TRY_VOID(parts_->sender.deliver_due(stop));
   TW_TRY(const auto unsent, parts_->messages.unsent());
-  std::string problem;
-  for (const auto& message : unsent) {
-    const bool waits = message.state != storage::OutboxState::dead && !message.last_error.empty();
-    if (waits) problem = message.last_error;
-  }
-  return problem;
+  return health::why_messages_wait(unsent);
 }
 
 }  // namespace torchwatch::daemon

@@ -119,6 +119,15 @@ Result<std::vector<Problem>> stored_problems(storage::Database& database) {
   return problems;
 }
 
+std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent) {
+  std::string why;
+  for (const auto& message : unsent) {
+    const bool waits = message.state != storage::OutboxState::dead && !message.last_error.empty();
+    if (waits) why = message.last_error;
+  }
+  return why;
+}
+
 Result<std::vector<Problem>> standing_problems(storage::Database& database,
                                                const config::Config& config) {
   TW_TRY(auto problems, stored_problems(database));

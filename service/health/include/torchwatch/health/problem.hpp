@@ -35,6 +35,9 @@ std::string sentence_on(const std::string& source);
 /// given up. Errors: those of storage.
 Result<std::vector<Problem>> stored_problems(storage::Database&);
 
+/// Returns why the newest of the messages that failed waits; empty where none does. Pure.
+std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent);
+
 /// Returns what is wrong while no daemon runs: the stored problems, and a disk without its reserve.
 /// Errors: those of storage.
 Result<std::vector<Problem>> standing_problems(storage::Database&, const config::Config&);
