@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "probe_choice.hpp"
+#include "search_answer.hpp"
 #include "search_plan.hpp"
 #include "search_record.hpp"
 
@@ -59,6 +60,14 @@ class CulpritSearch::State {
     if (measure == nullptr || builds_needed(*measure, record_) == 0) return {};
     return choose_builds(*measure, posterior(), record_, builders);
   }
+  std::vector<Effect> read(const Measure& measure) const {
+    std::vector<Effect> effects;
+    for (const auto series : measure.series) {
+      const auto effect = effect_read(record_, series, measure);
+      if (effect.pairs > 0) effects.push_back(effect);
+    }
+    return effects;
+  }
 
  private:
   SearchRecord record_;
@@ -106,6 +115,10 @@ std::vector<std::size_t> CulpritSearch::next_builds(std::size_t builders) const 
 
 Status CulpritSearch::apply(const SearchEvent& event) {
   return state_->apply(event);
+}
+
+std::vector<Effect> CulpritSearch::read(const Measure& measure) const {
+  return state_->read(measure);
 }
 
 std::vector<double> CulpritSearch::posterior() const {

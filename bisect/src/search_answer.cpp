@@ -19,6 +19,16 @@ Effect effect_of(const Evidence& evidence, std::size_t series, Span span, const 
           .shows = judge(estimate, gate) == EffectState::shows};
 }
 
+/// The readings of a place alone, as a change against the good end.
+Estimate alone_estimate(const Evidence& evidence, Place place) {
+  const auto readings = evidence.alone();
+  const auto found = readings.find(place);
+  if (found == readings.end()) return {};
+  auto estimate = centre_of(found->second, evidence.alone_scale());
+  estimate.error = std::hypot(estimate.error, evidence.level_error());
+  return estimate;
+}
+
 Culprit culprit_of(const SearchRecord& record, const Group& group) {
   Culprit culprit{
       .classes = {}, .parent = reference_of(group.parent), .confidence = group.mass, .effects = {}};
@@ -143,6 +153,20 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
   answer.outcome = outcome_of(record, answer, !limit.empty());
   answer.reason = reason_of(answer, limit);
   return answer;
+}
+
+Effect effect_read(const SearchRecord& record, std::size_t series, const Measure& measure) {
+  const auto& evidence = record.evidence(series);
+  const auto place = static_cast<Place>(measure.candidate);
+  const Span span{place_of(measure.reference), place};
+  const auto estimate = measure.alone ? alone_estimate(evidence, place) : evidence.direct(span);
+  if (estimate.count == 0) return {};
+  const double half = evidence.half_width(estimate);
+  return {.series = series,
+          .effect = estimate.centre,
+          .low = estimate.centre - half,
+          .high = estimate.centre + half,
+          .pairs = estimate.count};
 }
 
 }  // namespace torchwatch::bisect

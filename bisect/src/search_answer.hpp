@@ -17,4 +17,7 @@ std::vector<ExplainedStep> steps_of(const std::vector<Group>& found, const Searc
 Answer answer_of(const SearchRecord&, const std::vector<Group>& found, const std::vector<GivenUp>&,
                  std::string limit);
 
+/// What has been read of a series in that place; without a pair or run if nothing has.
+Effect effect_read(const SearchRecord&, std::size_t series, const Measure&);
+
 }  // namespace torchwatch::bisect

@@ -2,6 +2,7 @@
 
 #include "builder.hpp"
 #include "measurer.hpp"
+#include "probe_text.hpp"
 #include "recorded_search.hpp"
 #include "revert_verifier.hpp"
 #include "torchwatch/bisection/run.hpp"
@@ -166,6 +167,7 @@ class BisectionDriver {
   Result<std::optional<BisectionResult>> step(std::stop_token);
   Status measure_pairs(const bisect::Measure&, std::stop_token);
   Status measure_build(const bisect::Measure&, std::stop_token);
+  void say_what_is_read(const bisect::Measure&) const;
   Status record_failure(const bisect::Measure&, const SideFailed&);
   std::string name_of_next() const;
 
@@ -242,6 +244,7 @@ Status BisectionDriver::measure_pairs(const bisect::Measure& wanted, std::stop_t
                                                   .references = std::move(pairs.references)},
                                      .purpose = wanted.purpose,
                                      .posterior = {}}));
+  say_what_is_read(wanted);
   return platform::failpoint("nightly.after_bisection_event");
 }
 
@@ -263,7 +266,18 @@ Status BisectionDriver::measure_build(const bisect::Measure& wanted, std::stop_t
                                 .readings = std::move(std::get<Readings>(measured))},
                    .purpose = wanted.purpose,
                    .posterior = {}}));
+  say_what_is_read(wanted);
   return platform::failpoint("nightly.after_bisection_event");
+}
+
+void BisectionDriver::say_what_is_read(const bisect::Measure& wanted) const {
+  const auto& search = recorded_.search();
+  services_.progress.log(text_of({.commit = recorded_.commit_of(wanted.candidate),
+                                  .against = wanted.alone ? "" : recorded_.sha_of(wanted.reference),
+                                  .effects = search.read(wanted),
+                                  .commits = static_cast<int>(recorded_.class_count()),
+                                  .posterior = search.posterior()},
+                                 spec_));
 }
 
 Status BisectionDriver::record_failure(const bisect::Measure& wanted, const SideFailed& failed) {

@@ -344,3 +344,23 @@ TEST_CASE("the posterior is a probability while a culprit is looked for") {
     REQUIRE(search.apply(runs.carry_out(measure)).has_value());
   }
 }
+
+TEST_CASE("what has been read is said with its interval, of pairs and of runs alone") {
+  auto search = CulpritSearch::create({}, {noisy(0.02)}, 8).value();
+  const Measure ends{.candidate = 7, .reference = {}, .series = {0}};
+  REQUIRE(search.read(ends).empty());
+  REQUIRE(search.apply(Measured{7, {}, {{0, {0.10, 0.11, 0.09}}}, {{0, {5.0, 5.01, 4.99}}}}));
+  const auto pairs = search.read(ends);
+  REQUIRE(pairs.size() == 1);
+  REQUIRE(pairs[0].pairs == 3);
+  REQUIRE(pairs[0].effect == Approx(0.1).margin(0.005));
+  REQUIRE(pairs[0].low < 0.1);
+  REQUIRE(pairs[0].high > 0.1);
+  const Measure alone{.candidate = 3, .reference = {}, .series = {0}, .alone = true};
+  REQUIRE(search.read(alone).empty());
+  REQUIRE(search.apply(MeasuredAlone{3, {{0, {5.11, 5.09}}}}));
+  const auto runs = search.read(alone);
+  REQUIRE(runs.size() == 1);
+  REQUIRE(runs[0].pairs == 2);
+  REQUIRE(runs[0].effect == Approx(0.1).margin(0.01));
+}

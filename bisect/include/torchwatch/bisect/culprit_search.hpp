@@ -172,6 +172,11 @@ class CulpritSearch {
   /// no number in it; conflict if it contradicts an earlier event. The search is then unchanged.
   Status apply(const SearchEvent&);
 
+  /// What has been read by now of what that measurement names, each with its 99 % interval: the
+  /// change of the pairs, or of runs alone against the ends' level. Series without a reading are
+  /// left out.
+  std::vector<Effect> read(const Measure&) const;
+
   /// The probability of each class to be the culprit now looked for; sums to 1. All zero while
   /// nothing is looked for (before the ends are verified, after the last culprit).
   std::vector<double> posterior() const;
