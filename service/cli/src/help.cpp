@@ -104,8 +104,8 @@ std::string example_of(const CLI::App& app) {
 }
 
 std::string exit_status_help() {
-  return "Of several outcomes 3 comes before 1, 1 before 4, and 4 before 0.\n" +
-         section("Exit status", exit_statuses());
+  return section("Exit status", exit_statuses()).substr(1) +
+         "\nOf several outcomes 3 comes before 1, 1 before 4, and 4 before 0.\n";
 }
 
 Outcome run_help(const Invocation& invocation, const CLI::App& app,

@@ -229,7 +229,10 @@ TEST_CASE("help has every exit status and what it means, alone and with all comm
         "\n  4    No conclusion", "\n  130  Interrupted", "\n  141  Nobody read"}) {
     CHECK_THAT(table, Contains(line));
   }
-  CHECK_THAT(run({"help"}).out, Contains(table.substr(table.find("\nExit status:"))));
+  CHECK(table.starts_with("Exit status:\n  0 "));
+  const auto order = table.find("\nOf several outcomes 3 comes before 1");
+  REQUIRE(order != std::string::npos);
+  CHECK_THAT(run({"help"}).out, Contains("\n" + table.substr(0, order)));
   CHECK(run({"help", "exit-status", "show"}).status == 2);
 }
 
