@@ -112,12 +112,27 @@ Result<ComparisonRow> store_verdicts(comparison::Services& services, const Compa
   return comparisons.advance(row, storage::ComparisonState::judged, services.clock.wall_now());
 }
 
-void note_false_alarms(comparison::Services& services,
-                       const std::vector<comparison::JudgedSeries>& judged) {
+void note_false_alarm(comparison::Services& services, const VerdictRow& verdict) {
+  services.progress.log("false alarm: the self-test calls " + to_string(verdict.series) + " " +
+                        std::string(to_string(verdict.verdict)) + ": " + verdict.reason);
+}
+
+/// "regressed: dlrm cpu-train time +14.4 % [+11.0, +16.1] %".
+void note_change(comparison::Services& services, const VerdictRow& verdict) {
+  const auto facts = report::effect_of(verdict);
+  auto line = std::string(to_string(verdict.verdict)) + ": " + to_string(verdict.series);
+  for (const auto& part : {report::change_text(facts), report::interval_text(facts)}) {
+    if (!part.empty()) line += " " + part;
+  }
+  services.progress.log(line);
+}
+
+void note_changes(comparison::Services& services, const ComparisonRow& row,
+                  const std::vector<comparison::JudgedSeries>& judged) {
   for (const auto& [verdict, lost] : judged) {
     if (verdict.verdict != Verdict::regressed && verdict.verdict != Verdict::improved) continue;
-    services.progress.log("false alarm: the self-test calls " + to_string(verdict.series) + " " +
-                          std::string(to_string(verdict.verdict)) + ": " + verdict.reason);
+    const bool is_self_test = row.purpose == storage::Purpose::self_test;
+    is_self_test ? note_false_alarm(services, verdict) : note_change(services, verdict);
   }
 }
 
@@ -158,7 +173,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
     }
     return {};
   }));
-  if (row.purpose == storage::Purpose::self_test) note_false_alarms(services, judged);
+  note_changes(services, row, judged);
   TW_TRY_VOID(platform::failpoint("nightly.after_verdict"));
   return advanced;
 }
