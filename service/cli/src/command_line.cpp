@@ -55,9 +55,11 @@ int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has
 }  // namespace
 
 int run(std::span<const char* const> arguments, std::ostream& out, std::ostream& err,
-        std::stop_token stop, const Screens& screens) {
-  Invocation invocation{.out = out, .err = err, .stop = stop, .screen = screens.out};
+        std::stop_token stop, const Screens& screens, signals::Orders* orders) {
+  Invocation invocation{
+      .out = out, .err = err, .stop = stop, .screen = screens.out, .orders = orders};
   invocation.progress.is_terminal = screens.err().is_terminal;
+  invocation.progress.has_taskbar = screens.err().has_taskbar;
   invocation.progress.columns = [&screens] { return screens.err().columns; };
   CommandTree tree(invocation);
   try {

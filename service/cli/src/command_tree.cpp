@@ -140,7 +140,7 @@ void CommandTree::add_global_options() {
       ->type_name("WHEN");
   app_.add_option("--progress", progress_,
                   "How progress is shown on standard error: auto (a bar on a terminal, lines "
-                  "elsewhere), plain (lines), none; default: auto")
+                  "elsewhere), bar, plain (lines), none; default: auto")
       ->type_name("STYLE");
 }
 

@@ -3,10 +3,13 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <span>
 #include <thread>
 
 #include "torchwatch/cli/command_line.hpp"
+#include "torchwatch/platform/random.hpp"
+#include "torchwatch/signals/orders.hpp"
 #include "torchwatch/terminal/output.hpp"
 
 namespace {
@@ -14,26 +17,28 @@ namespace {
 /// As shells say of a command that a closed pipe ended: 128 and the number of SIGPIPE.
 constexpr int kReaderGone = 141;
 
-/// SIGINT, SIGTERM and SIGHUP (the terminal was closed) end the work in good order: every thread
-/// has them blocked, and this one waits for them. A second one ends the process at once.
-void watch_signals(sigset_t signals, std::stop_source stop) {
+/// Every thread has the signals blocked, and this one waits for them; SIGHUP says that the terminal
+/// was closed.
+void watch_signals(sigset_t signals, const std::shared_ptr<torchwatch::signals::Orders>& orders) {
   int received = 0;
-  sigwait(&signals, &received);
-  stop.request_stop();
-  sigwait(&signals, &received);
+  do {
+    sigwait(&signals, &received);
+  } while (orders->take(received));
   std::_Exit(130);
 }
 
-int run(std::span<const char* const> arguments, std::stop_token stop) {
+int run(std::span<const char* const> arguments, torchwatch::signals::Orders& orders) {
   using namespace torchwatch;
-  terminal::Output output(STDOUT_FILENO);
+  const auto key = platform::SystemRandom().token();
+  terminal::Output output(STDOUT_FILENO, key);
   std::ostream out(&output);
   terminal::Output errors(STDERR_FILENO);
   std::ostream err(&errors);
   err << std::unitbuf;
-  const cli::Screens screens{.out = terminal::screen_of(STDOUT_FILENO),
-                             .err = [] { return terminal::screen_of(STDERR_FILENO); }};
-  const int status = cli::run(arguments, out, err, std::move(stop), screens);
+  cli::Screens screens{.out = terminal::screen_of(STDOUT_FILENO),
+                       .err = [] { return terminal::screen_of(STDERR_FILENO); }};
+  screens.out.key = key;
+  const int status = cli::run(arguments, out, err, orders.stop(), screens, &orders);
   const auto written = output.finish();
   if (written) return *written ? status : kReaderGone;
   std::cerr << "torchwatch: " << written.error().message << '\n';
@@ -45,17 +50,15 @@ int run(std::span<const char* const> arguments, std::stop_token stop) {
 int main(int count, char** values) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 
-  const std::stop_source stop;
-  std::thread(watch_signals, signals, stop).detach();
+  const auto orders = std::make_shared<torchwatch::signals::Orders>();
+  std::thread(watch_signals, signals, orders).detach();
   try {
     const std::span arguments(const_cast<const char**>(values), static_cast<std::size_t>(count));
-    return run(arguments, stop.get_token());
+    return run(arguments, *orders);
   } catch (const std::exception& exception) {
     std::cerr << "torchwatch: internal error: " << exception.what() << '\n';
     return 3;

@@ -6,7 +6,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
-#include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/daemon.hpp"
@@ -129,7 +129,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
 /// The database of a daemon that has nothing to do, to which there is nothing to hand over; null if
 /// none runs, or something is due.
 Result<std::unique_ptr<storage::Database>> database_of_idle_daemon(const config::Config& config) {
-  TW_TRY(const auto daemon, commands::ControlClient::find(config));
+  TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (!daemon) return nullptr;
   TW_TRY(auto database, daemon::open_reader(config));
   TW_TRY(const bool is_due, requests::is_anything_due(config, *database));

@@ -6,7 +6,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
-#include "torchwatch/commands/service_now.hpp"
+#include "torchwatch/control/service_now.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
@@ -106,7 +106,7 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   facts.now = platform::SystemClock().wall_now();
   const auto history = commands::history_of(config);
   const auto* commits = history ? &*history : nullptr;
-  TW_TRY(facts.service, commands::service_now(database, config));
+  TW_TRY(facts.service, control::service_now(database, config));
   TW_TRY_VOID(add_comparisons(database, config, commits, facts));
   TW_TRY_VOID(add_incidents(database, commits, facts));
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());

@@ -10,30 +10,55 @@
 #include "torchwatch/health/problem.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/terminal/progress_state.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
 namespace torchwatch::commands {
 namespace {
 
 SessionOfCommand session_of(const Invocation& invocation, const config::Config& config,
-                            std::unique_ptr<comparison::Progress> progress, log::Level level) {
+                            log::Level level) {
   SessionOfCommand session;
   const log::LogSettings settings{invocation.log_level.value_or(level), config.log.format};
   session.log = std::make_unique<log::Log>(settings, invocation.err);
+  return session;
+}
+
+std::unique_ptr<terminal::TerminalProgress> progress_on_terminal(const Invocation& invocation) {
+  return std::make_unique<terminal::TerminalProgress>(invocation.err, invocation.progress);
+}
+
+/// The session of a command that shows its progress, without an application yet.
+SessionOfCommand session_on_terminal(const Invocation& invocation, const config::Config& config) {
+  auto session = session_of(invocation, config, log::Level::warning);
+  auto progress = progress_on_terminal(invocation);
+  session.listening = std::make_unique<signals::Listening>(
+      invocation.orders, [shown = progress.get()](signals::Order order) {
+        if (order == signals::Order::say_state) return shown->say_state();
+        shown->say("ending after the run that is under way; interrupt again to end at once");
+      });
   session.progress = std::move(progress);
   return session;
 }
 
-Result<SessionOfCommand> open(const Invocation& invocation, config::Config config,
-                              std::unique_ptr<comparison::Progress> progress, log::Level level) {
-  auto opened = session_of(invocation, config, std::move(progress), level);
-  TW_TRY(opened.application,
-         daemon::Application::open(std::move(config), *opened.progress, *opened.log));
-  return opened;
+/// The session of the daemon, without an application yet.
+SessionOfCommand session_in_log(const Invocation& invocation, const config::Config& config) {
+  auto session = session_of(invocation, config, config.log.level);
+  auto progress = std::make_unique<terminal::UnshownProgress>();
+  session.listening = std::make_unique<signals::Listening>(
+      invocation.orders,
+      [kept = progress.get(), logger = session.log->logger("serve")](signals::Order order) {
+        if (order != signals::Order::say_state) return;
+        for (const auto& line : kept->state()) logger.info(line);
+      });
+  session.progress = std::move(progress);
+  return session;
 }
 
-std::unique_ptr<comparison::Progress> progress_on_terminal(const Invocation& invocation) {
-  return std::make_unique<terminal::TerminalProgress>(invocation.err, invocation.progress);
+Status open(SessionOfCommand& session, config::Config config) {
+  TW_TRY(session.application,
+         daemon::Application::open(std::move(config), *session.progress, *session.log));
+  return {};
 }
 
 /// Looks again each second for what somebody else has, and says once what it waits for.
@@ -94,15 +119,17 @@ Result<storage::BuildRow> newest(storage::Database& database) {
 }  // namespace
 
 Result<SessionOfCommand> open_application(const Invocation& invocation, config::Config config) {
-  return open(invocation, std::move(config), progress_on_terminal(invocation), log::Level::warning);
+  auto opened = session_on_terminal(invocation, config);
+  TW_TRY_VOID(open(opened, std::move(config)));
+  if (invocation.orders != nullptr) opened.services().last_run = &invocation.orders->last_run();
+  return opened;
 }
 
 Result<SessionOfCommand> open_beside(const Invocation& invocation, config::Config config,
                                      daemon::Access access) {
   auto worker = open_application(invocation, config);
   if (worker || worker.error().code != ErrorCode::conflict) return worker;
-  auto beside =
-      session_of(invocation, config, progress_on_terminal(invocation), log::Level::warning);
+  auto beside = session_on_terminal(invocation, config);
   TW_TRY(beside.application, daemon::Application::open_beside(std::move(config), access,
                                                               *beside.progress, *beside.log));
   return beside;
@@ -112,7 +139,7 @@ Result<WhoWorks> find_who_works(const Invocation& invocation, const config::Conf
   const auto progress = progress_on_terminal(invocation);
   Waiting waiting(*progress, invocation.stop);
   while (true) {
-    TW_TRY(auto daemon, ControlClient::find(config));
+    TW_TRY(auto daemon, control::ControlClient::find(config));
     if (daemon) return *std::move(daemon);
     auto opened = open_application(invocation, config);
     const auto other = opened ? std::nullopt : storage::writer_of(config.storage.path);
@@ -134,7 +161,7 @@ Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config
   auto opened = open_application(invocation, config);
   if (opened) TW_TRY_VOID(reserve_disk(*opened));
   if (opened || opened.error().code != ErrorCode::conflict) return opened;
-  TW_TRY(const auto daemon, ControlClient::find(config));
+  TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (!daemon && !storage::writer_of(config.storage.path)) return opened;
   TW_TRY(auto folder, make_folder());
   config.storage.path = *folder / "torchwatch.sqlite";
@@ -173,9 +200,11 @@ Result<storage::BuildRow> named_or_newest(const Invocation& invocation, SessionO
 
 Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {
   TW_TRY(auto config, invocation.load_config());
-  auto opened = open(invocation, config, std::make_unique<comparison::Silence>(), config.log.level);
-  if (opened || opened.error().code != ErrorCode::conflict) return opened;
-  const auto other = daemon_that_writes(config);
+  auto opened = session_in_log(invocation, config);
+  const auto done = open(opened, config);
+  if (done) return opened;
+  if (done.error().code != ErrorCode::conflict) return fail(done.error());
+  const auto other = control::daemon_that_writes(config);
   if (other.empty()) return opened;
   return fail(ErrorCode::conflict, "database " + config.storage.path.string() +
                                        " is that of another daemon, process " + other +

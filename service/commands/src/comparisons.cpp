@@ -5,7 +5,7 @@
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/service_now.hpp"
+#include "torchwatch/control/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -36,7 +36,7 @@ Result<std::string> remark_on(storage::Database& database, const ComparisonRow& 
 Outcome run_list(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
-  const auto at_work = comparison_at_work(config);
+  const auto at_work = control::comparison_at_work(config);
   const auto fits = [&](const ComparisonRow& row) {
     if (!admits(options.purpose, to_string(row.purpose))) return false;
     if (admits(options.state, to_string(row.state))) return true;
@@ -88,7 +88,7 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
   TW_TRY(const auto row, comparison_of(*database, wanted));
   const auto history = history_of(config);
   TW_TRY(auto facts, gather(*database, config, history ? &*history : nullptr, row));
-  TW_TRY(facts.stage, report::result_word(*database, row, comparison_at_work(config)));
+  TW_TRY(facts.stage, report::result_word(*database, row, control::comparison_at_work(config)));
   if (!invocation.json) {
     TW_TRY(const auto remark, remark_on(*database, row));
     // Without verdicts the sentence that follows has the reason.

@@ -4,7 +4,7 @@
 #include "torchwatch/caches/caches.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/database/backup.hpp"
 #include "torchwatch/exports/exports.hpp"
@@ -57,7 +57,7 @@ Outcome run_check(const Invocation& invocation) {
 }
 
 /// Nothing may be removed while the daemon measures, which may take hours: it is not waited for.
-Outcome hand_over_gc(const Invocation& invocation, const ControlClient& daemon) {
+Outcome hand_over_gc(const Invocation& invocation, const control::ControlClient& daemon) {
   TW_TRY_VOID(daemon.post("/api/v1/caches/tidy", nlohmann::json::object()));
   if (invocation.json) {
     invocation.out << nlohmann::json{{"schema", 1}, {"state", "pending"}}.dump(2) << '\n';
@@ -70,7 +70,7 @@ Outcome hand_over_gc(const Invocation& invocation, const ControlClient& daemon) 
 
 Outcome run_gc(const Invocation& invocation) {
   TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
+  TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (daemon) return hand_over_gc(invocation, *daemon);
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());

@@ -4,7 +4,7 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/items.hpp"
-#include "torchwatch/commands/service_now.hpp"
+#include "torchwatch/control/service_now.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -138,7 +138,7 @@ Outcome run_outbox(const Invocation& invocation) {
     items.json.push_back(report::json_of(row));
   }
   print(invocation, items, "Every message has been delivered.");
-  const auto problem = problem_of(config, "outbox");
+  const auto problem = control::problem_of(config, "outbox");
   if (!problem.empty() && !invocation.json) {
     invocation.out << '\n'
                    << terminal::wrapped("Nothing is delivered: " + problem + ".",

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
-#include "torchwatch/commands/control_client.hpp"
+#include <ostream>
+
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/audit_store.hpp"
 
@@ -26,6 +28,25 @@ Status change_here(comparison::Services& services, const Change& change) {
             .asked_at = services.clock.wall_now()});
 }
 
+/// Hands the work over, and prints under which number the daemon has taken it on.
+Outcome hand_over(const Invocation& invocation, const control::ControlClient& daemon,
+                  const Work& work) {
+  TW_TRY(const auto receipt, daemon.post(work.path, work.body));
+  const auto id = receipt.value("id", std::int64_t{0});
+  if (invocation.json) {
+    const json taken{{"schema", 1},
+                     {"request", id},
+                     {"state", receipt.value("state", "")},
+                     {"url", "/api/v1/requests/" + std::to_string(id)}};
+    invocation.out << taken.dump(2) << '\n';
+  } else {
+    invocation.out << "The daemon, process " << daemon.process()
+                   << ", has taken it on as request " << id
+                   << ".\n`torchwatch request list` shows what becomes of it.\n";
+  }
+  return ExitStatus::done;
+}
+
 }  // namespace
 
 storage::Asker this_user() {
@@ -34,7 +55,7 @@ storage::Asker this_user() {
 
 Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
-  TW_TRY(const auto daemon, ControlClient::find(config));
+  TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
   TW_TRY(const auto opened, open_beside(invocation, std::move(config), daemon::Access::change));
   const auto changed = change_here(opened.services(), change);
@@ -54,8 +75,8 @@ Outcome carry_out(const Invocation& invocation, const config::Config& config, co
                                .has_gpu = requests::has_gpu()},
                               work.kind, work.body, requests::Asking::from_this_machine));
   TW_TRY(auto who, find_who_works(invocation, config));
-  if (const auto* daemon = std::get_if<ControlClient>(&who)) {
-    return daemon->hand_over(invocation, work.path, work.body);
+  if (const auto* daemon = std::get_if<control::ControlClient>(&who)) {
+    return hand_over(invocation, *daemon, work);
   }
   auto& opened = std::get<SessionOfCommand>(who);
   TW_TRY_VOID(reserve_disk(opened));

@@ -29,4 +29,27 @@ InterruptibleWork::~InterruptibleWork() {
   std::erase(interrupts_->at_work_, this);
 }
 
+bool LastRun::end_after_it() {
+  const std::scoped_lock lock(mutex_);
+  if (under_way_ == 0 || is_last_) return false;
+  is_last_ = true;
+  return true;
+}
+
+RunUnderWay::RunUnderWay(LastRun* last) : last_(last) {
+  if (last_ == nullptr) return;
+  const std::scoped_lock lock(last_->mutex_);
+  ++last_->under_way_;
+}
+
+RunUnderWay::~RunUnderWay() {
+  if (last_ == nullptr) return;
+  bool stops = false;
+  {
+    const std::scoped_lock lock(last_->mutex_);
+    stops = --last_->under_way_ == 0 && last_->is_last_;
+  }
+  if (stops) last_->stop_.request_stop();
+}
+
 }  // namespace torchwatch::comparison

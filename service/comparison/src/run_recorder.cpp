@@ -155,6 +155,7 @@ Status RunRecorder::wait_after_kills(std::stop_token stop) {
 Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
                                     const Benchmark& benchmark, Pass pass, std::stop_token stop) {
   TW_TRY_VOID(wait_after_kills(stop));
+  const RunUnderWay under_way(services_.last_run);
   TW_TRY(const auto issued, issue(slot, plan, benchmark, pass));
   TW_TRY(const auto outcome, services_.executor.run(issued.run, stop));
   note(is_killed(outcome));
@@ -169,6 +170,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot
                                                         const Benchmark& benchmark,
                                                         std::stop_token stop) {
   TW_TRY_VOID(wait_after_kills(stop));
+  const RunUnderWay under_way(services_.last_run);
   TW_TRY(auto first, issue(slots[0], plan, benchmark, Pass::timing));
   TW_TRY(auto second, issue(slots[1], plan, benchmark, Pass::timing));
   for (auto* issued : {&first, &second}) {

@@ -75,6 +75,11 @@ Screen screen_of(bool is_terminal, std::optional<int> window_columns, const Vari
   const auto forces = [&](const char* name) { return is_set(name) && variables(name) != "0"; };
   const bool is_forced = forces("CLICOLOR_FORCE") || forces("FORCE_COLOR");
   screen.has_colour = !is_set("NO_COLOR") && (is_forced || screen.is_terminal);
+  const auto program = variables("TERM_PROGRAM").value_or("");
+  screen.has_links = screen.is_terminal && is_set("TERM") && variables("TERM") != "linux";
+  screen.has_taskbar =
+      screen.is_terminal && (program == "WezTerm" || program == "ghostty" || is_set("WT_SESSION") ||
+                             variables("ConEmuANSI") == "ON");
   return screen;
 }
 
@@ -92,6 +97,14 @@ Screen screen_of(int descriptor) {
 std::string painted(std::string_view text, Tone tone, const Screen& screen) {
   if (!screen.has_colour || tone == Tone::plain || text.empty()) return std::string(text);
   return std::string(sequence_of(tone)).append(text).append("\033[0m");
+}
+
+std::string link_beginning(const Screen& screen) {
+  return "\033]8;id=" + screen.key + ";";
+}
+
+std::string redrawing(const Screen& screen) {
+  return "\033[H" + screen.key + "\033[J";
 }
 
 std::size_t width_of(std::string_view text) {

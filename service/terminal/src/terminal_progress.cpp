@@ -15,6 +15,8 @@ constexpr int kBarWidth = 24;
 /// Below this a detail says more than a bar.
 constexpr int kColumnsForBar = 72;
 constexpr std::size_t kDetailMin = 8;
+/// Lines that continue a long one stand below its text, behind "  3:12  ".
+constexpr std::size_t kIndent = 8;
 constexpr int kPartsForEstimate = 3;
 constexpr auto kLineInterval = std::chrono::seconds(30);
 /// A step that took less was found in a cache, and says nothing about the next.
@@ -24,14 +26,25 @@ double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// Terminals show how much is done in their tab or the task bar (OSC 9;4).
+std::string taskbar(const ProgressSettings& settings, int done, int of) {
+  if (!settings.has_taskbar || of <= 0) return "";
+  return "\033]9;4;1;" + std::to_string(100 * std::min(done, of) / of) + "\033\\";
+}
+
+std::string taskbar_end(const ProgressSettings& settings) {
+  return settings.has_taskbar ? "\033]9;4;0;0\033\\" : "";
+}
+
 }  // namespace
 
 Result<ProgressStyle> parse_progress_style(const std::string& word) {
   if (word == "auto") return ProgressStyle::automatic;
+  if (word == "bar") return ProgressStyle::bar;
   if (word == "plain") return ProgressStyle::plain;
   if (word == "none") return ProgressStyle::none;
   return fail(ErrorCode::invalid,
-              "invalid --progress \"" + word + "\": must be auto, plain or none");
+              "invalid --progress \"" + word + "\": must be auto, bar, plain or none");
 }
 
 void Estimate::see(int done, std::chrono::nanoseconds at) {
@@ -62,6 +75,7 @@ TerminalProgress::TerminalProgress(std::ostream& err, ProgressSettings settings,
       started_(clock_->monotonic_now()),
       last_line_(started_) {
   if (settings_.style == ProgressStyle::plain) settings_.is_terminal = false;
+  if (settings_.style == ProgressStyle::bar) settings_.is_terminal = true;
 }
 
 TerminalProgress::~TerminalProgress() {
@@ -75,7 +89,7 @@ std::string TerminalProgress::elapsed() const {
 }
 
 void TerminalProgress::clear_bar() {
-  if (bar_shown_) err_ << "\r\033[K" << std::flush;
+  if (bar_shown_) err_ << "\r\033[K" << taskbar_end(settings_) << std::flush;
   bar_shown_ = false;
 }
 
@@ -86,8 +100,16 @@ void TerminalProgress::print_line(const std::string& line) {
   last_line_ = clock_->monotonic_now();
 }
 
+/// A line that somebody asked for.
+void TerminalProgress::print_asked(const std::string& line) {
+  clear_bar();
+  const int columns = settings_.is_terminal ? settings_.columns() : kColumnsMax;
+  err_ << wrapped(elapsed() + "  " + line, columns, kIndent) << std::flush;
+}
+
 void TerminalProgress::begin_phase() {
   estimate_.begin();
+  of_ = 0;
   if (!step_) return;
   const auto took = clock_->monotonic_now() - step_->started;
   if (took >= kStepMin) took_[step_->kind] = took;
@@ -97,12 +119,14 @@ void TerminalProgress::begin_phase() {
 void TerminalProgress::phase_started(const std::string& what) {
   const std::scoped_lock lock(mutex_);
   begin_phase();
+  state_.begin(what);
   print_line(what);
 }
 
 void TerminalProgress::long_step_started(comparison::LongStep kind, const std::string& what) {
   const std::scoped_lock lock(mutex_);
   begin_phase();
+  state_.begin(what);
   const auto before = took_.find(kind);
   step_ = Step{kind, clock_->monotonic_now()};
   print_line(before == took_.end()
@@ -131,12 +155,14 @@ std::string TerminalProgress::bar(int done, int of, const std::string& detail) c
 }
 
 void TerminalProgress::progress(int done, int of, const std::string& detail) {
-  if (settings_.style == ProgressStyle::none) return;
   const std::scoped_lock lock(mutex_);
   const auto now = clock_->monotonic_now();
   estimate_.see(done, now);
+  state_.advance(done, of, detail);
+  of_ = of;
+  if (settings_.style == ProgressStyle::none) return;
   if (settings_.is_terminal) {
-    err_ << "\r\033[K" << bar(done, of, detail) << std::flush;
+    err_ << taskbar(settings_, done, of) << "\r\033[K" << bar(done, of, detail) << std::flush;
     bar_shown_ = true;
     return;
   }
@@ -147,7 +173,18 @@ void TerminalProgress::progress(int done, int of, const std::string& detail) {
 
 void TerminalProgress::log(const std::string& line) {
   const std::scoped_lock lock(mutex_);
+  state_.remember(line);
   print_line(line);
+}
+
+void TerminalProgress::say_state() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& line : state_.lines(estimate_.left(of_))) print_asked(line);
+}
+
+void TerminalProgress::say(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  print_asked(line);
 }
 
 }  // namespace torchwatch::terminal

@@ -248,6 +248,32 @@ TEST_CASE("a service that stops is not taken for a person who cancels") {
         ComparisonState::ready);
 }
 
+TEST_CASE("work that ends with the run under way stores that run and begins no other") {
+  DueDay due;
+  const auto id = due.nightly().id;
+  storage::RunStore runs(due.services.database);
+  const storage::Owner owner{storage::OwnerKind::comparison, id};
+  std::stop_source stop;
+  comparison::LastRun last_run(stop);
+  due.services.last_run = &last_run;
+  CHECK_FALSE(last_run.end_after_it());
+  std::size_t before = 0;
+  due.executor.before_run(3, [&] {
+    before = runs.runs_of(owner).value().size();
+    CHECK(last_run.end_after_it());
+    CHECK_FALSE(last_run.end_after_it());
+  });
+  nightly::WorkList work(due.services, Retry::when_due);
+  const auto stopped = work.carry_out_next(Scope::nightlies, stop.get_token());
+  REQUIRE_FALSE(stopped);
+  CHECK(stopped.error().code == ErrorCode::cancelled);
+  CHECK(runs.runs_of(owner).value().size() > before);
+  CHECK(storage::ComparisonStore(due.services.database).get(id).value().state ==
+        ComparisonState::ready);
+  due.services.last_run = nullptr;
+  CHECK(due.carry_out().state == ComparisonState::reported);
+}
+
 TEST_CASE("a search that is cancelled while it measures ends, and its comparison is reported") {
   DueDay due;
   storage::BisectionStore bisections(due.services.database);

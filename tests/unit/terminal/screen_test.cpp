@@ -46,6 +46,23 @@ TEST_CASE("a terminal that cannot move its cursor gets no bar") {
   CHECK_FALSE(screen_of(true, 80, variables({{"TERM", "dumb"}})).is_terminal);
 }
 
+TEST_CASE("links are for terminals that can, whatever is said of colours") {
+  CHECK(screen_of(true, 80, variables({{"TERM", "xterm"}})).has_links);
+  CHECK(screen_of(true, 80, variables({{"TERM", "xterm"}, {"NO_COLOR", "1"}})).has_links);
+  for (const auto* term : {"dumb", "linux", ""}) {
+    CHECK_FALSE(screen_of(true, 80, variables({{"TERM", term}})).has_links);
+  }
+  CHECK_FALSE(screen_of(false, {}, variables({{"TERM", "xterm"}, {"FORCE_COLOR", "1"}})).has_links);
+}
+
+TEST_CASE("only terminals that say who they are show how much is done") {
+  CHECK(screen_of(true, 80, variables({{"TERM_PROGRAM", "WezTerm"}})).has_taskbar);
+  CHECK(screen_of(true, 80, variables({{"WT_SESSION", "1f"}})).has_taskbar);
+  CHECK(screen_of(true, 80, variables({{"ConEmuANSI", "ON"}})).has_taskbar);
+  CHECK_FALSE(screen_of(true, 80, variables({{"TERM", "xterm"}})).has_taskbar);
+  CHECK_FALSE(screen_of(false, {}, variables({{"TERM_PROGRAM", "WezTerm"}})).has_taskbar);
+}
+
 TEST_CASE("text is painted only where there are colours") {
   CHECK(painted("regressed", Tone::bad, {}) == "regressed");
   CHECK(painted("regressed", Tone::bad, {.has_colour = true}) == "\033[1;31mregressed\033[0m");

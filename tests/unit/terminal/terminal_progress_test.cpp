@@ -129,8 +129,94 @@ TEST_CASE("progress that nobody wants is not printed") {
   CHECK(shown.out.str().empty());
 }
 
-TEST_CASE("a style of progress is one of three words") {
+TEST_CASE("a style of progress is one of four words") {
   CHECK(parse_progress_style("auto").value() == ProgressStyle::automatic);
+  CHECK(parse_progress_style("bar").value() == ProgressStyle::bar);
   CHECK(parse_progress_style("none").value() == ProgressStyle::none);
-  CHECK_THAT(parse_progress_style("bar").error().message, Contains("auto, plain or none"));
+  CHECK_THAT(parse_progress_style("line").error().message, Contains("auto, bar, plain or none"));
+}
+
+TEST_CASE("a bar that is asked for is drawn where no terminal is") {
+  Shown shown({.style = ProgressStyle::bar});
+  shown.progress->progress(12, 24, "resnet18");
+  CHECK_THAT(shown.out.str(), Contains("[############............] 12/24  resnet18"));
+}
+
+TEST_CASE("a terminal that shows how much is done gets the share, and its end") {
+  auto settings = terminal();
+  settings.has_taskbar = true;
+  Shown shown(std::move(settings));
+  shown.progress->progress(6, 24, "resnet18");
+  CHECK_THAT(shown.out.str(), Contains("\033]9;4;1;25\033\\"));
+  shown.progress->progress(3, 0, "listing");
+  shown.progress.reset();
+  CHECK(shown.out.str().ends_with("\r\033[K\033]9;4;0;0\033\\"));
+  Shown plain(terminal());
+  plain.progress->progress(6, 24, "resnet18");
+  CHECK_THAT(plain.out.str(), !Contains("]9;4"));
+}
+
+TEST_CASE("the state is the stage, what runs now, and what was said last, in every style") {
+  for (const auto style : {ProgressStyle::plain, ProgressStyle::none}) {
+    Shown shown({.style = style});
+    shown.progress->phase_started("measuring");
+    shown.progress->log("regressed: dlrm cpu-train time +14.4 %");
+    shown.progress->progress(12, 96, "resnet18 cpu-train, timing, screen");
+    const auto before = shown.out.str().size();
+    shown.progress->say_state();
+    CHECK(shown.out.str().substr(before) ==
+          "  0:00  measuring: 12/96, resnet18 cpu-train, timing, screen\n"
+          "  0:00  before: regressed: dlrm cpu-train time +14.4 %\n");
+  }
+}
+
+TEST_CASE("the state has an estimate once the bar has one, and forgets the part before a stage") {
+  Shown shown({.style = ProgressStyle::none});
+  shown.progress->say_state();
+  CHECK(shown.out.str() == "  0:00  nothing is being done\n");
+  shown.progress->phase_started("measuring");
+  for (int done = 0; done <= 3; ++done) {
+    shown.progress->progress(done, 20, "resnet18");
+    if (done < 3) shown.clock->advance(1min);
+  }
+  shown.progress->say_state();
+  CHECK_THAT(shown.out.str(), Contains("measuring: 3/20, about 17 min left, resnet18\n"));
+  shown.progress->phase_started("judging");
+  shown.progress->say_state();
+  CHECK(shown.out.str().ends_with("  3:00  judging\n"));
+}
+
+TEST_CASE("the state and what else is asked for fit the terminal") {
+  for (const int columns : {60, 80, 120}) {
+    Shown shown(terminal(columns));
+    shown.progress->phase_started("measuring");
+    shown.progress->log("regressed: nvidia_deeprecommender cpu-train bf16,batch=8 time +14.4 % " +
+                        std::string("[+11.0, +16.1] %, and some more that is said of it here"));
+    shown.progress->progress(12, 96,
+                             "nvidia_deeprecommender cpu-train bf16,batch=8, memory, confirm");
+    shown.progress->say_state();
+    shown.progress->say("ending after the run that is under way; interrupt again to end at once");
+    std::istringstream text(shown.out.str().substr(shown.out.str().rfind("\033[K") + 3));
+    int lines = 0;
+    for (std::string line; std::getline(text, line); ++lines) {
+      INFO(line);
+      CHECK(width_of(line) < static_cast<std::size_t>(columns));
+    }
+    CHECK(lines >= 3);
+  }
+}
+
+TEST_CASE("progress that is not shown keeps the state, and the newest five remarks") {
+  UnshownProgress progress;
+  CHECK(progress.state() == std::vector<std::string>{"nothing is being done"});
+  progress.phase_started("measuring");
+  progress.progress(3, 0, "resnet18");
+  for (int i = 0; i < 6; ++i) progress.log("remark " + std::to_string(i));
+  const auto state = progress.state();
+  REQUIRE(state.size() == 6);
+  CHECK(state[0] == "measuring: 3/?, resnet18");
+  CHECK(state[1] == "before: remark 1");
+  CHECK(state[5] == "before: remark 5");
+  progress.comparison_ended();
+  CHECK(progress.state().front() == "nothing is being done");
 }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "torchwatch/signals/orders.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
@@ -19,8 +20,8 @@ struct Screens {
 
 /// Runs `torchwatch ARGUMENTS` and returns its exit status (see exit_status.hpp). What people and
 /// machines asked for goes to `out`, everything else to `err`; with --json an error is an object on
-/// `out` as well.
+/// `out` as well. `orders`: what signals ask meanwhile; null where there are none.
 int run(std::span<const char* const> arguments, std::ostream& out, std::ostream& err,
-        std::stop_token stop, const Screens& screens = {});
+        std::stop_token stop, const Screens& screens = {}, signals::Orders* orders = nullptr);
 
 }  // namespace torchwatch::cli

@@ -4,8 +4,9 @@
 #include <variant>
 
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/signals/orders.hpp"
 
 namespace torchwatch::commands {
 
@@ -20,20 +21,22 @@ struct SessionOfCommand {
   std::shared_ptr<void> own_state;  ///< of a database that ends with the command; else null
   std::unique_ptr<log::Log> log;
   std::unique_ptr<comparison::Progress> progress;
+  std::unique_ptr<signals::Listening> listening;  ///< says on the progress what signals ask
   std::unique_ptr<daemon::Application> application;
 
   comparison::Services& services() const { return application->services(); }
 };
 
 /// Opens an application that shows its progress on the terminal and logs warnings, or as
-/// --log-level says. Errors: those of daemon::Application::open.
+/// --log-level says. The first SIGINT lets the run that is under way end. Errors: those of
+/// daemon::Application::open.
 Result<SessionOfCommand> open_application(const Invocation&, config::Config);
 /// Opens an application for a command that reads, or stores a change of a moment: with that access
 /// where another process works on the database.
 Result<SessionOfCommand> open_beside(const Invocation&, config::Config, daemon::Access);
 
 /// A daemon, or else the command itself.
-using WhoWorks = std::variant<ControlClient, SessionOfCommand>;
+using WhoWorks = std::variant<control::ControlClient, SessionOfCommand>;
 /// Returns who is to do work that may take hours; while another command works on the database,
 /// waits and says so. Errors: cancelled; those of ControlClient::find and Application::open.
 Result<WhoWorks> find_who_works(const Invocation&, const config::Config&);
@@ -53,7 +56,8 @@ Status wait_for_machine(SessionOfCommand&, std::stop_token stop);
 Result<storage::BuildRow> named_or_newest(const Invocation&, SessionOfCommand&,
                                           const std::string& name);
 /// Opens the application of the daemon, which logs as [log] or --log-level say and shows no
-/// progress. Errors: also conflict, naming a daemon that runs already.
+/// progress; SIGUSR1 has it log what is being done. Errors: also conflict, naming a daemon that
+/// runs already.
 Result<SessionOfCommand> open_daemon_session(const Invocation&);
 
 }  // namespace torchwatch::commands

@@ -14,6 +14,7 @@
 #include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/signals/orders.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/screen.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
@@ -31,6 +32,7 @@ struct Invocation {
   std::optional<log::Level> log_level = {};  ///< --log-level
   terminal::Screen screen = {};              ///< what `out` is printed on
   terminal::ProgressSettings progress = {};  ///< how progress is shown on `err`
+  signals::Orders* orders = nullptr;         ///< what signals ask; null where there are none
 
   /// Errors: those of config::load; a fault of the file is followed by how to test it.
   Result<config::Config> load_config() const;

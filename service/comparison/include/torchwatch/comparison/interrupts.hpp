@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "torchwatch/storage/rows.hpp"
@@ -46,6 +47,36 @@ class InterruptibleWork {
   std::stop_source end_;
   std::stop_callback<std::function<void()>> forward_;
   std::atomic<bool> is_interrupted_ = false;
+};
+
+/// Ends work between two runs, so that what the last one cost is not lost. Thread-safe.
+class LastRun {
+ public:
+  explicit LastRun(std::stop_source stop) : stop_(std::move(stop)) {}
+
+  /// Has the run that is under way be the last: the work is stopped as soon as it is stored.
+  /// Returns false, and does nothing, where none is under way or this one is the last already.
+  bool end_after_it();
+
+ private:
+  friend class RunUnderWay;
+  std::mutex mutex_;
+  std::stop_source stop_;
+  int under_way_ = 0;       ///< guarded by mutex_
+  bool is_last_ = false;    ///< likewise
+};
+
+/// A run, or a pair of interleaved runs, from before it begins until it is stored.
+class RunUnderWay {
+ public:
+  /// `last`: null where nobody can ask for a last run.
+  explicit RunUnderWay(LastRun* last);
+  ~RunUnderWay();
+  RunUnderWay(const RunUnderWay&) = delete;
+  RunUnderWay& operator=(const RunUnderWay&) = delete;
+
+ private:
+  LastRun* const last_;
 };
 
 }  // namespace torchwatch::comparison

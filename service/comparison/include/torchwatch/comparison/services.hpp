@@ -40,6 +40,7 @@ struct Services {
   channel::Channel* releases = nullptr;  ///< the package index; null in tests without one
   source::Clone* source = nullptr;       ///< null where [source] is a path, or nothing
   Interrupts* interrupts = nullptr;      ///< null where nobody can cancel what is under way
+  LastRun* last_run = nullptr;           ///< null where nobody can ask for a last run
 };
 
 }  // namespace torchwatch::comparison

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <streambuf>
 #include <string>
+#include <utility>
 
 #include "torchwatch/records/error.hpp"
 
@@ -12,13 +13,18 @@ namespace torchwatch::terminal {
 /// stream forgets. What is printed is kept until the stream is flushed, so that no result appears
 /// between lines of progress. Names, commit subjects and the output of others are a part of what is
 /// printed: of control characters only line breaks, tabs and what torchwatch itself writes
-/// (colours, the cursor of its progress) reach the file. Thread-safe.
+/// (colours, the cursor of its progress, links and redrawing with its key) reach the file.
+/// Thread-safe.
 class Output final : public std::streambuf {
  public:
-  explicit Output(int descriptor) : descriptor_(descriptor) {}
+  /// `key`: of the screen that is written to, random, as text of others must not hold it. It is not
+  /// written itself. Empty: what it marks is not written either.
+  explicit Output(int descriptor, std::string key = "")
+      : descriptor_(descriptor), key_(std::move(key)) {}
 
-  /// Writes what is kept. Returns whether all that was printed has been taken: false when the reader
-  /// of a pipe has gone, which needs no message. Errors: unavailable (a full disk, for example).
+  /// Writes what is kept. Returns whether all that was printed has been taken: false when the
+  /// reader of a pipe has gone, which needs no message. Errors: unavailable (a full disk, for
+  /// example).
   Result<bool> finish();
 
  protected:
@@ -30,6 +36,7 @@ class Output final : public std::streambuf {
   int write_kept();
 
   int descriptor_;
+  const std::string key_;
   std::mutex mutex_;
   int error_ = 0;  ///< errno of the first write that failed
   std::string kept_;

@@ -13,20 +13,23 @@
 #include "torchwatch/comparison/progress.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/terminal/progress_state.hpp"
 
 namespace torchwatch::terminal {
 
 enum class ProgressStyle {
   automatic,  ///< a bar on a terminal, lines elsewhere
+  bar,        ///< a bar, wherever it goes
   plain,      ///< lines: one for each stage, and one every half minute
   none,
 };
-/// Reads "auto", "plain" or "none". Errors: invalid.
+/// Reads "auto", "bar", "plain" or "none". Errors: invalid.
 Result<ProgressStyle> parse_progress_style(const std::string&);
 
 struct ProgressSettings {
   ProgressStyle style = ProgressStyle::automatic;
   bool is_terminal = false;
+  bool has_taskbar = false;                          ///< as terminal::Screen has it
   std::function<int()> columns = [] { return 80; };  ///< asked anew for each line
 };
 
@@ -60,6 +63,11 @@ class TerminalProgress final : public comparison::Progress {
   void progress(int done, int of, const std::string& detail) override;
   void log(const std::string& line) override;
 
+  /// Prints what is being done, whatever the style is.
+  void say_state();
+  /// Prints a line, whatever the style is.
+  void say(const std::string& line);
+
  private:
   struct Step {
     comparison::LongStep kind;
@@ -69,6 +77,7 @@ class TerminalProgress final : public comparison::Progress {
   std::string elapsed() const;
   void clear_bar();
   void print_line(const std::string&);
+  void print_asked(const std::string&);
   void begin_phase();
   std::string bar(int done, int of, const std::string& detail) const;
 
@@ -80,6 +89,8 @@ class TerminalProgress final : public comparison::Progress {
   std::chrono::nanoseconds last_line_;
   bool bar_shown_ = false;
   Estimate estimate_;
+  ProgressState state_;
+  int of_ = 0;  ///< how many parts the step has
   std::optional<Step> step_;
   std::map<comparison::LongStep, std::chrono::nanoseconds> took_;  ///< the last of each kind
 };

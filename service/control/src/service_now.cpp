@@ -1,12 +1,12 @@
-#include "torchwatch/commands/service_now.hpp"
+#include "torchwatch/control/service_now.hpp"
 
 #include <algorithm>
 
-#include "torchwatch/commands/control_client.hpp"
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 
-namespace torchwatch::commands {
+namespace torchwatch::control {
 namespace {
 
 using terminal::ServiceNow;
@@ -53,4 +53,4 @@ std::string problem_of(const config::Config& config, const std::string& source) 
   return found == problems.end() ? "" : text_of(*found, true);
 }
 
-}  // namespace torchwatch::commands
+}  // namespace torchwatch::control

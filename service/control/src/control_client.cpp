@@ -1,12 +1,10 @@
-#include "torchwatch/commands/control_client.hpp"
-
-#include <ostream>
+#include "torchwatch/control/control_client.hpp"
 
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 
-namespace torchwatch::commands {
+namespace torchwatch::control {
 namespace {
 
 using nlohmann::json;
@@ -91,21 +89,4 @@ Result<health::Report> ControlClient::service_now() const {
   return health::parse_report(json::parse(response.body, nullptr, false));
 }
 
-Outcome ControlClient::hand_over(const Invocation& invocation, const std::string& path,
-                                 const json& body) const {
-  TW_TRY(const auto receipt, post(path, body));
-  const auto id = receipt.value("id", std::int64_t{0});
-  if (invocation.json) {
-    const json taken{{"schema", 1},
-                     {"request", id},
-                     {"state", receipt.value("state", "")},
-                     {"url", "/api/v1/requests/" + std::to_string(id)}};
-    invocation.out << taken.dump(2) << '\n';
-  } else {
-    invocation.out << "The daemon, process " << process_ << ", has taken it on as request " << id
-                   << ".\n`torchwatch request list` shows what becomes of it.\n";
-  }
-  return ExitStatus::done;
-}
-
-}  // namespace torchwatch::commands
+}  // namespace torchwatch::control

@@ -5,11 +5,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
-#include "torchwatch/commands/command.hpp"
+#include "torchwatch/config/config.hpp"
 #include "torchwatch/health/report.hpp"
 
-namespace torchwatch::commands {
+namespace torchwatch::control {
 
 /// The daemon that holds a configuration's database, reached over its Unix socket.
 class ControlClient {
@@ -27,9 +28,6 @@ class ControlClient {
 
   pid_t process() const { return process_; }
 
-  /// Hands work over by a POST, and prints under which number the daemon has taken it on.
-  Outcome hand_over(const Invocation&, const std::string& path, const nlohmann::json& body) const;
-
  private:
   ControlClient(std::filesystem::path socket, pid_t process)
       : socket_(std::move(socket)), process_(process) {}
@@ -42,4 +40,4 @@ class ControlClient {
 /// nobody.
 std::string daemon_that_writes(const config::Config&);
 
-}  // namespace torchwatch::commands
+}  // namespace torchwatch::control

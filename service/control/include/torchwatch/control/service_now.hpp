@@ -1,10 +1,13 @@
 #pragma once
 
-#include "torchwatch/commands/command.hpp"
+#include <optional>
+#include <string>
+
+#include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/terminal/status_text.hpp"
 
-namespace torchwatch::commands {
+namespace torchwatch::control {
 
 /// Finds out who works on the database and what is wrong: the daemon is asked; where none runs, or
 /// this user may not ask it, what is stored is read. Errors: those of storage.
@@ -17,4 +20,4 @@ std::optional<storage::Id> comparison_at_work(const config::Config&);
 /// no daemon can be asked.
 std::string problem_of(const config::Config&, const std::string& source);
 
-}  // namespace torchwatch::commands
+}  // namespace torchwatch::control
