@@ -77,6 +77,7 @@ void add_bisect(Commands& all) {
   options->suite.add_preset_to(command);
   command.add_flag("--now", options->now,
                    "Let a running daemon do it before nightlies that are due, not after them");
+  commands::add_events(command);
   command.footer("torchwatch bisect 2026-08-16 2026-08-17 --workload resnet18 --mode train");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,42 @@ int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has
   return status;
 }
 
+int outcome_of(const CommandTree& tree, const Invocation& invocation) {
+  const auto outcome = tree.run();
+  invocation.out.flush();
+  return outcome ? static_cast<int>(*outcome) : report(invocation, outcome.error());
+}
+
+/// Has what is written to a stream put elsewhere as long as the object lives.
+class Diverted {
+ public:
+  Diverted(std::ostream& stream, std::ostream& to)
+      : stream_(stream), before_(stream.rdbuf(to.rdbuf())) {}
+  ~Diverted() { stream_.rdbuf(before_); }
+  Diverted(const Diverted&) = delete;
+  Diverted& operator=(const Diverted&) = delete;
+
+ private:
+  std::ostream& stream_;
+  std::streambuf* const before_;
+};
+
+/// With --events: the lines go where the result goes, and the command's document is the last one.
+int outcome_in_lines(const CommandTree& tree, Invocation& invocation) {
+  std::ostream lines(invocation.out.rdbuf());
+  std::ostringstream document;
+  invocation.events = &lines;
+  invocation.json = true;
+  int status = 0;
+  {
+    const Diverted diverted(invocation.out, document);
+    status = outcome_of(tree, invocation);
+  }
+  const auto parsed = nlohmann::json::parse(document.str(), nullptr, false);
+  lines << parsed.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  return status;
+}
+
 }  // namespace
 
 int run(std::span<const char* const> arguments, std::ostream& out, std::ostream& err,
@@ -72,9 +109,8 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
   }
   const auto finished = tree.finish();
   if (!finished) return report(invocation, finished.error());
-  const auto outcome = tree.run();
-  out.flush();
-  return outcome ? static_cast<int>(*outcome) : report(invocation, outcome.error());
+  const bool in_lines = commands::has_events(named_command(tree.app()));
+  return in_lines ? outcome_in_lines(tree, invocation) : outcome_of(tree, invocation);
 }
 
 }  // namespace torchwatch::cli

@@ -148,6 +148,11 @@ Status CommandTree::finish() {
   invocation_.config_given = app_.count("--config") > 0;
   if (color_ != "auto") invocation_.screen.has_colour = color_ == "always";
   TW_TRY(invocation_.progress.style, terminal::parse_progress_style(progress_));
+  if (invocation_.json && commands::has_events(named_command(app_))) {
+    return fail(ErrorCode::invalid,
+                "--json prints one document at the end, --events lines while it works: leave out "
+                "one of them");
+  }
   if (app_.count("--log-level") == 0) return {};
   TW_TRY(invocation_.log_level, log::parse_level(log_level_));
   return {};

@@ -85,6 +85,7 @@ void add_compare(Commands& all) {
   options->suite.add_preset_to(command);
   command.add_flag("--now", options->now,
                    "Let a running daemon do it before nightlies that are due, not after them");
+  commands::add_events(command);
   command.footer("torchwatch compare 2.12.1 2.13.0 --workload resnet18");
 }
 

@@ -6,9 +6,9 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
-#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
+#include "torchwatch/control/control_client.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -191,6 +191,7 @@ void add_nightly(Commands& all) {
   for (auto* option : command.get_options() | std::views::drop(own)) {
     option->description(option->get_description() + "; with --baseline and --candidate alone");
   }
+  commands::add_events(command);
   command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");
 }
 

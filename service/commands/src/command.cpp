@@ -34,6 +34,20 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   return {check, ""};
 }
 
+constexpr const char* kEvents = "--events";
+
+void add_events(CLI::App& command) {
+  const std::string what =
+      "Print each change of state as a line of JSON while it happens; the last line is the "
+      "document that --json prints";
+  command.add_flag(kEvents, what);
+}
+
+bool has_events(const CLI::App& command) {
+  const auto* option = command.get_option_no_throw(kEvents);
+  return option != nullptr && option->count() > 0;
+}
+
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "torchwatch/control/control_client.hpp"
+#include "torchwatch/events/lines.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/audit_store.hpp"
 
@@ -40,9 +41,8 @@ Outcome hand_over(const Invocation& invocation, const control::ControlClient& da
                      {"url", "/api/v1/requests/" + std::to_string(id)}};
     invocation.out << taken.dump(2) << '\n';
   } else {
-    invocation.out << "The daemon, process " << daemon.process()
-                   << ", has taken it on as request " << id
-                   << ".\n`torchwatch request list` shows what becomes of it.\n";
+    invocation.out << "The daemon, process " << daemon.process() << ", has taken it on as request "
+                   << id << ".\n`torchwatch request list` shows what becomes of it.\n";
   }
   return ExitStatus::done;
 }
@@ -80,6 +80,10 @@ Outcome carry_out(const Invocation& invocation, const config::Config& config, co
   }
   auto& opened = std::get<SessionOfCommand>(who);
   TW_TRY_VOID(reserve_disk(opened));
+  std::unique_ptr<events::Lines> lines;
+  if (invocation.events != nullptr) {
+    TW_TRY(lines, events::Lines::start(opened.services().database, *invocation.events));
+  }
   return work.without_daemon(opened);
 }
 

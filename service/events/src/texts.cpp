@@ -22,10 +22,13 @@ std::string framed(storage::Id id, const std::string& name, const nlohmann::json
 
 }  // namespace
 
+nlohmann::json data_of(const storage::EventRow& event) {
+  return {
+      {"kind", event.kind}, {"item", event.item}, {"state", event.state}, {"url", url_of(event)}};
+}
+
 std::string text_of(const storage::EventRow& event) {
-  return framed(
-      event.id, event.kind,
-      {{"kind", event.kind}, {"item", event.item}, {"state", event.state}, {"url", url_of(event)}});
+  return framed(event.id, event.kind, data_of(event));
 }
 
 std::string reset_text(storage::Id newest) {

@@ -16,6 +16,7 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/events/lines.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
@@ -327,6 +328,36 @@ TEST_CASE("an error is JSON where JSON is asked for") {
     CHECK(day.violations("error", printed) == "");
     CHECK_FALSE(json::parse(printed).at("error").at("message").get<std::string>().empty());
   }
+}
+
+TEST_CASE("with --events each line is as its schema says, and the last is the document") {
+  const CarriedOutDay day;
+  std::ostringstream lines;
+  {
+    const auto database = storage::Database::open({.path = day.day.config().storage.path}).value();
+    const auto printing = events::Lines::start(*database, lines).value();
+    REQUIRE(
+        storage::RequestStore(*database).receive("key", storage::RequestKind::nightly, "{}", 1));
+  }
+  CHECK(day.violations("event", lines.str()) == "");
+  CHECK(json::parse(lines.str()).at("kind") == "request");
+  const auto failed = test::run_command({"bisect", "--suspect", "none", "--events"}, day.file);
+  CHECK(std::ranges::count(failed.out, '\n') == 1);
+  CHECK(day.violations("error", failed.out) == "");
+}
+
+TEST_CASE("--events and --json exclude each other, and only what works for long has --events") {
+  const CarriedOutDay day;
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"nightly", "--events", "--json"},
+                                             {"compare", "a", "b", "--events", "--json"},
+                                             {"bisect", "a", "b", "--events", "--json"}}) {
+    const auto printed = test::run_command(arguments, day.file);
+    CHECK(printed.status == 2);
+    CHECK_THAT(printed.err, Catch::Contains("leave out one of them"));
+  }
+  CHECK_THAT(test::run_command({"status", "--events"}, day.file).err,
+             Catch::Contains("there is no option --events"));
 }
 
 TEST_CASE("a schema refuses what is not as it says") {

@@ -300,6 +300,7 @@ TEST_CASE("nightly with nothing due says so in one sentence, which is success") 
   INFO(printed.err);
   CHECK(printed.status == 0);
   CHECK(printed.out == "Nothing is due: every nightly has its verdict; see `torchwatch status`.\n");
+  CHECK(line.run({"nightly", "--events"}).out == "{\"comparisons\":[],\"schema\":1}\n");
   CHECK(json::parse(line.run({"nightly", "--json"}).out) ==
         json{{"schema", 1}, {"comparisons", json::array()}});
 }

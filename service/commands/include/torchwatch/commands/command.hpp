@@ -33,6 +33,7 @@ struct Invocation {
   terminal::Screen screen = {};              ///< what `out` is printed on
   terminal::ProgressSettings progress = {};  ///< how progress is shown on `err`
   signals::Orders* orders = nullptr;         ///< what signals ask; null where there are none
+  std::ostream* events = nullptr;            ///< where --events prints; null without it
 
   /// Errors: those of config::load; a fault of the file is followed by how to test it.
   Result<config::Config> load_config() const;
@@ -65,6 +66,11 @@ inline constexpr const char* kRefusesJson = "Commands that refuse --json";
 /// Accepts a whole number from `least` to `most`; says otherwise `"many" is not a number from 1 to
 /// 100`.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = INT64_MAX);
+
+/// Adds --events to a command that carries out work.
+void add_events(CLI::App& command);
+/// Whether the command that was parsed takes --events, and it was given.
+bool has_events(const CLI::App& command);
 
 /// Accepts one of the words; says otherwise `"verdict" is not verdicts or samples`.
 CLI::Validator one_of(std::vector<std::string> words);
