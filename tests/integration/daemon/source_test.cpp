@@ -59,7 +59,7 @@ struct SourceService : test::RunningService {
     work();
   }
 
-  /// Has the daemon look for nightlies, and waits until so many have come to their end.
+  /// Has the daemon look for nightlies, and waits until that many have ended.
   void follow(std::size_t nightlies) {
     ask("/api/v1/nightlies", json::object());
     wait_until("/api/v1/comparisons", [&](const json& answer) {
