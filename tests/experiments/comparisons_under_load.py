@@ -8,8 +8,10 @@ the other: each is LIBTORCH, with a few zero bytes behind a library so that it i
 turns nobody is at the API, and the clients of requests_under_load.py are. Those and the daemon's
 threads that answer requests stay off the highest core, on which a timed run of one thread is
 pinned. `torchwatch compare` is what is asked for, as it states an interval also of what is
-unchanged. Prints the verdicts, how wide the intervals of time are beside each other, and how
-/healthz answered meanwhile; each comparison goes to standard error as it ends.
+unchanged. Prints the verdicts, how wide the intervals of time are beside each other, how far the
+pairs of runs behind them scatter, and how /healthz answered meanwhile; each comparison goes to
+standard error as it ends. A width varies threefold between comparisons alike, as it comes from
+eight pairs: the scatter of all pairs tells more of what the load does.
 """
 
 import argparse
@@ -18,12 +20,14 @@ import math
 import os
 import random
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,10 +56,33 @@ def make_build(libtorch: Path, tree: Path, number: int) -> None:
         end.write(b"\0" * (number + 1))
 
 
+PAIRS = """SELECT workload || ' ' || configuration, slot, build_id = candidate_id, value
+FROM attempt JOIN comparison ON comparison.id = comparison_id
+JOIN benchmark ON benchmark.id = attempt.benchmark_id
+JOIN value ON attempt_id = attempt.id AND metric = 'time'
+WHERE comparison_id = ? AND attempt.state = 'done'"""
+
+
+def pairs_of(database: Path, comparison: int) -> dict[str, list[float]]:
+    """Logarithm of candidate over baseline in each pair of runs, by series."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as file:
+        rows = file.execute(PAIRS, (comparison,)).fetchall()
+    runs: dict[tuple[str, str, int], dict[int, int]] = {}
+    for series, slot, is_candidate, value in rows:
+        block, _, position = slot.rpartition("/")
+        runs.setdefault((series, block, int(position) // 2), {})[is_candidate] = value
+    pairs: dict[str, list[float]] = {}
+    for (series, _, _), pair in runs.items():
+        if len(pair) == 2:
+            pairs.setdefault(series, []).append(math.log(pair[1] / pair[0]))
+    return pairs
+
+
 class Comparisons:
     def __init__(self, program: Path, folder: Path, builds: Path, options: list[str]) -> None:
         self.program, self.folder, self.builds, self.options = program, folder, builds, options
         self.verdicts: list[dict[str, Any]] = []
+        self.pairs: dict[str, list[float]] = {}
 
     def command(self, *words: str | Path) -> Any:
         done = subprocess.run(
@@ -80,6 +107,7 @@ class Comparisons:
             sys.exit(f"comparisons_under_load.py: request {request} is {self.state_of(request)}")
         newest = max(row["id"] for row in self.command("comparison", "list")["items"])
         self.verdicts = self.command("comparison", "show", str(newest))["verdicts"]
+        self.pairs = pairs_of(self.folder / "state" / "torchwatch.sqlite", newest)
 
     def state_of(self, request: int) -> str:
         rows = self.command("request", "list")["items"]
@@ -113,6 +141,35 @@ def width_ratio(quiet: list[dict[str, float]], loaded: list[dict[str, float]]) -
     return {"ratio": math.exp(mean), "low": math.exp(drawn[100]), "high": math.exp(drawn[3899])}
 
 
+def scatter(drawn: list[list[float]]) -> float:
+    """Mean distance of the pairs from the middle one of their comparison."""
+    return statistics.fmean(abs(x - statistics.median(pairs)) for pairs in drawn for x in pairs)
+
+
+def scatter_ratio(
+    quiet: list[dict[str, list[float]]], loaded: list[dict[str, list[float]]]
+) -> dict[str, float]:
+    """Geometric mean over the series of loaded over quiet, with the 95 % interval that drawing
+    comparisons anew gives."""
+    generator = random.Random(1)
+
+    def draw(name: str, rows: list[dict[str, list[float]]]) -> float:
+        return scatter(generator.choices([row[name] for row in rows], k=len(rows)))
+
+    def mean(of: Callable[[str], float]) -> float:
+        return statistics.fmean(of(name) for name in quiet[0])
+
+    ratio = mean(
+        lambda name: math.log(
+            scatter([b[name] for b in loaded]) / scatter([a[name] for a in quiet])
+        )
+    )
+    drawn = sorted(
+        mean(lambda name: math.log(draw(name, loaded) / draw(name, quiet))) for _ in range(4000)
+    )
+    return {"ratio": math.exp(ratio), "low": math.exp(drawn[100]), "high": math.exp(drawn[3899])}
+
+
 def stay_off_measured_core() -> None:
     """For this process and the clients that it starts."""
     cores = os.sched_getaffinity(0)
@@ -128,7 +185,7 @@ def carry_out(comparisons: Comparisons, process: int, port: int, count: int) -> 
         kind = "under load" if turn % 4 in (1, 2) else "quiet"
         clients: Clients = clients_of(200, 3000) if kind == "under load" else []
         figures = measure(process, port, clients, partial(comparisons.compare, turn + 1))
-        kinds[kind].append(figures | {"verdicts": comparisons.verdicts})
+        kinds[kind].append(figures | {"verdicts": comparisons.verdicts, "pairs": comparisons.pairs})
         print(json.dumps({kind: kinds[kind][-1]}), file=sys.stderr)
     return {
         "comparisons": kinds,
@@ -137,6 +194,7 @@ def carry_out(comparisons: Comparisons, process: int, port: int, count: int) -> 
             for kind, rows in kinds.items()
         },
         "widths": width_ratio(*([widths(n["verdicts"]) for n in rows] for rows in kinds.values())),
+        "scatter": scatter_ratio(*([n["pairs"] for n in rows] for rows in kinds.values())),
     }
 
 
@@ -173,6 +231,11 @@ def main() -> None:
     print(
         f"intervals of time under load: {ratio['ratio']:.3f} times as wide"
         f" ({ratio['low']:.3f} to {ratio['high']:.3f})"
+    )
+    spread = result["scatter"]
+    print(
+        f"scatter of pairs under load: {spread['ratio']:.3f} times as wide"
+        f" ({spread['low']:.3f} to {spread['high']:.3f})"
     )
 
 

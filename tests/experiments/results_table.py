@@ -137,6 +137,11 @@ def comparisons_rows(result: dict[str, Any]) -> Figures:
         "intervals of time under load, over those of quiet comparisons",
         f"{width['ratio']:.3f} times ({width['low']:.3f}-{width['high']:.3f}, 95 %)",
     )
+    if scatter := result.get("scatter"):
+        yield (
+            "scatter of pairs of runs under load, over those of quiet comparisons",
+            f"{scatter['ratio']:.3f} times ({scatter['low']:.3f}-{scatter['high']:.3f}, 95 %)",
+        )
 
 
 def sandbox_rows(result: dict[str, Any]) -> Figures:
