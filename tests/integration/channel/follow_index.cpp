@@ -163,8 +163,12 @@ config::Config config_in(const std::filesystem::path& folder, const std::string&
 }
 
 Status follow(const config::Config& config) {
-  TW_TRY(const auto followed, Followed::start(config));
+  std::unique_ptr<Followed> followed;
   for (int hours = 0; std::cin >> hours;) {
+    // It looks at the index as soon as it is there.
+    if (!followed) {
+      TW_TRY(followed, Followed::start(config));
+    }
     TW_TRY(const auto state, followed->pass(hours));
     std::cout << state.dump() << std::endl;
   }

@@ -228,3 +228,17 @@ TEST_CASE_METHOD(CacheThatKeepsOneNightly,
   CHECK_FALSE(fs::exists(path("releases/dev1")));
   CHECK_FALSE(fs::exists(path("releases/2.11.0")));
 }
+
+TEST_CASE_METHOD(
+    FullCache, "nightlies that stay do so with their baselines, however long ago they were used") {
+  auto before = other;
+  int hours_ago = 20;
+  for (const char* name : {"dev1", "dev2", "dev3", "dev4"}) {
+    before = compared_nightly(name, before, ++hours_ago);  // the newest was used longest ago
+  }
+  REQUIRE(daemon::tidy_caches(*application, 0));
+  CHECK(fs::exists(path("releases/dev4")));
+  CHECK(fs::exists(path("releases/dev3")));
+  CHECK(fs::exists(path("releases/dev2")));  // what the second one was compared with
+  CHECK_FALSE(fs::exists(path("releases/dev1")));
+}
