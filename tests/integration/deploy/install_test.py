@@ -77,6 +77,7 @@ class Installed(unittest.TestCase):
             "lib/systemd/system/torchwatch.service",
             "lib/sysusers.d/torchwatch.conf",
             "share/man/man1/torchwatch.1",
+            "share/torchwatch/models/suite.json",
             "share/torchwatch/models/workloads.txt",
             "share/torchwatch/runner/kit/CMakeLists.txt",
             "share/torchwatch/deploy/recipes/pytorch-cpu",
@@ -106,6 +107,13 @@ class Installed(unittest.TestCase):
         self.assertIn("Group=torchwatch", unit)
         # systemd refuses a dynamic user whose name a group has.
         self.assertIn("User=torchwatch-daemon", unit)
+
+    def test_the_program_lists_the_suite_of_its_installation(self) -> None:
+        if not has_namespaces():
+            self.skipTest("bwrap cannot be used here")
+        done = self.beyond_the_checkout(PREFIX / "bin/torchwatch", "workload", "list", "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("soft_actor_critic", done.stdout)
 
     def test_the_manual_page_is_one_without_a_warning(self) -> None:
         if not shutil.which("groff"):

@@ -1,11 +1,13 @@
 """The unit on a machine that boots systemd: a copy of this one in namespaces of its own.
 
 The copy is an overlay over this machine's files, in which nothing stays. It has no network, no
-devices but the harmless ones, and cannot change settings of the kernel. Needs root and overlayfs.
+devices but the harmless ones, no checkout, and cannot change settings of the kernel. Needs root and
+overlayfs.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,13 +15,21 @@ import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from support import CHECKOUT
 
 BUILD = Path(os.environ["TORCHWATCH_BUILD"])
+LIBTORCH = os.environ.get("TORCHWATCH_LIBTORCH", "")
+TREE = "/srv/libtorch"  # that tree, on the machine
 PREFIX = "/usr/local"
 UNIT = "torchwatch.service"
 TOKEN = "a-token-of-the-unit-s-test"  # noqa: S105
 SYSTEMD = "/lib/systemd/systemd"
+CONFIGURATION_FILE = "/etc/torchwatch/torchwatch.toml"
+STATE = "/var/lib/torchwatch"
+DYNAMIC_USERS = 61184  # the first of them
+KIT_LIMIT_S = 1200
 
 # Runs as the first process of the new namespaces, and becomes systemd.
 BOOT = r"""
@@ -50,6 +60,13 @@ ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 ip link set lo up
 cp -a "$2/." .
+if [ -n "$3" ]; then
+  mkdir -p srv/libtorch
+  mount --bind "$3" srv/libtorch
+  mount -o remount,bind,ro srv/libtorch
+fi
+mkdir -p "./$4"
+mount -t tmpfs tmpfs "./$4"
 mkdir -p former
 pivot_root . former
 umount -l /former
@@ -65,6 +82,9 @@ path = "/var/lib/torchwatch/torchwatch.sqlite"
 path = "/srv/nightlies"
 [build]
 cache = "/var/lib/torchwatch/builds"
+[suite]
+workloads = ["soft_actor_critic"]
+configurations = ["cpu-train"]
 [executor]
 scratch = "/var/lib/torchwatch/scratch"
 [web]
@@ -115,7 +135,7 @@ class Machine:
         self.unshared = subprocess.Popen(
             ["bash", "-c", f'echo $$ > {self.cgroup}/cgroup.procs; exec "$@"', "bash",
              "unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--net", "--fork",
-             "--kill-child", "bash", "-c", BOOT, "bash", place, installed],
+             "--kill-child", "bash", "-c", BOOT, "bash", place, installed, LIBTORCH, CHECKOUT],
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output,
         )  # fmt: skip
 
@@ -202,12 +222,16 @@ class Unit(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + self.journal())
         self.wait_for(self.health, lambda health: health.get("status") == "ok")
 
-    def wait_for(self, value: Callable[[], Seen], holds: Callable[[Seen], bool]) -> None:
-        limit = time.monotonic() + 20
+    def wait_for(
+        self, value: Callable[[], Seen], holds: Callable[[Seen], bool], seconds: int = 20
+    ) -> Seen:
+        limit = time.monotonic() + seconds
         seen = value()
         while not holds(seen) and time.monotonic() < limit:
+            time.sleep(seconds / 1000)  # the machine has other things to do
             seen = value()
         self.assertTrue(holds(seen), f"{seen} {self.journal()}")
+        return seen
 
     def journal(self) -> str:
         return self.machine.run("journalctl", "--no-pager", "--unit", UNIT).stdout
@@ -216,25 +240,27 @@ class Unit(unittest.TestCase):
         shown = self.machine.run("systemctl", "show", "--value", "--property", name, UNIT)
         return shown.stdout.strip()
 
-    def health(self) -> dict[str, object]:
+    def get(self, path: str) -> dict[str, Any]:
         asked = self.machine.run(
-            "curl", "--silent", "--unix-socket", "/run/torchwatch/control", "http://here/healthz"
+            "curl", "--silent", "--unix-socket", "/run/torchwatch/control", f"http://here{path}"
         )
-        answer: dict[str, object] = json.loads(asked.stdout) if asked.stdout else {}
+        answer: dict[str, Any] = json.loads(asked.stdout) if asked.stdout else {}
         return answer
+
+    def health(self) -> dict[str, Any]:
+        return self.get("/healthz")
+
+    def torchwatch(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.machine.run("torchwatch", *arguments, "--config", CONFIGURATION_FILE)
 
     def test_it_runs_as_nobody_in_particular_and_answers_on_its_socket(self) -> None:
         self.start()
         self.assertEqual(self.shown("ActiveState"), "active")
         user = self.machine.run("stat", "--format", "%u", f"/proc/{self.shown('MainPID')}").stdout
-        self.assertGreaterEqual(int(user), 61184)  # systemd's range of dynamic users
-        status = self.machine.run(
-            "torchwatch", "status", "--config", "/etc/torchwatch/torchwatch.toml"
-        )
+        self.assertGreaterEqual(int(user), DYNAMIC_USERS)
+        status = self.torchwatch("status")
         self.assertEqual(status.returncode, 0, status.stderr)
-        asked = self.machine.run(
-            "torchwatch", "database", "gc", "--config", "/etc/torchwatch/torchwatch.toml"
-        )
+        asked = self.torchwatch("database", "gc")
         self.assertIn("The daemon, process ", asked.stdout, asked.stderr)
         self.assertNotIn(TOKEN, self.journal())
 
@@ -245,7 +271,7 @@ class Unit(unittest.TestCase):
         for group, status in (("torchwatch", 0), ("nogroup", 3)):
             asked = self.machine.run(
                 "setpriv", "--reuid", "nobody", "--regid", group, "--clear-groups",
-                "torchwatch", "database", "gc", "--config", "/etc/torchwatch/torchwatch.toml",
+                "torchwatch", "database", "gc", "--config", CONFIGURATION_FILE,
             )  # fmt: skip
             self.assertEqual(asked.returncode, status, asked.stdout + asked.stderr)
 
@@ -264,6 +290,40 @@ class Unit(unittest.TestCase):
         self.assertNotIn("without a sandbox", self.journal())
         self.assertNotIn("warnings", self.health())
 
+    def test_a_kit_is_compiled_from_the_installed_sources_and_its_runs_are_stored(self) -> None:
+        """Whatever the unit forbids, cmake, ninja, g++, ccache and the runner need none of it."""
+        if not LIBTORCH:
+            self.skipTest("configured without LibTorch")
+        self.start()
+        asked = self.torchwatch("compare", TREE, TREE)
+        self.assertIn("has taken it on as request ", asked.stdout, asked.stderr)
+        (number,) = re.findall(r"as request (\d+)", asked.stdout)
+        seen = self.wait_for(
+            lambda: self.became_of(number),
+            lambda each: bool(each["runs"] or each["error"] or each["problems"]),
+            KIT_LIMIT_S,
+        )
+        self.torchwatch("comparison", "cancel", str(seen["comparison"]))
+        self.assertEqual((seen["error"], seen["problems"]), ("", []), self.journal())
+        self.assertTrue(all(run["status"] == "ok" for run in seen["runs"]), seen)
+        runners = f"stat --format %u {STATE}/builds/kits/*/torchwatch-runner"
+        owners = self.machine.run("sh", "-c", runners).stdout.split()
+        self.assertTrue(owners)
+        self.assertTrue(all(int(owner) >= DYNAMIC_USERS for owner in owners), owners)
+
+    def became_of(self, request: str) -> dict[str, Any]:
+        """The comparison that a request led to, its runs, and what keeps it from any. No other work
+        is due."""
+        result = self.get(f"/api/v1/requests/{request}").get("result") or {}
+        comparison = result.get("comparison")
+        path = f"/api/v1/comparisons/{comparison}/runs?state=done"
+        return {
+            "comparison": comparison,
+            "runs": [] if comparison is None else self.get(path).get("runs", []),
+            "error": result.get("error", ""),
+            "problems": self.health().get("problems", []),
+        }
+
     def test_a_daemon_that_is_killed_is_started_again(self) -> None:
         self.start()
         killed = self.shown("MainPID")
@@ -273,9 +333,9 @@ class Unit(unittest.TestCase):
         self.assertEqual(self.shown("NRestarts"), "1")
 
     def test_a_wrong_configuration_is_not_tried_again(self) -> None:
-        file = "/etc/torchwatch/torchwatch.toml"
-        self.machine.run("sed", "--in-place", "s/^token_file/tokn_file/", file)
-        self.addCleanup(self.machine.run, "sed", "--in-place", "s/^tokn_file/token_file/", file)
+        edit = ("sed", "--in-place")
+        self.machine.run(*edit, "s/^token_file/tokn_file/", CONFIGURATION_FILE)
+        self.addCleanup(self.machine.run, *edit, "s/^tokn_file/token_file/", CONFIGURATION_FILE)
         self.machine.run("systemctl", "start", UNIT)
         self.wait_for(lambda: self.shown("ActiveState"), lambda state: state == "failed")
         self.assertEqual(self.shown("ExecMainStatus"), "2")
