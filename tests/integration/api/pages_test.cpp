@@ -4,6 +4,7 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -63,6 +64,26 @@ struct Pages : Api {
     OutboxStore outbox(*database);
     REQUIRE(outbox.mark_sending("open:abc"));
     REQUIRE(outbox.mark_sent("open:abc", 17, clock.wall_now()));
+  }
+
+  /// Adds an incident of a workload that crashes with the comparison's candidate; its page.
+  std::string add_lost(const std::string& output) {
+    RunStore runs(*database);
+    const auto candidate = ComparisonStore(*database).get(1).value().candidate;
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
+                        .slot = "crash",
+                        .build = candidate,
+                        .benchmark = kTime.benchmark,
+                        .pass = Pass::timing},
+                       "crash", 1));
+    REQUIRE(runs.record({{"crash", AttemptFailure{"killed", output}}}, 2));
+    IncidentRow lost;
+    lost.comparison = 1;
+    lost.kind = IncidentKind::lost;
+    lost.key = lost.title = "lost";
+    lost.series = {{kTime, 0, 0, 0, 2e6, 0}};
+    lost.opened_at = 1;
+    return "/incidents/" + std::to_string(IncidentStore(*database).open(lost).value().id);
   }
 
   /// The address of every link of a page.
@@ -255,6 +276,14 @@ TEST_CASE("a stranger sees neither the text of issues nor folders on a page") {
   CHECK_THAT(seen("/incidents/1"), !Contains("Slower."));
   CHECK_THAT(api.page("/builds/1"), Contains("/builds/2.14.0.dev20260816"));
   CHECK_THAT(seen("/builds/1"), !Contains("/builds/2.14.0.dev20260816"));
+}
+
+TEST_CASE("an incident's page has what a lost workload printed last, and not for strangers") {
+  Pages api;
+  const auto path = api.add_lost("<b>at /srv/builds/lib/libc10.so");
+  CHECK_THAT(api.page(path), Contains("printed last") && Contains("&lt;b&gt;at …/libc10.so"));
+  const auto seen = api.send("GET", path, "", {{"X-Forwarded-For", "192.0.2.1"}}).text;
+  CHECK_THAT(seen, Contains("no result any more") && !Contains("libc10"));
 }
 
 TEST_CASE("pages head intervals with the confidence that they were judged with") {
