@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
@@ -24,6 +25,7 @@
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/terminal/status_text.hpp"
+#include "torchwatch/terminal/watch.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -210,7 +212,36 @@ ExitStatus exit_status_of(const StatusFacts& facts) {
   return facts.open.empty() ? ExitStatus::done : ExitStatus::regression;
 }
 
-Outcome run_status(const Invocation& invocation, bool with_exit_status) {
+struct Options {
+  bool with_exit_status = false;
+  bool is_watched = false;
+};
+
+Result<StatusFacts> look(const config::Config& config) {
+  TW_TRY(const auto database, daemon::open_reader(config));
+  return gather_status(*database, config);
+}
+
+Outcome watch_status(const Invocation& invocation, const Options& options) {
+  if (invocation.json) {
+    return fail(ErrorCode::invalid, "--watch shows text: leave out --json");
+  }
+  TW_TRY(const auto config, invocation.load_config());
+  auto status = ExitStatus::done;
+  const auto look_again = [&]() -> Result<terminal::Sight> {
+    TW_TRY(const auto facts, look(config));
+    if (options.with_exit_status) status = exit_status_of(facts);
+    std::ostringstream text;
+    terminal::print(text, facts, invocation.screen);
+    return terminal::Sight{.text = text.str(), .line = terminal::brief(facts)};
+  };
+  TW_TRY_VOID(terminal::watch(invocation.out, invocation.screen, platform::SystemClock(),
+                              look_again, invocation.stop));
+  return status;
+}
+
+Outcome run_status(const Invocation& invocation, const Options& options) {
+  if (options.is_watched) return watch_status(invocation, options);
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto facts, gather_status(*database, config));
@@ -220,21 +251,22 @@ Outcome run_status(const Invocation& invocation, bool with_exit_status) {
   } else {
     terminal::print(invocation.out, facts, invocation.screen);
   }
-  return with_exit_status ? exit_status_of(facts) : ExitStatus::done;
+  return options.with_exit_status ? exit_status_of(facts) : ExitStatus::done;
 }
 
 }  // namespace
 
 void add_status(Commands& all) {
-  auto with_exit_status = std::make_shared<bool>(false);
+  auto options = std::make_shared<Options>();
   auto& command =
       all.add("status", "What is wrong, what is under way, and how often the service was wrong",
-              [with_exit_status](const auto& invocation) {
-                return run_status(invocation, *with_exit_status);
-              });
-  command.add_flag("--exit-status", *with_exit_status,
+              [options](const auto& invocation) { return run_status(invocation, *options); });
+  command.add_flag("--exit-status", options->with_exit_status,
                    "End with 3 while something does not work, else with 1 while an incident is "
                    "open; without it the status is 0");
+  command.add_flag("--watch", options->is_watched,
+                   "Show it until Ctrl-C, anew whenever it changes; a line for each change where "
+                   "the output is not a terminal");
   command.footer("torchwatch status --json");
 }
 

@@ -88,10 +88,12 @@ Screen screen_of(int descriptor) {
   std::optional<int> columns;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the interface of the system.
   if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) columns = window.ws_col;
-  return screen_of(isatty(descriptor) == 1, columns, [](const char* name) {
+  auto screen = screen_of(isatty(descriptor) == 1, columns, [](const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::optional<std::string>() : std::string(value);
   });
+  if (window.ws_row > 0) screen.rows = window.ws_row;
+  return screen;
 }
 
 std::string painted(std::string_view text, Tone tone, const Screen& screen) {

@@ -83,24 +83,35 @@ std::vector<std::string> problems(const StatusFacts& facts) {
   return found;
 }
 
-void print_sentence(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
-  const auto found = problems(facts);
+/// Whether anything is wrong, in a sentence or two.
+std::string sentence_of(const StatusFacts& facts, const std::vector<std::string>& found) {
   const auto queue = queue_text(facts.queue);
   auto text = !found.empty()   ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
               : !queue.empty() ? "All is well: no open incident, " + queue + " for their turn."
                                : "All is well: no open incident, nothing waits.";
   if (found.empty() && !facts.newest) text += " No nightly has come yet.";
-  const auto lines = wrapped(text, screen.columns, 2);
+  return text;
+}
+
+void print_sentence(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  const auto found = problems(facts);
+  const auto lines = wrapped(sentence_of(facts, found), screen.columns, 2);
   out << painted(lines.substr(0, lines.size() - 1), found.empty() ? Tone::good : Tone::bad, screen)
       << '\n';
 }
 
-/// "is at work: preparing the runner of 2026-08-17 (comparison 2), since 40 s".
-std::string doing_text(const health::Doing& doing, storage::WallMillis now) {
+/// "is at work: preparing the runner of 2026-08-17 (comparison 2)".
+std::string doing_text(const health::Doing& doing) {
   if (doing.since == 0) return "waits for work";
   std::string text = doing.what.empty() ? "is at work" : "is at work: " + doing.what;
   if (doing.comparison) text += fmt::format(" (comparison {})", *doing.comparison);
-  return text + ", since " + figures::duration(static_cast<double>(now - doing.since) / kSecond);
+  return text;
+}
+
+/// ", since 40 s"; empty where nothing is done.
+std::string since_text(const health::Doing& doing, storage::WallMillis now) {
+  if (doing.since == 0) return "";
+  return ", since " + figures::duration(static_cast<double>(now - doing.since) / kSecond);
 }
 
 std::string no_daemon_text(const StatusFacts& facts) {
@@ -116,14 +127,15 @@ std::string no_daemon_text(const StatusFacts& facts) {
   return text + (waits_for_daemon(facts) ? ". `torchwatch serve` takes up what waits." : ".");
 }
 
-std::string service_text(const StatusFacts& facts) {
+/// `since`: for how long that is done already; may be empty.
+std::string service_text(const StatusFacts& facts, const std::string& since) {
   const auto& service = facts.service;
   if (!service.not_asked.empty()) {
     return "The daemon cannot be asked what it does: " + service.not_asked + ".";
   }
   if (!service.daemon) return no_daemon_text(facts);
-  return fmt::format("The daemon, process {}, {}.", *service.daemon,
-                     doing_text(service.report.doing, facts.now));
+  return fmt::format("The daemon, process {}, {}{}.", *service.daemon,
+                     doing_text(service.report.doing), since);
 }
 
 void print_problems(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
@@ -279,9 +291,14 @@ bool is_impaired(const StatusFacts& facts) {
          dead_messages(facts) > 0;
 }
 
+std::string brief(const StatusFacts& facts) {
+  return sentence_of(facts, problems(facts)) + " " + service_text(facts, "");
+}
+
 void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   print_sentence(out, facts, screen);
-  out << wrapped(service_text(facts), screen.columns, 2);
+  const auto since = since_text(facts.service.report.doing, facts.now);
+  out << wrapped(service_text(facts, since), screen.columns, 2);
   print_problems(out, facts, screen);
   print_newest(out, facts, screen);
   print_left_out(out, facts, screen);

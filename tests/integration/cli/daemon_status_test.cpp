@@ -48,6 +48,17 @@ TEST_CASE("what waits for a daemon while none runs is not said to be measured") 
   CHECK(place.run({"comparison", "show", "2"}).status == 4);
 }
 
+TEST_CASE("a status that is watched ends in good order, and is text") {
+  const Place place;
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(test::run_command({"status", "--watch"}, place.file, 80, stop.get_token()).status == 0);
+  const auto refused = place.run({"status", "--watch", "--json"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("leave out --json"));
+  CHECK(test::run_command({"status", "--watch"}, place.folder.path() / "none.toml").status == 2);
+}
+
 TEST_CASE("scripts ask the status whether an incident is open") {
   const Place place;
   CHECK(place.run({"status", "--exit-status"}).status == 1);

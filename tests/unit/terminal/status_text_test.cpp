@@ -119,6 +119,17 @@ TEST_CASE("the status says that no daemon runs, since when, and what waits for o
   CHECK_FALSE(is_impaired(facts));
 }
 
+TEST_CASE("the status in brief is one line that stays the same while nothing happens") {
+  auto facts = busy();
+  const auto line = brief(facts);
+  CHECK_THAT(line, Catch::StartsWith("Look at this: 1 problem of the service, ") &&
+                       Contains(" The daemon, process 4711, is at work: preparing the runner of "
+                                "2026-08-18 (comparison 14)."));
+  CHECK(line.find('\n') == std::string::npos);
+  facts.now += 10'000;
+  CHECK(brief(facts) == line);
+}
+
 TEST_CASE("a daemon that cannot be asked is not a daemon that does not run") {
   StatusFacts facts;
   facts.now = kNow;

@@ -11,6 +11,7 @@ namespace torchwatch::terminal {
 /// What the place that a stream is written to can show.
 struct Screen {
   int columns = 80;
+  int rows = 24;
   bool is_terminal = false;
   bool has_colour = false;
   bool has_links = false;    ///< makes text that leads somewhere clickable (OSC 8)

@@ -67,4 +67,7 @@ bool is_impaired(const StatusFacts&);
 /// false-alarm rate.
 void print(std::ostream&, const StatusFacts&, const Screen&);
 
+/// Says in one line whether anything is wrong and what is done, without how long that takes.
+std::string brief(const StatusFacts&);
+
 }  // namespace torchwatch::terminal
