@@ -41,7 +41,7 @@ ExitStatus wrong_use(const Call& call, const std::string& what) {
 }
 
 ExitStatus failed(const Call& call, const Error& error) {
-  call.err << "torchwatch-runner: " << error.message << "\n";
+  call.err << "torchwatch-runner: " << error.text() << "\n";
   return error.code == ErrorCode::unavailable ? ExitStatus::environment_error
                                               : ExitStatus::wrong_use;
 }

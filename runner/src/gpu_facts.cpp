@@ -42,7 +42,7 @@ void add_device_facts(const Nvml& nvml, std::map<std::string, std::string>& fact
 
 std::map<std::string, std::string> gpu_facts(const std::vector<std::string>& libraries) {
   auto library = activity::SharedLibrary::open(libraries);
-  if (!library) return {{"gpu", "unknown: " + library.error().message}};
+  if (!library) return {{"gpu", "unknown: " + library.error().text()}};
   const Nvml nvml{std::move(*library)};
   if (!nvml.call("nvmlInit_v2")) {
     return {

@@ -167,7 +167,7 @@ Result<Options> parse(const std::vector<std::string>& arguments) {
 
 ExitStatus list_command(const Call& call) {
   const auto options = parse(call.arguments);
-  if (!options) return wrong_use(call, options.error().message);
+  if (!options) return wrong_use(call, options.error().text());
   set_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   json rows = json::array();
   for (const auto* entry : options->entries)

@@ -73,7 +73,7 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
 void run_profile(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, RunResult& result) {
   if (!recorder) {
-    result.breakdown_reason = recorder.error().message;
+    result.breakdown_reason = recorder.error().text();
     return;
   }
   const auto setup = setup_of(request);
@@ -160,7 +160,7 @@ void measure_into(const Request& request, RunResult& result) {
   }
   auto interleave = interleave_of(request);
   if (!interleave) {
-    end_as(result, RunStatus::failed, interleave.error().message);
+    end_as(result, RunStatus::failed, interleave.error().text());
     return;
   }
   interleave->acquire();
@@ -184,7 +184,7 @@ const std::string& no_device_reason() {
     const auto found = activity::find_cuda_device(activity::Libraries().cuda);
     return "this LibTorch finds no CUDA device here: " +
            (found ? "it is a build for CPUs, or libraries of CUDA are missing"
-                  : found.error().message);
+                  : found.error().text());
   }();
   return reason;
 }

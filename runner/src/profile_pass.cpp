@@ -50,7 +50,7 @@ void write_chrome_trace(const Profile& profile, const Request& request, RunResul
                                     activity::chrome_trace(profile, to_string(request.benchmark)));
   if (written) return;
   result.status = RunStatus::failed;
-  result.reason = written.error().within("chrome_trace").message;
+  result.reason = written.error().within("chrome_trace").text();
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void profile_iterations(models::Workload& workload, models::Device device, const
       activity::profile(trace, work, request.warmup, std::min(kIterationsMax, request.iterations));
   if (!profile) {
     const bool is_invalid = profile.error().code == ErrorCode::corrupt;
-    result.breakdown_reason = (is_invalid ? "invalid: " : "") + profile.error().message;
+    result.breakdown_reason = (is_invalid ? "invalid: " : "") + profile.error().text();
     return;
   }
   result.breakdown = profile->breakdown.shares;

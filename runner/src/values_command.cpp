@@ -86,7 +86,7 @@ json describe(const models::Values& values, bool with_gradients) {
 
 ExitStatus values_command(const Call& call) {
   const auto options = parse(call.arguments);
-  if (!options) return wrong_use(call, options.error().message);
+  if (!options) return wrong_use(call, options.error().text());
   set_threads(1);
   const auto workload = models::build(options->entry->definition, options->setup);
   const auto values = describe(workload->values(), options->setup.mode == models::Mode::train);

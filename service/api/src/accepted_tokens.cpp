@@ -69,7 +69,7 @@ void AcceptedTokens::note_use(const http::Identity& identity) {
   const auto stored = storage::TokenStore(database_).note_use(identity.token, clock_.wall_now());
   if (stored) return;
   // The request itself is more important than this note of it.
-  logger_.warning("the use of a token was not noted: " + stored.error().message);
+  logger_.warning("the use of a token was not noted: " + stored.error().text());
 }
 
 }  // namespace torchwatch::api

@@ -105,7 +105,7 @@ Result<Reply> list_series(const Request& request, const Backend& backend) {
 Result<Reply> get_history(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request));
   const auto series = series_of(request);
-  if (!series) return fail(ErrorCode::not_found, series.error().message);
+  if (!series) return fail(series.error().as(ErrorCode::not_found));
   TW_TRY(const auto values, storage::RunStore(backend.database).history(*series, page.limit));
   storage::BuildStore builds(backend.database);
   std::map<storage::Id, storage::BuildRow> known;

@@ -308,7 +308,7 @@ Result<BisectionResult> run(comparison::Services& services, const storage::Bisec
   if (!is_final(recorded.error())) return fail(recorded.error());
   BisectionResult result;
   result.outcome = BisectionOutcome::nothing_to_search;
-  result.reason = recorded.error().message;
+  result.reason = recorded.error().text();
   return result;
 }
 

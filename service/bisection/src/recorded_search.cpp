@@ -80,7 +80,8 @@ Status RecordedSearch::replay() {
     auto event = parse_event(row);
     if (!event) {
       return fail(event.error().code,
-                  "bisection " + std::to_string(bisection_) + ", " + event.error().message);
+                  "bisection " + std::to_string(bisection_) + ", " + event.error().message,
+                  event.error().remedy);
     }
     if (const auto applied = search_event_of(*event)) TW_TRY_VOID(search_.apply(*applied));
     events_.push_back(*std::move(event));

@@ -39,7 +39,7 @@ Result<RevertCheck> RevertVerifier::check(const bisect::Culprit& culprit, std::s
   services_.progress.phase_started("building the newest commit without " + short_sha(commit));
   const auto reverted = services_.history->create_revert(commit, spec_.bad);
   if (!reverted) {
-    check.reason = reverted.error().message;
+    check.reason = reverted.error().text();
     return check;
   }
   check.applies = true;

@@ -144,7 +144,8 @@ Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
     const auto event = parse_event(stored);
     if (!event) {
       return fail(event.error().code,
-                  "bisection " + std::to_string(row.id) + ", " + event.error().message);
+                  "bisection " + std::to_string(row.id) + ", " + event.error().message,
+                  event.error().remedy);
     }
     steps.push_back(reader.step_of(*event));
   }

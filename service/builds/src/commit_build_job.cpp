@@ -34,7 +34,7 @@ Result<std::optional<Tree>> CommitBuildJob::from_artifacts(const std::stop_token
   const auto made = settings_.artifacts.bring(key_.commit, prefix.path(), stop);
   if (!made && made.error().code == ErrorCode::cancelled) return fail(made.error());
   if (!made) {
-    log_ += "not made elsewhere: " + made.error().message + "\n";
+    log_ += "not made elsewhere: " + made.error().text() + "\n";
     return std::nullopt;
   }
   TW_TRY(auto end, publish(prefix, *elsewhere_));
@@ -92,7 +92,7 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& 
                                                        const BuildCache::Key& key) {
   if (auto made = inspect(prefix.path()); !made) {
     if (made.error().code == ErrorCode::unavailable) return fail(made.error());
-    return TryEnd(Fault{"exit status 0, but " + made.error().message});
+    return TryEnd(Fault{"exit status 0, but " + made.error().text()});
   }
   TW_TRY_VOID(cache_.mark_used(prefix.path()));
   TW_TRY_VOID(prefix.publish());
@@ -100,7 +100,7 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::publish(platform::PartialFolder& 
   auto tree = cache_.take(key);
   if (tree) return TryEnd(std::move(*tree));
   TW_TRY_VOID(cache_.remove(key));
-  return TryEnd(Fault{"exit status 0, but after moving the tree " + tree.error().message});
+  return TryEnd(Fault{"exit status 0, but after moving the tree " + tree.error().text()});
 }
 
 /// Returns one of a few fixed names, so that a compiler cache recognises files by their path.

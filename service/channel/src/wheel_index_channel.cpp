@@ -124,7 +124,7 @@ class WheelIndexChannel final : public Channel {
     TW_TRY_VOID(platform::failpoint("channel.after_fetch_published"));
     if (auto inspected = builds::inspect(tree); !inspected) {
       fs::remove_all(tree, ignored);
-      return fail(ErrorCode::corrupt, inspected.error().message);
+      return fail(inspected.error().as(ErrorCode::corrupt));
     }
     return {};
   }

@@ -27,7 +27,7 @@ class KitRunners final : public comparison::RunnerSource {
       caches::note_use(kit->runner.parent_path());
       logger_.debug("runner ready", {{"build", tree.folder.string()}});
     } else {
-      logger_.warning("runner cannot be built: " + kit.error().message,
+      logger_.warning("runner cannot be built: " + kit.error().text(),
                       {{"build", tree.folder.string()}});
     }
     return kit;
@@ -295,7 +295,7 @@ Status Application::lock_machine() {
          executor::MachineLock::acquire(parts_->config.executor.machine_lock));
   // What an ended run left and cannot be removed keeps nothing from being measured.
   if (const auto swept = parts_->executor->sweep(); !swept) {
-    parts_->log.logger("executor").warning(swept.error().message);
+    parts_->log.logger("executor").warning(swept.error().text());
   }
   return {};
 }

@@ -64,11 +64,11 @@ CheckResult check_database(const fs::path& path) {
   if (!fs::exists(path)) return good("database", "will be made at " + path.string());
   const auto database = storage::Database::open({.path = path, .read_only = true});
   if (!database) {
-    return bad(Severity::error, "database", database.error().message, "as found says");
+    return bad(Severity::error, "database", database.error().text(), "as found says");
   }
   const auto breaches = (*database)->check_invariants();
   if (!breaches) {
-    return bad(Severity::error, "database", breaches.error().message, "restore a backup");
+    return bad(Severity::error, "database", breaches.error().text(), "restore a backup");
   }
   if (breaches->empty()) return good("database", "every stored row keeps the rules");
   const auto& first = breaches->front();
@@ -85,7 +85,7 @@ CheckResult check_delivery(const config::Config& config) {
   std::error_code error;
   if (!fs::exists(config.storage.path, error)) return good(what, "no database yet");
   const auto database = open_reader(config);
-  if (!database) return bad(Severity::unknown, what, "unknown: " + database.error().message, "");
+  if (!database) return bad(Severity::unknown, what, "unknown: " + database.error().text(), "");
   const auto times = storage::AlarmStore(**database).times();
   const auto unsent = storage::OutboxStore(**database).unsent();
   if (!times || !unsent) return bad(Severity::unknown, what, "unknown: see database", "");
@@ -127,7 +127,7 @@ CheckResult check_index(const config::Config::Channel& channel, platform::HttpCl
   request.time_limit = kTimeLimit;
   const auto answer = client.send(request);
   const auto remedy = "set it to the folder of an index that has torch, and try again";
-  if (!answer) return bad(Severity::error, what, answer.error().message, remedy);
+  if (!answer) return bad(Severity::error, what, answer.error().text(), remedy);
   constexpr int kFirstOfErrors = 400;
   const auto found = "it answers " + std::to_string(answer->status);
   if (answer->status < kFirstOfErrors) return good(what, found);
@@ -164,7 +164,7 @@ CheckResult check_source(const config::Config& config) {
   }
   const auto history = bisect::CommitHistory::open(folder);
   if (!history) {
-    return bad(Severity::error, "[source] repository", history.error().message,
+    return bad(Severity::error, "[source] repository", history.error().text(),
                "set [source] repository to a git repository");
   }
   if (fs::exists(folder / ".git" / "shallow", error) || fs::exists(folder / "shallow", error)) {
@@ -174,7 +174,7 @@ CheckResult check_source(const config::Config& config) {
   }
   const auto tip = history->resolve(config.source.branch);
   if (tip) return good("[source] repository", config.source.branch + " is " + short_sha(*tip));
-  return bad(Severity::error, "[source] branch", tip.error().message,
+  return bad(Severity::error, "[source] branch", tip.error().text(),
              "set [source] branch to a branch of " + config.source.repository);
 }
 
@@ -199,7 +199,7 @@ CheckResult check_socket(const config::Config& config) {
   const auto file = platform::SocketFile::open(path);
   const auto listener = file ? file->listener() : fail(file.error());
   if (!listener) {
-    return bad(Severity::error, "[web] socket", listener.error().message,
+    return bad(Severity::error, "[web] socket", listener.error().text(),
                "set [web] socket to a path in a folder that the daemon may write");
   }
   if (!*listener) return good("[web] socket", "will be made at " + path.string());
@@ -214,7 +214,7 @@ CheckResult check_folding(const config::Config& config) {
     return good("[bisect] cannot_change",
                 patterns.empty() ? "the patterns for PyTorch" : "the patterns are understood");
   }
-  return bad(Severity::error, "[bisect] cannot_change", understood.error().message,
+  return bad(Severity::error, "[bisect] cannot_change", understood.error().text(),
              "correct the pattern: no bisection can begin with it");
 }
 
@@ -224,14 +224,14 @@ CheckResult check_web_token(const config::Config& config) {
     return good("[web] token_file", "not set: `torchwatch token create` makes tokens");
   const auto token = config::read_secret(config.web.token_file);
   if (token) return good("[web] token_file", "readable by its owner alone");
-  return bad(Severity::error, "[web] token_file", token.error().message,
+  return bad(Severity::error, "[web] token_file", token.error().text(),
              "write a token there, chmod 600");
 }
 
 CheckResult check_names(const config::Config& config) {
   const auto known = suite_workloads(config);
   if (known) return check_suite(config.suite.workloads, *known);
-  return bad(Severity::error, "[suite] workloads", known.error().message,
+  return bad(Severity::error, "[suite] workloads", known.error().text(),
              "set [build] kit_sources to a checkout of torchwatch");
 }
 
@@ -252,7 +252,7 @@ CheckResult check_sandbox(const config::Config& config) {
       process::make_process_runner("torchwatch check, process " + std::to_string(getpid()));
   const auto opened = open_sandbox(config, *processes);
   if (!opened) {
-    return bad(Severity::error, "[sandbox]", opened.error().message,
+    return bad(Severity::error, "[sandbox]", opened.error().text(),
                "or set [sandbox] kind = \"auto\" on a machine that you can lose");
   }
   if (opened->problem.empty()) return good("[sandbox]", "bubblewrap works here");

@@ -33,7 +33,7 @@ Result<Confinement> open_sandbox(const config::Config& config, process::ProcessR
   if (config.sandbox.kind == SandboxKind::bubblewrap) {
     return fail(sandbox.error().within("[sandbox] kind is bubblewrap"));
   }
-  return Confinement{{}, "no sandbox: " + sandbox.error().message + "; " + kConsequence};
+  return Confinement{{}, "no sandbox: " + sandbox.error().text() + "; " + kConsequence};
 }
 
 }  // namespace torchwatch::daemon

@@ -85,7 +85,7 @@ void note_run(Application& application, bool is_start) {
   const auto noted = is_start ? store.note_start(now) : store.note_stop(now);
   if (!noted)
     application.log().logger("daemon").warning("start and stop cannot be noted: " +
-                                               noted.error().message);
+                                               noted.error().text());
 }
 
 pages::Sources page_sources(Application& application, std::function<health::Report()> service_now) {
@@ -242,7 +242,7 @@ Status Daemon::run(std::stop_token stop) {
       return fail(worked.error());
     }
     // What is about an item ends with the item; an error that gets here is the database's.
-    note("storage", worked ? "" : worked.error().message);
+    note("storage", worked ? "" : worked.error().text());
     if (worked && *worked) continue;
     const auto limit = std::min(application_.config().channel.poll, kLookAgainAfter);
     if (sleeper_.sleep(limit, stop)) next_look_ = std::chrono::nanoseconds{0};
@@ -282,7 +282,7 @@ Status Daemon::note_unless_it_stops(const std::string& source, const Status& don
   const bool stops =
       !done && nightly::consequence_of(done.error().code) == nightly::Consequence::stops;
   if (stops) return done;
-  note(source, done ? "" : done.error().message);
+  note(source, done ? "" : done.error().text());
   return {};
 }
 
@@ -290,8 +290,8 @@ Status Daemon::note_unless_it_stops(const std::string& source, const Status& don
 bool Daemon::holds_machine() {
   const auto locked = application_.lock_machine();
   const bool is_expected = locked || locked.error().code == ErrorCode::conflict;
-  note("machine_lock", is_expected ? "" : locked.error().message);
-  const auto who = locked ? std::string() : locked.error().message;
+  note("machine_lock", is_expected ? "" : locked.error().text());
+  const auto who = locked ? std::string() : locked.error().text();
   if (who != who_measures_ && is_expected) {
     logger_.info(locked ? "the machine is free again" : "waiting: " + who);
   }
@@ -304,7 +304,7 @@ Result<bool> Daemon::may_begin(const std::stop_token& stop) {
   if (!holds_machine()) return false;
   TW_TRY_VOID(note_unless_it_stops("housekeeping", housekeeping_->tidy_if_asked(stop)));
   const auto reserved = caches::reserve_disk(cache_parts(application_));
-  note("disk", reserved ? "" : reserved.error().message);
+  note("disk", reserved ? "" : reserved.error().text());
   return reserved.has_value();
 }
 
@@ -345,7 +345,7 @@ Status Daemon::look_for_nightlies(std::stop_token stop) {
         const auto& error = due.error();
         const bool stops = nightly::consequence_of(error.code) == nightly::Consequence::stops;
         // The channel has no end: whatever is wrong with it, it is listed again later.
-        return fail(stops ? error.code : ErrorCode::unavailable, error.message);
+        return fail(error.as(stops ? error.code : ErrorCode::unavailable));
       },
       .end = [](nightly::Failure, const std::string&) { return Status{}; }};
   const auto now = services.clock.monotonic_now();

@@ -60,7 +60,7 @@ CheckResult check_disk(const config::Config& config) {
   if (!of_state || !of_cache) {
     return {.severity = Severity::error,
             .what = "disk",
-            .found = (of_state ? of_cache : of_state).error().message,
+            .found = (of_state ? of_cache : of_state).error().text(),
             .remedy = "choose another [storage] path or [build] cache"};
   }
   const auto least = std::min(*of_state, *of_cache);

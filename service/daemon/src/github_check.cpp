@@ -56,14 +56,14 @@ CheckResult check_github(const config::Config& config, platform::HttpClient& cli
             .remedy = "issues stay in the outbox until it is"};
   }
   const auto token = config::read_secret(config.github.token_file);
-  if (!token) return result(Severity::error, token.error().message, kRemedy);
+  if (!token) return result(Severity::error, token.error().text(), kRemedy);
   platform::HttpRequest request;
   request.url = config.github.api + "/repos/" + repository;
   request.headers = github::request_headers(*token);
   request.time_limit = kTimeLimit;
   const auto response = client.send(request);
   if (response) return judge(*response, repository);
-  return result(Severity::unknown, "unknown: " + response.error().message);
+  return result(Severity::unknown, "unknown: " + response.error().text());
 }
 
 }  // namespace torchwatch::daemon

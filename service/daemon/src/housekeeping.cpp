@@ -71,7 +71,7 @@ Status Housekeeping::remove_outputs(const std::stop_token&) {
 Status Housekeeping::tidy(const std::stop_token&) {
   const auto tidied =
       caches::tidy(cache_parts(application_), application_.config().build.cache_limit_bytes);
-  note_("cache", tidied ? "" : tidied.error().message);
+  note_("cache", tidied ? "" : tidied.error().text());
   if (tidied) {
     application_.log().logger("daemon").info("caches tidied",
                                              {{"before", figures::bytes(tidied->before.sum())},
@@ -105,7 +105,7 @@ Status Housekeeping::check_database(const std::stop_token& stop) {
     return {};
   }
   if (breaches.error().code == ErrorCode::damaged) return fail(breaches.error());
-  if (breaches.error().code != ErrorCode::cancelled) note_("database", breaches.error().message);
+  if (breaches.error().code != ErrorCode::cancelled) note_("database", breaches.error().text());
   return {};
 }
 

@@ -72,9 +72,9 @@ bool LoggedChannel::note(const std::string& name, const std::string& fault) {
 
 Result<std::vector<channel::Offer>> LoggedChannel::list(std::stop_token stop) {
   auto offers = channel_->list(std::move(stop));
-  const bool is_news = note("", offers ? "" : offers.error().message);
+  const bool is_news = note("", offers ? "" : offers.error().text());
   if (!offers) {
-    if (is_news) logger_.warning("builds cannot be listed: " + offers.error().message);
+    if (is_news) logger_.warning("builds cannot be listed: " + offers.error().text());
     return offers;
   }
   if (is_news) logger_.info("builds can be listed again");
@@ -87,11 +87,11 @@ Result<builds::Tree> LoggedChannel::fetch(const channel::Offer& offer, std::stop
   logger_.debug("fetch started", {{"build", name}});
   activity_.step_started("fetching " + name);
   auto tree = channel_->fetch(offer, std::move(stop));
-  const bool is_news = note(name, tree ? "" : tree.error().message);
+  const bool is_news = note(name, tree ? "" : tree.error().text());
   if (tree) {
     logger_.info("build fetched", {{"build", name}, {"version", tree->version}});
   } else if (is_news) {
-    logger_.warning("fetch failed: " + tree.error().message, {{"build", name}});
+    logger_.warning("fetch failed: " + tree.error().text(), {{"build", name}});
   }
   return tree;
 }

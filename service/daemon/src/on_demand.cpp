@@ -75,7 +75,7 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   auto& services = application.services();
   TW_TRY_VOID(comparison::check_workloads(services, request.selection.workloads));
   const auto fetched = nightly::fetch_source(services, stop);
-  if (!fetched) services.progress.log(fetched.error().message);
+  if (!fetched) services.progress.log(fetched.error().text());
   if (!request.suspect.empty()) {
     TW_TRY(const auto suspect, resolve_commit(application, request.suspect, stop));
     TW_TRY(const auto parent, services.history->parent(suspect));

@@ -60,7 +60,7 @@ Result<Outbox> Outbox::open(Application& application) {
 
 Result<std::string> Outbox::deliver(std::stop_token stop) {
   if (!parts_) return std::string();
-  if (const auto read = parts_->refresh_token(); !read) return read.error().message;
+  if (const auto read = parts_->refresh_token(); !read) return read.error().text();
   TW_TRY_VOID(parts_->sender.deliver_due(stop));
   TW_TRY(const auto unsent, parts_->messages.unsent());
   return health::why_messages_wait(unsent);

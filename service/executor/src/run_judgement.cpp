@@ -34,9 +34,9 @@ std::string reason_of(const Error& error) {
     case ErrorCode::not_found:
       return "exited with 0 and left no result";
     case ErrorCode::corrupt:
-      return "result is damaged: " + error.message;
+      return "result is damaged: " + error.text();
     default:
-      return "result cannot be believed: " + error.message;
+      return "result cannot be believed: " + error.text();
   }
 }
 

@@ -119,7 +119,7 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
 }
 
 DeliveryFailure failure_of(const Error& error) {
-  return {.sentence = error.message, .is_for_all = true};
+  return {.sentence = error.text(), .is_for_all = true};
 }
 
 seconds wait_after(const DeliveryFailure& failure, int failures) {

@@ -41,7 +41,7 @@ std::vector<Problem> Health::problems() const {
                    .item = "",
                    .since = clock_.wall_now(),
                    .sentence = sentence_on("storage"),
-                   .detail = stored.error().message});
+                   .detail = stored.error().text()});
   }
   return all;
 }

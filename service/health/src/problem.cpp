@@ -136,7 +136,7 @@ Result<std::vector<Problem>> standing_problems(storage::Database& database,
                                        .item = "",
                                        .since = 0,
                                        .sentence = sentence_on("disk"),
-                                       .detail = reserved.error().message});
+                                       .detail = reserved.error().text()});
   }
   return problems;
 }

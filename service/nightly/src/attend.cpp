@@ -23,7 +23,7 @@ storage::SetbackRow next_setback(const std::optional<storage::SetbackRow>& befor
   if (consequence_of(error.code) == Consequence::counts) ++row.tries;
   ++row.setbacks;
   row.not_before = now + pause_after(row.setbacks);
-  row.error = error.message;
+  row.error = error.text();
   return row;
 }
 
@@ -54,8 +54,9 @@ Status guarded(const std::function<Status()>& work) {
   try {
     const auto worked = work();
     if (worked) return worked;
-    const auto& [code, message] = worked.error();
-    return fail(code, message.empty() ? std::string(to_string(code)) : printable(message));
+    const auto& [code, message, remedy] = worked.error();
+    return fail(code, message.empty() ? std::string(to_string(code)) : printable(message),
+                printable(remedy));
   } catch (const std::exception& exception) {
     return fail(ErrorCode::internal, printable(std::string("internal error: ") + exception.what()));
   }
@@ -122,7 +123,7 @@ Result<Attended> attend(comparison::Services& services, const WorkItem& item) {
     case Consequence::stops:
       return fail(worked.error());
     case Consequence::ends:
-      return end(services, item, Failure::refused, worked.error().message);
+      return end(services, item, Failure::refused, worked.error().text());
     case Consequence::counts:
     case Consequence::waits:
       break;

@@ -54,7 +54,7 @@ Result<BuildRow> placed(comparison::Services& services, BuildRow row) {
 bool is_known(const BuildRow& row, const Offer& offer, const Error& error) {
   return row.state == storage::BuildState::rejected &&
          channel::is_same_file(row.fingerprint, offer.fingerprint) &&
-         row.reason == printable(error.message);
+         row.reason == printable(error.text());
 }
 
 /// Returns whether the channel has another file than the one that was fetched or rejected.
@@ -344,7 +344,8 @@ Status restore_tree(comparison::Services& services, const BuildRow& build, std::
   if (!is_published || channel == nullptr) return {};
   const auto fetched = fetch_again(services, *channel, build, std::move(stop));
   if (fetched) return {};
-  return fail(fetched.error().code, std::string(kFilesGone) + fetched.error().message);
+  const auto& [code, message, remedy] = fetched.error();
+  return fail(code, std::string(kFilesGone) + message, remedy);
 }
 
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services& services,

@@ -274,7 +274,7 @@ Status add_history(comparison::Services& services, const storage::ComparisonRow&
   if (const auto added = add_record(services, comparison, facts); !added) {
     if (added.error().code != ErrorCode::corrupt) return added;
     services.progress.log("the issue of incident " + std::to_string(facts.id) +
-                          " lacks its history: " + added.error().message);
+                          " lacks its history: " + added.error().text());
     facts.record = {};
   }
   TW_TRY(facts.tally, tally_of_culprits(services));

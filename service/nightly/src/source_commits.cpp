@@ -16,7 +16,7 @@ void fetch_if_missing(const comparison::Services& services, const std::string& c
   if (services.source != nullptr) {
     const auto fetched = services.source->fetch(commit, std::move(stop));
     if (fetched) return;
-    reason = fetched.error().message;
+    reason = fetched.error().text();
   }
   services.progress.log(what + " " + commit + " is missing: " + reason);
 }
@@ -30,7 +30,7 @@ Status fetch_source(comparison::Services& services, std::stop_token stop) {
   const auto& error = fetched.error();
   const bool stops = consequence_of(error.code) == Consequence::stops;
   // The source has no end: whatever is wrong with it, it is fetched again later.
-  return fail(stops ? error.code : ErrorCode::unavailable, error.message);
+  return fail(error.as(stops ? error.code : ErrorCode::unavailable));
 }
 
 Result<std::string> find_trunk_commit(comparison::Services& services, const std::string& revision,

@@ -134,7 +134,7 @@ class Stages {
     const auto plan_json = to_json(comparison.plan);
     // A name that is mistyped in the configuration is not the nightly's fault: it waits.
     const auto known = comparison::check_workloads(services_, workloads_of(comparison.plan));
-    if (!known) return fail(ErrorCode::unavailable, "[suite] workloads: " + known.error().message);
+    if (!known) return fail(known.error().within("[suite] workloads").as(ErrorCode::unavailable));
     if (plan_json == row.plan_json) return {};
     TW_TRY(comparison.row, comparisons_.set_plan(row, plan_json));
     return {};

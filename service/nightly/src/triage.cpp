@@ -104,7 +104,7 @@ Status report_disputes(comparison::Services& services) {
     if (consequence_of(reported.error().code) == Consequence::stops) return reported;
     // One whose report cannot be made keeps no other from its own.
     services.progress.log("bisection " + std::to_string(row.id) +
-                          ", of a disputed commit, is not reported: " + reported.error().message);
+                          ", of a disputed commit, is not reported: " + reported.error().text());
   }
   return {};
 }

@@ -61,7 +61,7 @@ http::Route page(std::string_view path, Handler handler,
     if (reply || reply.error().code != ErrorCode::not_found) return reply;
     const auto view = view_of(request, *sources, "../");
     return reply_with(view, "Not found - torchwatch",
-                      "<h1>Not found</h1>\n<p>" + html_prose(reply.error().message) + ".</p>\n",
+                      "<h1>Not found</h1>\n<p>" + html_prose(reply.error().text()) + ".</p>\n",
                       404);
   };
   return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read};

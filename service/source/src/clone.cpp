@@ -102,7 +102,7 @@ Status Clone::fetch(const std::string& commit, std::stop_token stop) {
   remove_leftovers(settings_.folder);
   const auto fetched = run({"fetch", "--quiet", "--no-tags", "origin", commit}, std::move(stop));
   if (fetched || fetched.error().code != ErrorCode::unavailable) return fetched;
-  return fail(ErrorCode::not_found, fetched.error().message);
+  return fail(fetched.error().as(ErrorCode::not_found));
 }
 
 Status Clone::run(std::vector<std::string> arguments, std::stop_token stop) {

@@ -28,4 +28,9 @@ std::string_view to_string(ErrorCode code) {
   return "internal";
 }
 
+std::string Error::text() const {
+  if (remedy.empty()) return message;
+  return message + (message.find('\n') == std::string::npos ? "; " : "\n") + remedy;
+}
+
 }  // namespace torchwatch

@@ -134,7 +134,7 @@ TEST_CASE("a database that is deleted under the daemon stops it, instead of losi
   service.worker.join();
   REQUIRE_FALSE(service.status);
   CHECK(service.status.error().code == ErrorCode::damaged);
-  CHECK_THAT(service.status.error().message,
+  CHECK_THAT(service.status.error().text(),
              Contains(path.string()) && Contains("restore a backup"));
 }
 

@@ -162,7 +162,7 @@ std::string kill_small_comparison(process::ProcessRunner& processes, int at,
   const auto after = run_comparison(processes, folder.path(), {}, {}, kWorkload);
   if (after.output != expected) return where + struck.output + after.output;
   auto service = test::ScriptedService::open(made.config());
-  if (!service) return where + service.error().message;
+  if (!service) return where + service.error().text();
   const auto broken = (*service)->services().database.check_invariants();
   return broken && broken->empty() ? "" : where + "the database's invariants do not hold";
 }

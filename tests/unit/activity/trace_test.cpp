@@ -28,7 +28,7 @@ struct Machine {
     const auto trace = Trace::begin(libraries, limits);
     REQUIRE_FALSE(trace.has_value());
     REQUIRE(trace.error().code == ErrorCode::unavailable);
-    return trace.error().message;
+    return trace.error().text();
   }
   /// What is recorded of `records`.
   Recording record(const std::vector<FakeRecord>& records) const {

@@ -18,7 +18,7 @@ namespace torchwatch {
 template <typename Value>
 Value parsed_or_throw(Result<Value> parsed) {
   if (parsed) return *std::move(parsed);
-  throw nlohmann::json::other_error::create(501, parsed.error().message, nullptr);
+  throw nlohmann::json::other_error::create(501, parsed.error().text(), nullptr);
 }
 
 template <typename Enum>

@@ -23,16 +23,24 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
-/// An error as a value. `message` says what is wrong, where, and what to do about it. Callers put
-/// context in front of it ("channel nightlies: build 2.13.0: no lib/libtorch_cpu.so").
+/// An error as a value. `message` says what is wrong and where. Callers put context in front of it
+/// ("channel nightlies: build 2.13.0: no lib/libtorch_cpu.so"). Programs get its parts, people get
+/// `text()`: whoever shows or stores an error uses that, so that no remedy is lost.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
+  std::string remedy = {};  ///< what to do about it ("swap the two"); empty where none is known
 
   /// The same error with `where` in front of its message.
   [[nodiscard]] Error within(std::string_view where) const {
-    return Error{code, std::string(where) + ": " + message};
+    return Error{code, std::string(where) + ": " + message, remedy};
   }
+
+  /// The same error as one of another kind.
+  [[nodiscard]] Error as(ErrorCode other) const { return Error{other, message, remedy}; }
+
+  /// "message; remedy". The remedy has a line of its own where the message has several lines.
+  [[nodiscard]] std::string text() const;
 };
 
 template <typename T>
@@ -40,8 +48,8 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 /// `return fail(ErrorCode::invalid, "...")` in any function that returns a Result.
-inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
-  return tl::unexpected<Error>(Error{code, std::move(message)});
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}) {
+  return tl::unexpected<Error>(Error{code, std::move(message), std::move(remedy)});
 }
 inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
