@@ -36,8 +36,8 @@ Result<std::optional<storage::Id>> last_seen(const Request& request) {
 Result<Reply> follow_events(const Request& request, const Backend& backend) {
   TW_TRY(const auto seen, last_seen(request));
   if (backend.feed == nullptr || !backend.feed->has_place_for(request.remote_address)) {
-    return http::problem(503, "too many clients follow the events; try again later",
-                         {{"Retry-After", "10"}});
+    return http::problem(503, "too many clients follow the events", {{"Retry-After", "10"}},
+                         "try again later");
   }
   TW_TRY(const auto kept, storage::EventStore(backend.database).kept());
   const auto after = seen.value_or(kept.newest);

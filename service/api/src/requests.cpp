@@ -73,9 +73,10 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto delivery, delivery_of(request, backend));
   if (const auto checked = check(request, backend, kind, body); !checked) {
-    const auto& [code, message] = checked.error();
-    const bool is_about_request = code == ErrorCode::invalid || code == ErrorCode::not_found;
-    return is_about_request ? Result<Reply>(http::problem(422, message)) : fail(checked.error());
+    const auto& error = checked.error();
+    const bool is_about_request =
+        error.code == ErrorCode::invalid || error.code == ErrorCode::not_found;
+    return is_about_request ? Result<Reply>(http::problem(422, error)) : fail(error);
   }
   const std::string text = body.dump();
   TW_TRY(const auto received,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "command_tree.hpp"
+#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -19,26 +20,30 @@ std::string word_of(ErrorCode code) {
   return word;
 }
 
-/// Reports an error to people, and as the one JSON document that a program waits for.
-int report(const Invocation& invocation, const Error& asked, ExitStatus status) {
+void tell(const Invocation& invocation, const Error& error) {
+  invocation.err << "torchwatch: " << error.text() << '\n';
+}
+
+/// Prints the one JSON document that a program waits for.
+void print_json(const Invocation& invocation, const Error& error) {
+  if (!invocation.json) return;
+  const nlohmann::json parts{{"code", word_of(error.code)},
+                             {"message", error.message},
+                             {"remedy", report::text_or_null(error.remedy)}};
+  // An argument in the message may be any bytes; JSON is UTF-8.
+  invocation.out << nlohmann::json{{"schema", 1}, {"error", parts}}.dump(
+                        2, ' ', false, nlohmann::json::error_handler_t::replace)
+                 << std::endl;
+}
+
+int report(const Invocation& invocation, const Error& asked) {
   // Whatever was under way says in its own words that it was stopped.
   const auto error = asked.code == ErrorCode::cancelled
                          ? Error{asked.code, "interrupted; every run that has ended is kept"}
                          : asked;
-  invocation.err << "torchwatch: " << error.message << '\n';
-  if (invocation.json) {
-    // An argument in the message may be any bytes; JSON is UTF-8.
-    invocation.out << nlohmann::json{{"schema", 1},
-                                     {"error",
-                                      {{"code", word_of(error.code)}, {"message", error.message}}}}
-                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                   << std::endl;
-  }
-  return static_cast<int>(status);
-}
-
-int report(const Invocation& invocation, const Error& error) {
-  return report(invocation, error, commands::exit_status_of(error.code));
+  tell(invocation, error);
+  print_json(invocation, error);
+  return static_cast<int>(commands::exit_status_of(error.code));
 }
 
 int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has_arguments,
@@ -47,10 +52,13 @@ int report_wrong_use(const CLI::App& app, const Invocation& invocation, bool has
     invocation.err << app.help();
     return static_cast<int>(ExitStatus::wrong_use);
   }
-  const int status =
-      report(invocation, {ErrorCode::invalid, what_is_wrong(app, error)}, ExitStatus::wrong_use);
-  invocation.err << "`" << full_name(named_command(app)) << " --help` shows what there is\n";
-  return status;
+  auto wrong = what_is_wrong(app, error);
+  tell(invocation, wrong);
+  const auto help = "`" + full_name(named_command(app)) + " --help` shows what there is";
+  invocation.err << help << '\n';
+  if (wrong.remedy.empty()) wrong.remedy = help;
+  print_json(invocation, wrong);
+  return static_cast<int>(ExitStatus::wrong_use);
 }
 
 int outcome_of(const CommandTree& tree, const Invocation& invocation) {

@@ -26,9 +26,13 @@ constexpr std::array kFormer{Former{"batches", "workload batches"}, Former{"buil
                              Former{"incidents", "incident list"},
                              Former{"workloads", "workload list"}};
 
+Error wrong(std::string message, std::string remedy = {}) {
+  return {ErrorCode::invalid, std::move(message), std::move(remedy)};
+}
+
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const auto meant = did_you_mean(word, known);
-  return meant.empty() ? "" : "; " + meant.substr(0, meant.size() - 1);
+  return meant.empty() ? "" : meant.substr(0, meant.size() - 1);
 }
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
@@ -77,11 +81,11 @@ std::string mismatch(const std::string& said) {
   return option + (is_missing ? " needs a value" : " may be given only once");
 }
 
-std::string unexpected(const CLI::App& command, const std::string& word) {
+Error unexpected(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) {
-    return "there is no option " + word + suggestion(word, options_of(command));
+    return wrong("there is no option " + word, suggestion(word, options_of(command)));
   }
-  if (subcommands_of(command).empty()) return "\"" + word + "\" was not expected";
+  if (subcommands_of(command).empty()) return wrong("\"" + word + "\" was not expected");
   return unknown_command(command, word);
 }
 
@@ -172,32 +176,36 @@ const CLI::App& named_command(const CLI::App& app) {
   return named.empty() ? app : named_command(*named.front());
 }
 
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+Error what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const auto& command = named_command(app);
   const auto left = app.remaining(true);
   if (!left.empty()) return unexpected(command, left.front());
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(error.what());
-  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
-  if (!subcommands_of(command).empty()) return missing_command(command);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return wrong(mismatch(error.what()));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
+    return wrong(error.what());
+  }
+  if (!subcommands_of(command).empty()) return wrong(missing_command(command));
   const auto missing = missing_arguments(command);
-  return missing.empty() ? error.what() : missing;
+  return wrong(missing.empty() ? error.what() : missing);
 }
 
-std::string unknown_command(const CLI::App& command, const std::string& word) {
+Error unknown_command(const CLI::App& command, const std::string& word) {
   const auto names = names_of(subcommands_of(command));
   const auto* former = std::ranges::find(kFormer, word, &Former::name);
   if (command.get_parent() == nullptr && former != kFormer.end()) {
-    return "`torchwatch " + word + "` is `torchwatch " + former->now + "` now";
+    return wrong("`torchwatch " + word + "` is `torchwatch " + former->now + "` now");
   }
   const std::string unknown = "there is no command \"" + word + "\"";
   if (is_number(word) && std::ranges::find(names, "show") != names.end()) {
-    return unknown + "; did you mean `" + full_name(command) + " show " + word + "`?";
+    return wrong(unknown, "did you mean `" + full_name(command) + " show " + word + "`?");
   }
   const auto options = options_of(command);
   if (std::ranges::find(options, "--" + word) != options.end()) {
-    return unknown + "; did you mean `" + full_name(command) + " --" + word + "`?";
+    return wrong(unknown, "did you mean `" + full_name(command) + " --" + word + "`?");
   }
-  return unknown + suggestion(word, names);
+  return wrong(unknown, suggestion(word, names));
 }
 
 }  // namespace torchwatch::cli

@@ -35,10 +35,10 @@ std::vector<const CLI::App*> subcommands_of(const CLI::App&);
 /// Returns "torchwatch incident show".
 std::string full_name(const CLI::App&);
 /// Says in one line what of the arguments was wrong, and what was probably meant.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError&);
+Error what_is_wrong(const CLI::App& app, const CLI::ParseError&);
 /// Says that a command has no command of that name: "there is no command \"shwo\"; did you mean
 /// show?".
-std::string unknown_command(const CLI::App& command, const std::string& word);
+Error unknown_command(const CLI::App& command, const std::string& word);
 /// Returns the innermost command that was named.
 const CLI::App& named_command(const CLI::App& app);
 

@@ -119,7 +119,7 @@ Outcome run_help(const Invocation& invocation, const CLI::App& app,
   for (const auto& name : names) {
     const auto known = subcommands_of(*command);
     const auto found = std::ranges::find(known, name, &CLI::App::get_name);
-    if (found == known.end()) return fail(ErrorCode::not_found, unknown_command(*command, name));
+    if (found == known.end()) return fail(unknown_command(*command, name).as(ErrorCode::not_found));
     command = *found;
   }
   invocation.out << help_of(*command);

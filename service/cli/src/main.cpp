@@ -41,7 +41,7 @@ int run(std::span<const char* const> arguments, torchwatch::signals::Orders& ord
   const int status = cli::run(arguments, out, err, orders.stop(), screens, &orders);
   const auto written = output.finish();
   if (written) return *written ? status : kReaderGone;
-  std::cerr << "torchwatch: " << written.error().message << '\n';
+  std::cerr << "torchwatch: " << written.error().text() << '\n';
   return 3;
 }
 

@@ -78,8 +78,8 @@ Outcome show_nothing_due(const Invocation& invocation, storage::Database& databa
   const bool has_nightly = std::ranges::any_of(
       builds, [](const auto& row) { return row.origin == storage::BuildOrigin::nightly; });
   if (newest.empty() && has_nightly) {
-    return fail(ErrorCode::unavailable,
-                "no nightly of the channel can be used; `torchwatch build list` says why");
+    return fail(ErrorCode::unavailable, "no nightly of the channel can be used",
+                "`torchwatch build list` says why");
   }
   if (invocation.json) {
     print_json(invocation, nlohmann::json::array());
@@ -144,9 +144,9 @@ Status require_channel(const config::Config& config) {
   const auto& path = config.channel.path;
   const bool is_folder = config.channel.kind == config::ChannelKind::directory;
   if (!is_folder || std::filesystem::is_directory(path, error)) return {};
-  return fail(ErrorCode::unavailable, "[channel] path " + path.string() +
-                                          ": there is no such folder; it must be one with one "
-                                          "build in each folder");
+  return fail(ErrorCode::unavailable,
+              "[channel] path " + path.string() + ": there is no such folder",
+              "it must be one with one build in each folder");
 }
 
 Outcome run_nightly(const Invocation& invocation, const Options& options) {

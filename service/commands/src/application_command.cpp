@@ -110,10 +110,9 @@ Result<storage::BuildRow> newest(storage::Database& database) {
     if (usable && std::filesystem::exists(row.folder)) newest = row;
   }
   if (newest) return *newest;
-  return fail(
-      ErrorCode::not_found,
-      "no build is known yet; name one with --build (a folder or a release such as 2.13.0), "
-      "or get one with `torchwatch build fetch`");
+  return fail(ErrorCode::not_found, "no build is known yet",
+              "name one with --build (a folder or a release such as 2.13.0), "
+              "or get one with `torchwatch build fetch`");
 }
 
 }  // namespace
@@ -177,7 +176,7 @@ Status wait_for_machine(SessionOfCommand& session, std::stop_token stop) {
     const auto locked = session.application->lock_machine();
     if (locked || locked.error().code != ErrorCode::conflict) return locked;
     TW_TRY_VOID(
-        waiting.a_second(locked.error().message + "; this begins as soon as nothing is due there"));
+        waiting.a_second(locked.error().text() + "; this begins as soon as nothing is due there"));
   }
 }
 
@@ -206,9 +205,10 @@ Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {
   if (done.error().code != ErrorCode::conflict) return fail(done.error());
   const auto other = control::daemon_that_writes(config);
   if (other.empty()) return opened;
-  return fail(ErrorCode::conflict, "database " + config.storage.path.string() +
-                                       " is that of another daemon, process " + other +
-                                       "; stop that one, or use another [storage] path");
+  return fail(
+      ErrorCode::conflict,
+      "database " + config.storage.path.string() + " is that of another daemon, process " + other,
+      "stop that one, or use another [storage] path");
 }
 
 }  // namespace torchwatch::commands

@@ -9,9 +9,11 @@ namespace torchwatch::commands {
 Result<config::Config> Invocation::load_config() const {
   auto loaded = config::load(config_file, config_given);
   if (loaded || loaded.error().code != ErrorCode::invalid) return loaded;
-  return fail(ErrorCode::invalid, loaded.error().message + "\n`torchwatch check" +
-                                      (config_given ? " --config " + config_file.string() : "") +
-                                      "` tests the configuration without measuring");
+  const auto& [code, message, remedy] = loaded.error();
+  return fail(code, message,
+              remedy + (remedy.empty() ? "" : "\n") + "`torchwatch check" +
+                  (config_given ? " --config " + config_file.string() : "") +
+                  "` tests the configuration without measuring");
 }
 
 Result<config::Config> Invocation::load_config_to_measure() const {

@@ -94,7 +94,7 @@ void warn_of_unknown_workloads(const Invocation& invocation, const config::Confi
   comparison::Selection named;
   named.workloads = selection.workloads;
   const auto checked = check_selection(config, named);
-  if (!checked) invocation.err << "torchwatch: warning: " << checked.error().message << '\n';
+  if (!checked) invocation.err << "torchwatch: warning: " << checked.error().text() << '\n';
 }
 
 Status check_selection(const config::Config& config, const comparison::Selection& selection) {

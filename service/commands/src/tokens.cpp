@@ -84,8 +84,8 @@ Result<storage::Id> find(const Invocation& invocation, const std::string& text) 
   for (const auto& row : rows) {
     if (std::to_string(row.id) == text || (row.name == text && !row.revoked_at)) return row.id;
   }
-  return fail(ErrorCode::not_found,
-              "no token \"" + text + "\"; `torchwatch token list` lists them");
+  return fail(ErrorCode::not_found, "no token \"" + text + "\"",
+              "`torchwatch token list` lists them");
 }
 
 Outcome run_revoke(const Invocation& invocation, const std::string& text) {

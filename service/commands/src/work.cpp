@@ -17,7 +17,7 @@ using nlohmann::json;
 /// A change that a row's state does not allow is the asker's mistake, not the machine's.
 Result<json> as_wrong_use(Result<json> changed) {
   if (changed || changed.error().code != ErrorCode::conflict) return changed;
-  return fail(ErrorCode::invalid, changed.error().message);
+  return fail(changed.error().as(ErrorCode::invalid));
 }
 
 Status change_here(comparison::Services& services, const Change& change) {

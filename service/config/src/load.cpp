@@ -52,19 +52,20 @@ Result<std::optional<std::string>> read_text(const fs::path& file) {
   const auto status = fs::status(file, problem);
   if (status.type() == fs::file_type::not_found) return std::nullopt;
   if (status.type() == fs::file_type::directory) {
-    return fail(ErrorCode::invalid,
-                file.string() + " is a folder; name the configuration file itself");
+    return fail(ErrorCode::invalid, file.string() + " is a folder",
+                "name the configuration file itself");
   }
   std::ifstream stream(file, std::ios::binary);
   std::string text(kFileLimitBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!stream && !stream.eof()) {
-    return fail(ErrorCode::unavailable,
-                "cannot read configuration " + file.string() + "; check its permissions");
+    return fail(ErrorCode::unavailable, "cannot read configuration " + file.string(),
+                "check its permissions");
   }
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kFileLimitBytes) {
-    return fail(ErrorCode::invalid, file.string() + " is larger than 1 MiB; is it the right file?");
+    return fail(ErrorCode::invalid, file.string() + " is larger than 1 MiB",
+                "is it the right file?");
   }
   return text;
 }
@@ -177,7 +178,7 @@ std::string unknown_table(const std::string& name, bool is_table) {
 void apply_key(const Key& key, const toml::node& node, Config& config, Problems& problems) {
   const auto status = key.read(node, config);
   if (status) return;
-  const std::string& what = status.error().message;
+  const auto what = status.error().text();
   const bool names_allowed = key.allowed.empty() || what.find(key.allowed) != std::string::npos ||
                              what.find("allowed: ") != std::string::npos;
   problems.add(node.source(), "[" + key.table + "] " + key.name + ": " + what +
@@ -289,9 +290,8 @@ fs::path control_socket(const Config& config, const UnitFolders& unit) {
 Result<Config> load(const fs::path& file, bool required) {
   TW_TRY(const auto text, read_text(file));
   if (!text && required) {
-    return fail(ErrorCode::not_found, "there is no configuration " + file.string() +
-                                          "; `torchwatch init --config " + file.string() +
-                                          "` writes one");
+    return fail(ErrorCode::not_found, "there is no configuration " + file.string(),
+                "`torchwatch init --config " + file.string() + "` writes one");
   }
   Config config;
   config.folder = fs::absolute(file).lexically_normal().parent_path();

@@ -63,8 +63,9 @@ Status check_file(int descriptor, const std::string& name) {
   const mode_t mode = facts.st_mode & 07777U;
   const bool is_listed = (mode & ~0640U) == 0 && is_for_this_user_only(descriptor);
   if (mode != 0600 && mode != 0400 && !is_listed) {
-    return fail(ErrorCode::invalid, "secret " + name + " has mode " + octal(mode) +
-                                        ", others may read it; run: chmod 600 " + name);
+    return fail(ErrorCode::invalid,
+                "secret " + name + " has mode " + octal(mode) + ", others may read it",
+                "run: chmod 600 " + name);
   }
   return {};
 }

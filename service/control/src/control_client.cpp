@@ -10,25 +10,21 @@ namespace {
 using nlohmann::json;
 
 ErrorCode code_of(int status) {
-  switch (status) {
-    case 404:
-      return ErrorCode::not_found;
-    case 409:
-      return ErrorCode::conflict;
-    case 503:
-      return ErrorCode::unavailable;
-    case 504:
-      return ErrorCode::timed_out;
-    default:
-      return status < 500 ? ErrorCode::invalid : ErrorCode::internal;
-  }
+  if (status == 404) return ErrorCode::not_found;
+  if (status == 409) return ErrorCode::conflict;
+  if (status == 503) return ErrorCode::unavailable;
+  if (status == 504) return ErrorCode::timed_out;
+  return status < 500 ? ErrorCode::invalid : ErrorCode::internal;
 }
 
 Error problem_of(const platform::HttpResponse& response) {
   const auto problem = json::parse(response.body, nullptr, false);
-  const std::string unexplained = "the daemon answered " + std::to_string(response.status);
-  return {code_of(response.status),
-          problem.is_object() ? problem.value("detail", unexplained) : unexplained};
+  const auto text = [&](const char* member, const std::string& otherwise) {
+    const bool has = problem.is_object() && problem.contains(member) && problem[member].is_string();
+    return has ? problem[member].get<std::string>() : otherwise;
+  };
+  const auto unexplained = "the daemon answered " + std::to_string(response.status);
+  return {code_of(response.status), text("detail", unexplained), text("remedy", "")};
 }
 
 /// Arguments of a command may be any bytes, JSON is UTF-8.

@@ -26,9 +26,9 @@ Result<ServiceNow> service_now(storage::Database& database, const config::Config
     auto asked = ask(**daemon);
     if (asked) return asked;
     now.daemon = (*daemon)->process();
-    now.not_asked = asked.error().message;
+    now.not_asked = asked.error().text();
   } else if (!daemon) {
-    now.not_asked = daemon.error().message;
+    now.not_asked = daemon.error().text();
   }
   now.writer = storage::writer_of(config.storage.path);
   TW_TRY(now.last, storage::DaemonStore(database).last());

@@ -26,8 +26,8 @@ std::string bearer_token(const std::string& authorization) {
   return is_bearer ? authorization.substr(kScheme.size()) : "";
 }
 
-Reply must_authenticate(const std::string& detail) {
-  return problem(401, detail, {{"WWW-Authenticate", "Bearer"}});
+Reply must_authenticate(const std::string& detail, const std::string& remedy = {}) {
+  return problem(401, detail, {{"WWW-Authenticate", "Bearer"}}, remedy);
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ std::optional<Reply> Authentication::refusal_of(const Request& request, Scope ne
   }
   const bool may_read = request.is_local ? local_may_read_ : others_may_read_;
   if (needed == Scope::read && may_read) return std::nullopt;
-  return must_authenticate(
-      "a token is needed: send Authorization: Bearer TOKEN; `torchwatch token create` makes one");
+  return must_authenticate("a token is needed",
+                           "send Authorization: Bearer TOKEN; `torchwatch token create` makes one");
 }
 
 Reply Authentication::refusal_of_wrong_token(const std::string& address) {
@@ -76,8 +76,8 @@ Reply Authentication::refusal_of_wrong_token(const std::string& address) {
   const int wait = failures_.wait_of(who);
   failures_.count(who);
   if (wait == 0) return must_authenticate("this token is not known, or was revoked");
-  return problem(429, "too many wrong tokens; try again later",
-                 {{"Retry-After", std::to_string(wait)}});
+  return problem(429, "too many wrong tokens", {{"Retry-After", std::to_string(wait)}},
+                 "try again later");
 }
 
 ReadBudget::ReadBudget(double requests_per_second, const platform::Clock& clock)
@@ -88,8 +88,8 @@ std::optional<Reply> ReadBudget::refusal_of(const Head& head, const Origin& orig
   const int wait = requests_.wait_of(who);
   requests_.count(who);
   if (wait == 0) return std::nullopt;
-  return problem(429, "too many requests without a token; try again later",
-                 {{"Retry-After", std::to_string(wait)}});
+  return problem(429, "too many requests without a token", {{"Retry-After", std::to_string(wait)}},
+                 "try again later");
 }
 
 }  // namespace torchwatch::http

@@ -11,19 +11,20 @@ struct CodeMeaning {
   ErrorCode code;
   int status;
   const char* instead;  ///< replaces the message; null: clients see the message
+  const char* remedy;   ///< replaces the remedy with it
 };
 
 constexpr std::array kCodes{
-    CodeMeaning{ErrorCode::invalid, 400, nullptr},
-    CodeMeaning{ErrorCode::not_found, 404, nullptr},
-    CodeMeaning{ErrorCode::conflict, 409, nullptr},
-    CodeMeaning{ErrorCode::unavailable, 503, "the service cannot do this now; try again later"},
-    CodeMeaning{ErrorCode::timed_out, 504, "this took too long; try again later"},
-    CodeMeaning{ErrorCode::cancelled, 503, "the service is stopping"},
-    CodeMeaning{ErrorCode::failed, 500, "the service failed; see its log"},
-    CodeMeaning{ErrorCode::corrupt, 500, "stored data is damaged; see the service's log"},
-    CodeMeaning{ErrorCode::damaged, 500, "the database is damaged; see the service's log"},
-    CodeMeaning{ErrorCode::internal, 500, "the service failed; see its log"}};
+    CodeMeaning{ErrorCode::invalid, 400, nullptr, nullptr},
+    CodeMeaning{ErrorCode::not_found, 404, nullptr, nullptr},
+    CodeMeaning{ErrorCode::conflict, 409, nullptr, nullptr},
+    CodeMeaning{ErrorCode::unavailable, 503, "the service cannot do this now", "try again later"},
+    CodeMeaning{ErrorCode::timed_out, 504, "this took too long", "try again later"},
+    CodeMeaning{ErrorCode::cancelled, 503, "the service is stopping", ""},
+    CodeMeaning{ErrorCode::failed, 500, "the service failed", "see its log"},
+    CodeMeaning{ErrorCode::corrupt, 500, "stored data is damaged", "see the service's log"},
+    CodeMeaning{ErrorCode::damaged, 500, "the database is damaged", "see the service's log"},
+    CodeMeaning{ErrorCode::internal, 500, "the service failed", "see its log"}};
 
 constexpr std::array kTitles{std::pair{400, "Bad Request"},
                              std::pair{401, "Unauthorized"},
@@ -69,9 +70,13 @@ std::string title_of(int status) {
   return "Error";
 }
 
-Reply problem(int status, const std::string& detail, std::map<std::string, std::string> headers) {
-  const nlohmann::json body{
-      {"type", "about:blank"}, {"title", title_of(status)}, {"status", status}, {"detail", detail}};
+Reply problem(int status, const std::string& detail, std::map<std::string, std::string> headers,
+              const std::string& remedy) {
+  const nlohmann::json body{{"type", "about:blank"},
+                            {"title", title_of(status)},
+                            {"status", status},
+                            {"detail", detail},
+                            {"remedy", remedy.empty() ? nlohmann::json() : nlohmann::json(remedy)}};
   // A detail may quote what a client sent: invalid UTF-8 is replaced.
   return {.status = status,
           .content_type = "application/problem+json",
@@ -79,9 +84,14 @@ Reply problem(int status, const std::string& detail, std::map<std::string, std::
           .headers = std::move(headers)};
 }
 
+Reply problem(int status, const Error& error) {
+  return problem(status, error.message, {}, error.remedy);
+}
+
 Reply problem(const Error& error) {
   const auto& meaning = meaning_of(error.code);
-  return problem(meaning.status, meaning.instead != nullptr ? meaning.instead : error.message);
+  if (meaning.instead == nullptr) return problem(meaning.status, error);
+  return problem(meaning.status, meaning.instead, {}, meaning.remedy);
 }
 
 }  // namespace torchwatch::http

@@ -131,7 +131,7 @@ void Reception::work_a_round() {
 void Reception::attend_acceptor(Acceptor& acceptor) {
   if (!acceptor.is_open()) {
     if (const auto opened = acceptor.open(); !opened) {
-      return acceptor.rest(AcceptError::broken, opened.error().message, Clock::now());
+      return acceptor.rest(AcceptError::broken, opened.error().text(), Clock::now());
     }
     acceptor.works();
   }

@@ -61,7 +61,8 @@ Reply represent(const Request& request, Reply reply, const std::vector<std::stri
 
 Reply answer_preflight(const Request& request, const std::vector<std::string>& origins) {
   if (!is_allowed(request.origin, origins)) {
-    return problem(403, "pages of this origin may not read the API; add it to [web] cors_origins");
+    return problem(403, "pages of this origin may not read the API", {},
+                   "add it to [web] cors_origins");
   }
   Reply reply{.status = 204, .content_type = {}, .body = {}, .headers = {}};
   allow_origin(request, reply, origins);

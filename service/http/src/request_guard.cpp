@@ -91,7 +91,7 @@ std::optional<Reply> refusal_of(const httplib::Request& request, const GuardRule
   const auto host = host_name(only_value(request, "Host"));
   if (host.empty()) return problem(400, "exactly one Host header is required");
   if (!rules.hosts.empty() && std::ranges::find(rules.hosts, host) == rules.hosts.end()) {
-    return problem(421, "this host name is not served; add it to [web] hosts");
+    return problem(421, "this host name is not served", {}, "add it to [web] hosts");
   }
   return std::nullopt;
 }

@@ -61,7 +61,7 @@ struct Server::State {
     auto reply = found->route->handler(request);
     if (reply) return std::move(*reply);
     if (is_internal(reply.error().code)) {
-      logger.error("request failed: " + reply.error().message,
+      logger.error("request failed: " + reply.error().text(),
                    {{"method", request.method}, {"path", request.path}});
     }
     return problem(reply.error());

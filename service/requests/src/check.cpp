@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using bisect::CommitHistory;
 
-Status invalid(std::string message) {
-  return fail(ErrorCode::invalid, std::move(message));
+Status invalid(std::string message, std::string remedy = {}) {
+  return fail(ErrorCode::invalid, std::move(message), std::move(remedy));
 }
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
@@ -73,7 +73,7 @@ Status check_build(const Ground& ground, const std::string& text, Asking asking)
   const bool is_here = asking == Asking::from_this_machine;
   if (is_here && fs::is_directory(text, ignored)) {
     const auto checked = builds::check_tree(text);
-    return checked ? Status{} : invalid(checked.error().message);
+    return checked ? Status{} : Status{fail(checked.error().as(ErrorCode::invalid))};
   }
   const auto published = listed(ground.config);
   if (is_among(published, text) || is_release(text)) return {};
@@ -112,11 +112,11 @@ Result<std::optional<std::string>> commit_meant(const Ground& ground, const Comm
   const auto published = listed(ground.config);
   if (is_among(published, text) || may_be_fetched(ground.config, text)) return std::nullopt;
   if (found.error().code == ErrorCode::invalid) return fail(found.error());
-  return fail(ErrorCode::invalid, "unknown commit " + quoted(text) + ": [source] repository " +
-                                      ground.config.source.repository +
-                                      " has no such revision, and no nightly has that name; " +
-                                      did_you_mean(text, published) +
-                                      "`torchwatch build list` has their names");
+  return fail(ErrorCode::invalid,
+              "unknown commit " + quoted(text) + ": [source] repository " +
+                  ground.config.source.repository +
+                  " has no such revision, and no nightly has that name",
+              did_you_mean(text, published) + "`torchwatch build list` has their names");
 }
 
 Status check_range(const CommitHistory& history, const std::string& branch, const std::string& good,
@@ -151,9 +151,9 @@ Status check_commits(const Ground& ground, const bisection::BisectionRequest& re
 Status check_workloads(const Ground& ground, const std::vector<std::string>& asked) {
   for (const auto& name : asked) {
     if (is_among(ground.workloads, name)) continue;
-    return invalid("there is no workload " + quoted(name) + "; " +
-                   did_you_mean(name, ground.workloads) +
-                   "`torchwatch workload list` has their names");
+    return invalid(
+        "there is no workload " + quoted(name),
+        did_you_mean(name, ground.workloads) + "`torchwatch workload list` has their names");
   }
   return {};
 }

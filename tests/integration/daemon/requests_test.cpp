@@ -60,20 +60,24 @@ TEST_CASE("a trigger that comes while a round is at work is answered by the next
 TEST_CASE("what can never be carried out is refused before it is stored") {
   Service service;
   service.start();
-  const auto detail = [&](const std::string& path, const json& body) {
+  const auto problem = [&](const std::string& path, const json& body) {
     const auto refused = service.send("POST", path, body.dump());
     CHECK(refused.status == 422);
-    return json::parse(refused.body).at("detail").get<std::string>();
+    return json::parse(refused.body);
+  };
+  const auto detail = [&](const std::string& path, const json& body) {
+    return problem(path, body).at("detail").get<std::string>();
   };
   const json builds{{"candidate", "nowhere"}, {"baseline", "2.13.0"}};
   CHECK_THAT(detail("/api/v1/nightlies", builds), Contains("unknown build \"nowhere\""));
   CHECK_THAT(detail("/api/v1/comparisons", builds), Contains("unknown build \"nowhere\""));
   CHECK_THAT(detail("/api/v1/bisections", {{"suspect", "abc123"}}),
              Contains("set [source] repository"));
-  CHECK_THAT(
-      detail("/api/v1/comparisons",
-             {{"candidate", "2.13.0"}, {"baseline", "2.12.1"}, {"workloads", {"tts_anglar"}}}),
-      Contains("did you mean tts_angular"));
+  const auto mistyped =
+      problem("/api/v1/comparisons",
+              {{"candidate", "2.13.0"}, {"baseline", "2.12.1"}, {"workloads", {"tts_anglar"}}});
+  CHECK(mistyped.at("detail") == "there is no workload \"tts_anglar\"");
+  CHECK_THAT(mistyped.at("remedy").get<std::string>(), Contains("did you mean tts_angular"));
   CHECK(service.get("/api/v1/requests").at("requests").empty());
 }
 

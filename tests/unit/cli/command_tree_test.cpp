@@ -31,7 +31,7 @@ Parsed parse(const std::string& line) {
     tree.app().parse(line, true);
     return {true, ""};
   } catch (const CLI::ParseError& error) {
-    return {error.get_exit_code() == 0, cli::what_is_wrong(tree.app(), error)};
+    return {error.get_exit_code() == 0, cli::what_is_wrong(tree.app(), error).text()};
   }
 }
 
@@ -251,6 +251,20 @@ TEST_CASE("with --json an error is one JSON document on standard output") {
     CHECK_FALSE(printed.err.empty());
   }
   CHECK(run({"statsu"}).out.empty());
+}
+
+TEST_CASE("with --json what to do about an error stands apart from what is wrong") {
+  const auto of = [](std::vector<const char*> arguments) {
+    arguments.push_back("--json");
+    return nlohmann::json::parse(run(std::move(arguments)).out).at("error");
+  };
+  CHECK(of({"statsu"}).at("message") == "there is no command \"statsu\"");
+  CHECK(of({"statsu"}).at("remedy") == "did you mean status?");
+  CHECK(of({"compare"}).at("remedy") == "`torchwatch compare --help` shows what there is");
+  const auto missing = of({"status", "--config", "/there/is/none.toml"});
+  CHECK(missing.at("message") == "there is no configuration /there/is/none.toml");
+  CHECK(missing.at("remedy") == "`torchwatch init --config /there/is/none.toml` writes one");
+  CHECK(of({"status", "--log-level", "loud"}).at("remedy").is_null());
 }
 
 TEST_CASE("each shell's completion knows every command and its options") {

@@ -19,7 +19,7 @@ std::string error_of(const std::string& text) {
   const TemporaryFolder folder;
   const auto result = load(folder.write("torchwatch.toml", text), true);
   REQUIRE_FALSE(result.has_value());
-  std::string message = result.error().message;
+  std::string message = result.error().text();
   const std::string prefix = folder.path().string() + "/";
   for (auto at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
     message.erase(at, prefix.size());
@@ -30,7 +30,7 @@ std::string error_of(const std::string& text) {
 Config loaded(const std::string& text) {
   const TemporaryFolder folder;
   const auto result = load(folder.write("torchwatch.toml", text), true);
-  if (!result) FAIL(result.error().message);
+  if (!result) FAIL(result.error().text());
   return *result;
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("the example, as it is and with every key uncommented, gives the defau
   const auto defaults = load(folder.path() / "absent.toml", false).value();
   for (const auto& text : {example(), uncommented(example())}) {
     const auto read = load(folder.write("torchwatch.toml", text), true);
-    if (!read) FAIL(read.error().message);
+    if (!read) FAIL(read.error().text());
     CHECK(read->storage.path == defaults.storage.path);
     CHECK(read->build.cache_limit_bytes == defaults.build.cache_limit_bytes);
     CHECK(read->measure.enough == defaults.measure.enough);

@@ -55,7 +55,7 @@ TEST_CASE("a secret that others could read is refused, with the remedy and witho
     const TemporaryFolder folder;
     const auto error = read_secret(secret_file(folder, "abc123", mode)).error();
     CHECK(error.code == ErrorCode::invalid);
-    CHECK(error.message.find("run: chmod 600 ") != std::string::npos);
+    CHECK(error.text().find("run: chmod 600 ") != std::string::npos);
     CHECK(error.message.find("abc123") == std::string::npos);
   }
 }

@@ -28,7 +28,20 @@ TEST_CASE("a client reads its own mistake, but nothing internal") {
   }
 }
 
+TEST_CASE("what to do about a problem is a member of its own, null where nothing is known") {
+  const auto members = [](const Reply& reply) { return nlohmann::json::parse(reply.body); };
+  const auto refused =
+      members(problem(422, {ErrorCode::invalid, "good and bad are reversed", "swap the two"}));
+  CHECK(refused.at("status") == 422);
+  CHECK(refused.at("detail") == "good and bad are reversed");
+  CHECK(refused.at("remedy") == "swap the two");
+  CHECK(members(problem(404, "not found")).at("remedy").is_null());
+  const auto internal =
+      members(problem(Error{ErrorCode::unavailable, "no /var/lib", "make /var/lib"}));
+  CHECK(internal.at("remedy") == "try again later");
+}
+
 TEST_CASE("a problem is JSON whatever it quotes") {
-  const auto reply = problem(400, "\xff\xfe \"quoted\"");
+  const auto reply = problem(400, "\xff\xfe \"quoted\"", {}, "\xff");
   CHECK(nlohmann::json::accept(reply.body));
 }

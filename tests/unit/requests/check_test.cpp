@@ -33,7 +33,7 @@ struct Site {
     const auto checked = requests::check(ground, kind, body, asking);
     if (checked) return "";
     CHECK(checked.error().code == ErrorCode::invalid);
-    return checked.error().message;
+    return checked.error().text();
   }
   std::string comparison(const std::string& baseline, const std::string& candidate,
                          Asking asking = Asking::from_this_machine) const {
