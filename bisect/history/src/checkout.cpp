@@ -15,8 +15,8 @@ Status make_empty_folder(const fs::path& folder) {
   if (error) {
     return fail(ErrorCode::unavailable, "folder " + folder.string() + ": " + error.message());
   }
-  return fail(ErrorCode::conflict, "folder " + folder.string() +
-                                       " is in the way of a checkout; it must be new or empty");
+  return fail(ErrorCode::conflict, "folder " + folder.string() + " is in the way of a checkout",
+              "it must be new or empty");
 }
 
 /// The commit's files; nothing of the repository's own worktree, index or HEAD is involved.

@@ -69,9 +69,8 @@ Result<CommitHistory> CommitHistory::open(const fs::path& path) {
   repository->path = path.string();
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    return fail(ErrorCode::not_found, "repository " + path.string() +
-                                          " does not exist; set [source] repository to a git "
-                                          "repository, bare or not");
+    return fail(ErrorCode::not_found, "repository " + path.string() + " does not exist",
+                "set [source] repository to a git repository, bare or not");
   }
   int code = 0;
   repository->handle = open_handle(path, code);

@@ -19,8 +19,9 @@ int descends(git_repository* repository, const CommitHandle& commit, const Commi
 /// Asked before the walk: from a wrong branch it would run down thousands of commits.
 Status check_order(git_repository* repository, const CommitHandle& good, const CommitHandle& bad) {
   if (same(good, bad)) {
-    return fail(ErrorCode::invalid, "nothing to search: good and bad are the same commit, " +
-                                        describe(good) + "; name two different ones");
+    return fail(ErrorCode::invalid,
+                "nothing to search: good and bad are the same commit, " + describe(good),
+                "name two different ones");
   }
   const int forward = descends(repository, bad, good);
   if (forward < 0) return fail(git_failure("ancestry of " + describe(bad), forward));
@@ -28,14 +29,15 @@ Status check_order(git_repository* repository, const CommitHandle& good, const C
   const int backward = descends(repository, good, bad);
   if (backward < 0) return fail(git_failure("ancestry of " + describe(good), backward));
   if (backward == 1) {
-    return fail(ErrorCode::invalid, "the range is reversed: bad " + describe(bad) +
-                                        " is an ancestor of good " + describe(good) +
-                                        "; swap the two");
+    return fail(
+        ErrorCode::invalid,
+        "the range is reversed: bad " + describe(bad) + " is an ancestor of good " + describe(good),
+        "swap the two");
   }
-  return fail(ErrorCode::invalid, "good " + describe(good) + " is not an ancestor of bad " +
-                                      describe(bad) +
-                                      ": they are on different branches; name two commits of one "
-                                      "branch");
+  return fail(ErrorCode::invalid,
+              "good " + describe(good) + " is not an ancestor of bad " + describe(bad) +
+                  ": they are on different branches",
+              "name two commits of one branch");
 }
 
 }  // namespace
@@ -52,10 +54,10 @@ Result<std::vector<Commit>> CommitHistory::range(std::string_view good,
     newest_first.push_back(std::move(facts));
     TW_TRY(commit, repository_->first_parent(commit));
     if (!commit) {
-      return fail(ErrorCode::invalid, "good " + describe(start) + " came into the branch of bad " +
-                                          end +
-                                          " by a merge, it is not on its first-parent line; name "
-                                          "a commit of the branch itself");
+      return fail(ErrorCode::invalid,
+                  "good " + describe(start) + " came into the branch of bad " + end +
+                      " by a merge, it is not on its first-parent line",
+                  "name a commit of the branch itself");
     }
   }
   std::reverse(newest_first.begin(), newest_first.end());

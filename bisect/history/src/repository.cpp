@@ -13,8 +13,9 @@ Result<CommitHandle> CommitHistory::Repository::commit(std::string_view revision
     return fail(ErrorCode::invalid, "unknown commit \"" + spec + "\": name 4 hex digits or more");
   }
   if (!object && (code == GIT_ENOTFOUND || code == GIT_EINVALIDSPEC)) {
-    return fail(ErrorCode::not_found, "[source] repository " + path + " has no commit \"" + spec +
-                                          "\"; fetch it there, or check the name");
+    return fail(ErrorCode::not_found,
+                "[source] repository " + path + " has no commit \"" + spec + "\"",
+                "fetch it there, or check the name");
   }
   if (!object) {
     return fail(git_failure("repository " + path + ": no commit \"" + spec + "\"", code));

@@ -85,9 +85,10 @@ Result<CuptiLibrary> load_cupti(const std::vector<std::string>& names) {
   require(*library, "cuptiActivityGetNextRecord", found.next_record, missing);
   require(*library, "cuptiActivityGetNumDroppedRecords", found.count_dropped, missing);
   if (!missing.empty()) {
-    return fail(ErrorCode::unavailable, library->name() + " has no " + missing +
-                                            ": it is not CUPTI, or older than CUDA 7.0; install "
-                                            "a newer one");
+    return fail(
+        ErrorCode::unavailable,
+        library->name() + " has no " + missing + ": it is not CUPTI, or older than CUDA 7.0",
+        "install a newer one");
   }
   found.subscribe_named = library->find<SubscribeNamed>("cuptiSubscribe_v2");
   return found;

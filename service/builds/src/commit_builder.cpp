@@ -30,8 +30,8 @@ Status check_commit(const std::string& commit) {
 Result<std::string> hash_of_recipe(const CommitBuilder::Settings& settings) {
   auto content = sha256_of_file(settings.recipe);
   if (!content) {
-    return fail(ErrorCode::unavailable,
-                "build recipe: " + content.error().message + "; see [build] recipe");
+    return fail(ErrorCode::unavailable, "build recipe: " + content.error().text(),
+                "see [build] recipe");
   }
   digest::Sha256 hash;
   hash.add_field(settings.recipe.filename().string());

@@ -71,8 +71,9 @@ bool is_there(const fs::path& path) {
 Status check_demanded(const fs::path& folder) {
   for (const char* name : kDemandedLibraries) {
     if (!is_there(folder / "lib" / name)) {
-      return fail(ErrorCode::invalid, folder.string() + " is not a LibTorch tree: it has no lib/" +
-                                          name + "; name the folder that holds lib/ and include/");
+      return fail(ErrorCode::invalid,
+                  folder.string() + " is not a LibTorch tree: it has no lib/" + name,
+                  "name the folder that holds lib/ and include/");
     }
   }
   std::error_code ignored;
@@ -123,7 +124,7 @@ std::string machine_name(std::uint16_t machine) {
 Status check_library(const fs::path& path, const ElfHeader& own) {
   const auto header = read_elf_header(path);
   if (!header && header.error().code == ErrorCode::unavailable) return fail(header.error());
-  if (!header) return fail(ErrorCode::invalid, header.error().message);
+  if (!header) return fail(header.error().as(ErrorCode::invalid));
   if (header->machine != own.machine || header->file_class != own.file_class) {
     return fail(ErrorCode::invalid, path.string() + " is made for " +
                                         machine_name(header->machine) + ", this machine is " +

@@ -93,9 +93,9 @@ class DirectoryChannel final : public Channel {
       if (is_build_name(name) && is_complete(entry->path())) names.push_back(printable(name));
     }
     if (error) {
-      return fail(ErrorCode::not_found, "[channel] path " + folder_.string() + ": " +
-                                            error.message() +
-                                            "; it must be a folder with one build in each folder");
+      return fail(ErrorCode::not_found,
+                  "[channel] path " + folder_.string() + ": " + error.message(),
+                  "it must be a folder with one build in each folder");
     }
     std::ranges::sort(names, is_before);
     std::vector<Offer> offers;

@@ -69,8 +69,8 @@ std::string key_of(const Benchmark& benchmark) {
 }
 
 tl::unexpected<Error> invalid(const std::string& what) {
-  return fail(ErrorCode::invalid, "table of batch sizes: " + what +
-                                      "; `torchwatch workload batches --out FILE` writes one");
+  return fail(ErrorCode::invalid, "table of batch sizes: " + what,
+              "`torchwatch workload batches --out FILE` writes one");
 }
 
 }  // namespace

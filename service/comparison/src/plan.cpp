@@ -113,9 +113,8 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
   TW_TRY(const auto known, services.runners.workloads());
   for (const auto& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite; " +
-                                        did_you_mean(name, known) +
-                                        "`torchwatch workload list` has its names");
+    return fail(ErrorCode::invalid, "workload \"" + name + "\" is not in the suite",
+                did_you_mean(name, known) + "`torchwatch workload list` has its names");
   }
   return {};
 }

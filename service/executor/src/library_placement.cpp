@@ -51,8 +51,8 @@ Status check_space(const std::vector<fs::path>& files, const fs::path& scratch) 
   return fail(ErrorCode::unavailable,
               "placing libraries: " + scratch.string() + " has " +
                   figures::bytes(static_cast<std::int64_t>(space.available)) + " left and " +
-                  figures::bytes(static_cast<std::int64_t>(needed)) +
-                  " are needed; free disk space or set [measure] place_libraries = false");
+                  figures::bytes(static_cast<std::int64_t>(needed)) + " are needed",
+              "free disk space or set [measure] place_libraries = false");
 }
 
 /// Makes a hard link if possible: the loader's canonical path of a library then lies in this

@@ -96,8 +96,9 @@ Result<WebAddress> GithubApi::follow(const platform::HttpResponse& response, con
   if (next.has_origin_of(api_)) return next;
   if (next.scheme != "https") return fail(ErrorCode::invalid, "redirect away from https");
   if (request.method != "GET") {
-    return fail(ErrorCode::invalid, "redirect of a " + request.method + " to another host (" +
-                                        next.host + "); check [github] api");
+    return fail(ErrorCode::invalid,
+                "redirect of a " + request.method + " to another host (" + next.host + ")",
+                "check [github] api");
   }
   request.headers.erase("Authorization");
   return next;

@@ -75,8 +75,8 @@ Result<WebAddress> parse(std::string_view url) {
     return fail(ErrorCode::invalid, "invalid path: must begin with / and hold no blanks");
   }
   if (address.scheme == "http" && !is_loopback(address.host)) {
-    return fail(ErrorCode::invalid,
-                "plain http is only allowed to a loopback address; use https://");
+    return fail(ErrorCode::invalid, "plain http is only allowed to a loopback address",
+                "use https://");
   }
   return address;
 }

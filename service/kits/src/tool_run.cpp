@@ -127,9 +127,8 @@ Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& process
                                        std::to_string(run.time_limit.count()) + " s");
   }
   if (std::holds_alternative<process::SpawnFailed>(outcome.end)) {
-    return fail(ErrorCode::unavailable, process::describe(outcome.end) +
-                                            "; install g++, cmake and ninja-build, they compile "
-                                            "the runner");
+    return fail(ErrorCode::unavailable, process::describe(outcome.end),
+                "install g++, cmake and ninja-build, they compile the runner");
   }
   const auto code = blames_the_machine(outcome) ? ErrorCode::unavailable : run.failure;
   return fail(code, what_failed(run, outcome));

@@ -54,9 +54,8 @@ Result<Names> choose_workloads(const Names& list, const Names& names) {
   }
   for (const auto& name : names) {
     if (std::ranges::find(list, name) != list.end()) continue;
-    return fail(ErrorCode::invalid, "there is no workload \"" + name + "\"; " +
-                                        did_you_mean(name, list) +
-                                        "`torchwatch workload list` has their names");
+    return fail(ErrorCode::invalid, "there is no workload \"" + name + "\"",
+                did_you_mean(name, list) + "`torchwatch workload list` has their names");
   }
   Names chosen;
   std::ranges::copy_if(list, std::back_inserter(chosen), [&](const std::string& name) {

@@ -84,8 +84,9 @@ Status check_headers(const std::map<std::string, std::string>& headers) {
     }
     if (!std::all_of(value.begin(), value.end(), is_value_character)) {
       // The value may be a secret with a newline at its end: it is not printed.
-      return fail(ErrorCode::invalid, "value of header " + name +
-                                          " holds a line break or control character; remove it");
+      return fail(ErrorCode::invalid,
+                  "value of header " + name + " holds a line break or control character",
+                  "remove it");
     }
   }
   return {};

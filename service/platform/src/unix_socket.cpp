@@ -22,8 +22,9 @@ sockaddr_un address_of(const SocketFile& file) {
   return address;
 }
 
-Error error_of(ErrorCode code, const SocketFile& file, const std::string& what) {
-  return Error{code, "socket " + file.path().string() + ": " + what};
+Error error_of(ErrorCode code, const SocketFile& file, const std::string& what,
+               const std::string& remedy = {}) {
+  return Error{code, "socket " + file.path().string() + ": " + what, remedy};
 }
 
 UniqueFd new_socket() {
@@ -66,8 +67,8 @@ Result<std::optional<pid_t>> SocketFile::listener() const {
     return fail(error_of(ErrorCode::unavailable, *this, std::strerror(errno)));
   }
   if (!S_ISSOCK(found.st_mode)) {
-    return fail(error_of(ErrorCode::invalid, *this,
-                         "another file has this name; remove it, or set [web] socket"));
+    return fail(error_of(ErrorCode::invalid, *this, "another file has this name",
+                         "remove it, or set [web] socket"));
   }
   const auto socket = new_socket();
   const auto address = address_of(*this);
@@ -89,7 +90,8 @@ Result<ListeningSocket> ListeningSocket::open(const std::filesystem::path& path)
     return fail(error_of(ErrorCode::conflict, file,
                          (*listener == 0 ? "a process that cannot be seen from here"
                                          : "process " + std::to_string(*listener)) +
-                             " listens on it; stop that one, or set another [web] socket"));
+                             " listens on it",
+                         "stop that one, or set another [web] socket"));
   }
   const auto name = path.filename();
   const int folder = file.folder_.get();

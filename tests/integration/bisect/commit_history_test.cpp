@@ -202,7 +202,7 @@ TEST_CASE_METHOD(Fixture, "an empty, a reversed and a foreign range say what to 
   const auto message = [&](const std::string& good, const std::string& bad) {
     const auto error = history().range(good, bad).error();
     REQUIRE(error.code == ErrorCode::invalid);
-    return error.message;
+    return error.text();
   };
   REQUIRE_THAT(message(two, "main"), Catch::Contains("same commit"));
   REQUIRE_THAT(message(two, one), Catch::Contains("reversed") && Catch::Contains("swap"));

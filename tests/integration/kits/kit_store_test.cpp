@@ -221,7 +221,7 @@ TEST_CASE("a compiler that is stopped, hangs or is not there gives an error of t
   CHECK(full_disk.error().code == ErrorCode::unavailable);
   const auto missing = error_when(process::SpawnFailed{"g++: ENOENT"});
   CHECK(missing.code == ErrorCode::unavailable);
-  CHECK(missing.message.find("install") != std::string::npos);
+  CHECK(missing.text().find("install") != std::string::npos);
 }
 
 TEST_CASE("a kit serves for the same sources and headers wherever checkout and tree lie") {

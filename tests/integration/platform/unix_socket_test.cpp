@@ -70,7 +70,7 @@ TEST_CASE("a socket on which a process listens is left to it, and the process is
   const auto second = ListeningSocket::open(path);
   REQUIRE_FALSE(second);
   CHECK(second.error().code == ErrorCode::conflict);
-  CHECK_THAT(second.error().message,
+  CHECK_THAT(second.error().text(),
              Contains(path.string()) && Contains("process " + std::to_string(getpid())));
   CHECK(listener_of(path) == getpid());
 }

@@ -22,7 +22,7 @@ Error error_of(const fs::path& folder) {
 }
 
 bool mentions(const Error& error, const std::string& text) {
-  return error.message.find(text) != std::string::npos;
+  return error.text().find(text) != std::string::npos;
 }
 
 TEST_CASE("a complete tree says its version and its commit") {

@@ -14,7 +14,7 @@ Benchmark benchmark_of(const char* workload, Mode mode, int batch = 0) {
 std::string error_of(const char* text) {
   const auto table = parse_batch_table(text, Preset::small);
   REQUIRE_FALSE(table.has_value());
-  return table.error().message;
+  return table.error().text();
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_CASE("an unknown workload is named with those near to it") {
     REQUIRE_FALSE(chosen.has_value());
     CHECK(chosen.error().code == ErrorCode::invalid);
     CHECK(chosen.error().message.find('"' + name + '"') != std::string::npos);
-    return chosen.error().message;
+    return chosen.error().text();
   };
   CHECK(error("resnet").find("resnet18") != std::string::npos);
   CHECK(error("distilbert").find("hf_DistilBert") != std::string::npos);
