@@ -38,9 +38,9 @@ std::string digest_of(const OutboxRow& row) {
 
 Status check_digest(const OutboxRow& row) {
   if (digest_of(row) == row.digest) return {};
-  return fail(ErrorCode::corrupt, "message " + row.key +
-                                      " does not match its digest: the stored text is damaged; "
-                                      "restore a backup");
+  return fail(ErrorCode::corrupt,
+              "message " + row.key + " does not match its digest: the stored text is damaged",
+              "restore a backup");
 }
 
 Result<std::vector<OutboxRow>> checked_rows(Query query) {

@@ -41,8 +41,8 @@ Result<TokenRow> TokenStore::add(const std::string& name, const std::string& sha
                 "ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING",
                 name, sha256, to_string(scopes), now, to_string(made_by));
     if (added == 1) return token_of(connection, connection.sqlite.getLastInsertRowid());
-    return fail(ErrorCode::conflict,
-                "another token is named \"" + name + "\"; revoke it, or choose another name");
+    return fail(ErrorCode::conflict, "another token is named \"" + name + "\"",
+                "revoke it, or choose another name");
   });
 }
 

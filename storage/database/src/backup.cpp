@@ -14,8 +14,9 @@ Status check_copy(const std::filesystem::path& copy, const std::string& vfs) {
     const std::string integrity = opened.execAndGet("PRAGMA integrity_check(1)").getString();
     SQLite::Statement dangling(opened, "PRAGMA foreign_key_check");
     if (integrity == "ok" && !dangling.executeStep()) return {};
-    return fail(ErrorCode::corrupt, "the copy " + copy.string() + " is damaged (" + integrity +
-                                        "), so the database is; restore an older backup");
+    return fail(ErrorCode::corrupt,
+                "the copy " + copy.string() + " is damaged (" + integrity + "), so the database is",
+                "restore an older backup");
   });
 }
 

@@ -45,9 +45,10 @@ Status check_copy(Connection& copy, const fs::path& origin) {
   TW_TRY(const auto breaches, broken_invariants(copy));
   if (breaches.empty()) return {};
   const auto& first = breaches.front();
-  return fail(ErrorCode::corrupt, origin.string() + " breaks " + std::to_string(breaches.size()) +
-                                      " rules, first " + first.invariant + ": " + first.rows +
-                                      "; use an older backup");
+  return fail(ErrorCode::corrupt,
+              origin.string() + " breaks " + std::to_string(breaches.size()) + " rules, first " +
+                  first.invariant + ": " + first.rows,
+              "use an older backup");
 }
 
 /// Makes `target` a checked copy in one file, without a log beside it.

@@ -53,9 +53,9 @@ Status make_folder(const std::filesystem::path& folder) {
   TW_TRY_VOID(make_folder(above));
   const bool is_new = std::filesystem::create_directory(folder, error);
   if (error) {
-    return fail(ErrorCode::unavailable, "folder " + folder.string() +
-                                            " cannot be made: " + error.message() +
-                                            "; make it, or choose another [storage] path");
+    return fail(ErrorCode::unavailable,
+                "folder " + folder.string() + " cannot be made: " + error.message(),
+                "make it, or choose another [storage] path");
   }
   return is_new ? sync_to_disk(above) : Status{};
 }
@@ -67,9 +67,10 @@ Status prepare_folder_of(const std::filesystem::path& file) {
   if (::statfs(folder.c_str(), &facts) != 0) return {};  // opening the file reports the error
   const auto network = network_file_system(facts.f_type);
   if (network.empty()) return {};
-  return fail(ErrorCode::invalid, file.string() + " is on a network file system (" + network +
-                                      "), where SQLite's WAL mode is not safe; choose a [storage] "
-                                      "path on a local disk");
+  return fail(ErrorCode::invalid,
+              file.string() + " is on a network file system (" + network +
+                  "), where SQLite's WAL mode is not safe",
+              "choose a [storage] path on a local disk");
 }
 
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {

@@ -34,9 +34,9 @@ Error newer(Connection& connection, int version, int ours) {
 Status check_owner(Connection& connection) {
   if (pragma(connection, "application_id") == kApplicationId) return {};
   if (!holds_tables(connection)) return {};
-  return fail(ErrorCode::invalid, connection.path.string() +
-                                      " is a SQLite database of another program; choose another "
-                                      "[storage] path");
+  return fail(ErrorCode::invalid,
+              connection.path.string() + " is a SQLite database of another program",
+              "choose another [storage] path");
 }
 
 /// Switches foreign keys off while a migration runs, as SQLite's documentation of ALTER TABLE asks

@@ -15,9 +15,8 @@ constexpr int kBusyTimeoutMs = 5000;
 Status require_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return {};
-  return fail(ErrorCode::not_found, "there is no database " + path.string() +
-                                        " yet; run torchwatch serve or nightly first, or correct "
-                                        "[storage] path");
+  return fail(ErrorCode::not_found, "there is no database " + path.string() + " yet",
+              "run torchwatch serve or nightly first, or correct [storage] path");
 }
 
 /// Adds sha256(data) to SQL, for the invariants.
@@ -45,9 +44,10 @@ Status switch_to_wal(Connection& connection) {
   sqlite.exec("PRAGMA synchronous = EXTRA");
   const std::string mode = sqlite.execAndGet("PRAGMA journal_mode = WAL").getString();
   if (mode != "wal") {
-    return fail(ErrorCode::unavailable, "database " + connection.path.string() +
-                                            " cannot be switched to WAL mode (it stays in " + mode +
-                                            "); choose a [storage] path on a local disk");
+    return fail(ErrorCode::unavailable,
+                "database " + connection.path.string() +
+                    " cannot be switched to WAL mode (it stays in " + mode + ")",
+                "choose a [storage] path on a local disk");
   }
   sqlite.exec("PRAGMA synchronous = FULL");
   sqlite.exec("PRAGMA journal_size_limit = 67108864");
@@ -137,8 +137,8 @@ Status check_files(const Connection& connection) {
     if (!known || !is_exchanged(path, *known)) continue;
     return fail(ErrorCode::damaged,
                 "database file " + path.string() +
-                    " was deleted or replaced while it was open: nothing more is stored; put the "
-                    "file back or restore a backup, then start again");
+                    " was deleted or replaced while it was open: nothing more is stored",
+                "put the file back or restore a backup, then start again");
   }
   return {};
 }

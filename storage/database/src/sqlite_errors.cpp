@@ -51,7 +51,7 @@ Error error_of_sqlite(int extended_code, const std::string& message,
       return constraint_error(extended_code, text);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {ErrorCode::damaged, text + "; restore a backup, or move the file away to start anew"};
+      return {ErrorCode::damaged, text, "restore a backup, or move the file away to start anew"};
     case SQLITE_INTERRUPT:
       return {ErrorCode::cancelled, text};
     case SQLITE_FULL:
@@ -66,8 +66,8 @@ Error error_of_sqlite(int extended_code, const std::string& message,
     case SQLITE_NOMEM:
       return {ErrorCode::unavailable, text + "; " + remedy(code, database)};
     default:
-      return {ErrorCode::internal,
-              text + " (SQLite code " + std::to_string(extended_code) + "); please report this"};
+      return {ErrorCode::internal, text + " (SQLite code " + std::to_string(extended_code) + ")",
+              "please report this"};
   }
 }
 

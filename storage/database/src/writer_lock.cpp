@@ -53,9 +53,9 @@ void write_holder(int fd) {
 }
 
 Error cannot_lock(const std::filesystem::path& path) {
-  return Error{ErrorCode::unavailable, "lock file " + path.string() +
-                                           " cannot be used: " + std::strerror(errno) +
-                                           "; check the folder's owner and free space"};
+  return Error{ErrorCode::unavailable,
+               "lock file " + path.string() + " cannot be used: " + std::strerror(errno),
+               "check the folder's owner and free space"};
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
     const auto holder = read_holder(file.get());
     return fail(ErrorCode::conflict,
                 "database " + database.string() + " is written by process " +
-                    (holder.empty() ? "of another user" : holder) +
-                    "; try again when it has ended, or use another [storage] path");
+                    (holder.empty() ? "of another user" : holder),
+                "try again when it has ended, or use another [storage] path");
   }
   write_holder(file.get());
   return WriterLock(std::move(file));

@@ -78,8 +78,8 @@ Result<std::map<std::string, std::string>> facts_of(Connection& connection,
     facts.insert_or_assign(std::move(name), query.take<std::string>());
   }
   if (digest_of_facts(facts) == digest) return facts;
-  return fail(ErrorCode::corrupt,
-              "environment " + digest + " does not match its digest; restore a backup");
+  return fail(ErrorCode::corrupt, "environment " + digest + " does not match its digest",
+              "restore a backup");
 }
 
 void count_run(Connection& connection, Id environment, Id attempt) {

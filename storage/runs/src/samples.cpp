@@ -61,9 +61,10 @@ Result<std::vector<std::int64_t>> load_samples(Connection& connection, Id attemp
   if (!query.next()) return std::vector<std::int64_t>{};
   const auto bytes = query.take<std::string>();
   if (digest::sha256_hex(bytes) == query.take<std::string>()) return decode_samples(bytes);
-  return fail(ErrorCode::corrupt, "database " + connection.path.string() + ": the samples (" +
-                                      kind + ") of attempt " + std::to_string(attempt) +
-                                      " do not match their digest; restore a backup");
+  return fail(ErrorCode::corrupt,
+              "database " + connection.path.string() + ": the samples (" + kind + ") of attempt " +
+                  std::to_string(attempt) + " do not match their digest",
+              "restore a backup");
 }
 
 }  // namespace torchwatch::storage

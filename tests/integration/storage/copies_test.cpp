@@ -91,7 +91,7 @@ TEST_CASE_METHOD(BackedUp, "a backup replaces no file") {
     const auto refused = back_up(*stores.database, target);
     REQUIRE_FALSE(refused);
     REQUIRE(refused.error().code == ErrorCode::invalid);
-    REQUIRE_THAT(refused.error().message, Contains("choose another name"));
+    REQUIRE_THAT(refused.error().text(), Contains("choose another name"));
     REQUIRE(content_of(target) == before);
   }
 }
@@ -196,7 +196,7 @@ TEST_CASE_METHOD(BackedUp, "a database that is deleted or replaced while it is o
   REQUIRE(stores.database->check_files().error().code == ErrorCode::damaged);
   const auto refused = stores.builds.discover(BuildOrigin::nightly, "n9");
   REQUIRE(refused.error().code == ErrorCode::damaged);
-  REQUIRE_THAT(refused.error().message, Contains(path.string()) && Contains("restore a backup"));
+  REQUIRE_THAT(refused.error().text(), Contains(path.string()) && Contains("restore a backup"));
 }
 
 TEST_CASE_METHOD(BackedUp, "a check of the invariants stops when it is asked to") {

@@ -46,7 +46,7 @@ TEST_CASE_METHOD(OneFile, "a second writer is refused with the name of the first
   const auto error = open().error();
   REQUIRE(error.code == ErrorCode::conflict);
   REQUIRE_THAT(error.message, Catch::Contains(std::to_string(::getpid()) + " ("));
-  REQUIRE_THAT(error.message, Catch::Contains("try again when it has ended"));
+  REQUIRE_THAT(error.text(), Catch::Contains("try again when it has ended"));
 }
 
 TEST_CASE_METHOD(OneFile, "what is stored beside a writer of another process is kept by both") {
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an o
   raw_sql(path, "PRAGMA application_id = 1953955841; PRAGMA user_version = 0; CREATE TABLE t (a)");
   const auto error = open_reader().error();
   REQUIRE(error.code == ErrorCode::conflict);
-  REQUIRE_THAT(error.message, Catch::Contains("torchwatch serve"));
+  REQUIRE_THAT(error.text(), Catch::Contains("torchwatch serve"));
 }
 
 TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it is") {
@@ -226,7 +226,7 @@ TEST_CASE_METHOD(OneFile, "a damaged page is called damaged, by reading and by t
   const auto error = database ? ComparisonStore(**database).list(10).error() : database.error();
   REQUIRE(error.code == ErrorCode::damaged);
   REQUIRE_THAT(error.message, Catch::Contains(path.string()));
-  REQUIRE_THAT(error.message, Catch::Contains("restore a backup"));
+  REQUIRE_THAT(error.text(), Catch::Contains("restore a backup"));
 }
 
 TEST_CASE_METHOD(OneFile, "a path that cannot be opened is unavailable, and named") {

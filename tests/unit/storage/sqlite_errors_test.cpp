@@ -35,7 +35,7 @@ TEST_CASE("damage, conflict, missing row, bad row and bug have different codes")
 }
 
 TEST_CASE("an error names the file, what SQLite said and what to do") {
-  const auto message = error_of(SQLITE_FULL).message;
+  const auto message = error_of(SQLITE_FULL).text();
   REQUIRE_THAT(message, Catch::Contains("/var/tw.sqlite"));
   REQUIRE_THAT(message, Catch::Contains("text of SQLite"));
   REQUIRE_THAT(message, Catch::Contains("MiB free"));
