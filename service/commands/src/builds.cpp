@@ -108,7 +108,7 @@ Result<BuildRow> build_with_files(storage::Database& database, const std::string
 template <typename T>
 T as_wrong_use(T done) {
   if (done || done.error().code != ErrorCode::conflict) return done;
-  return fail(ErrorCode::invalid, done.error().message);
+  return fail(done.error().as(ErrorCode::invalid));
 }
 
 Outcome run_remove(const Invocation& invocation, const std::string& name) {
