@@ -25,11 +25,15 @@ class Problems {
  public:
   explicit Problems(const fs::path& file) : file_(file.string()) {}
 
-  void add(const toml::source_region& where, const std::string& what) {
-    if (count_++ < kShown) text_ += (text_.empty() ? "" : "\n") + place(where) + what;
+  void add(const toml::source_region& where, const std::string& what,
+           const std::string& remedy = {}) {
+    const Error error{ErrorCode::invalid, place(where) + what, remedy};
+    if (count_ == 0) first_ = error;
+    if (count_++ < kShown) text_ += (text_.empty() ? "" : "\n") + error.text();
   }
   [[nodiscard]] Status status() const {
     if (count_ == 0) return {};
+    if (count_ == 1) return fail(first_);
     const auto hidden = count_ > kShown ? count_ - kShown : 0;
     return fail(ErrorCode::invalid,
                 text_ + (hidden == 0 ? "" : "\nand " + std::to_string(hidden) + " more"));
@@ -42,6 +46,7 @@ class Problems {
   }
 
   std::string file_;
+  Error first_;
   std::string text_;
   int count_ = 0;
 };
@@ -148,31 +153,33 @@ std::string renamed(const std::string& table, const std::string& name) {
          std::string(now);
 }
 
-std::string unknown_key(const std::string& table, const std::string& name) {
-  if (auto text = renamed(table, name); !text.empty()) return text;
-  std::string text = "[" + table + "] " + name + ": unknown key; ";
+Error unknown_key(const std::string& table, const std::string& name) {
+  if (auto text = renamed(table, name); !text.empty()) return {ErrorCode::invalid, text};
+  std::string meant;
   const auto near = nearest(name, keys_of(table));
   const auto other = elsewhere(name);
   if (!near.empty()) {
-    text += "did you mean \"" + near.front() + "\"? ";
+    meant = "did you mean \"" + near.front() + "\"? ";
   } else if (!other.empty()) {
-    text += "did you mean " + other + "? ";
+    meant = "did you mean " + other + "? ";
   }
-  return text + "keys of [" + table + "]: " + listed(keys_of(table));
+  return {ErrorCode::invalid, "[" + table + "] " + name + ": unknown key",
+          meant + "keys of [" + table + "]: " + listed(keys_of(table))};
 }
 
-std::string unknown_table(const std::string& name, bool is_table) {
-  if (auto text = renamed(name, ""); is_table && !text.empty()) return text;
+Error unknown_table(const std::string& name, bool is_table) {
+  if (auto text = renamed(name, ""); is_table && !text.empty()) return {ErrorCode::invalid, text};
   const auto near = nearest(name, tables());
   const auto other = is_table ? "" : elsewhere(name);
-  std::string text =
-      is_table ? "[" + name + "]: unknown table; " : name + ": key outside any table; ";
+  std::string meant;
   if (!other.empty()) {
-    text += "did you mean " + other + "? ";
+    meant = "did you mean " + other + "? ";
   } else if (!near.empty()) {
-    text += "did you mean [" + near.front() + "]? ";
+    meant = "did you mean [" + near.front() + "]? ";
   }
-  return text + "tables: " + listed(tables());
+  return {ErrorCode::invalid,
+          is_table ? "[" + name + "]: unknown table" : name + ": key outside any table",
+          meant + "tables: " + listed(tables())};
 }
 
 void apply_key(const Key& key, const toml::node& node, Config& config, Problems& problems) {
@@ -192,7 +199,8 @@ void apply_table(const std::string& name, const toml::table& content, Config& co
     if (key != nullptr) {
       apply_key(*key, node, config, problems);
     } else {
-      problems.add(key_name.source(), unknown_key(name, std::string(key_name.str())));
+      const auto unknown = unknown_key(name, std::string(key_name.str()));
+      problems.add(key_name.source(), unknown.message, unknown.remedy);
     }
   }
 }
@@ -203,9 +211,11 @@ void apply(const toml::table& root, Config& config, Problems& problems) {
     const std::string name(table_name.str());
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (!is_known) {
-      problems.add(table_name.source(), unknown_table(name, node.is_table()));
+      const auto unknown = unknown_table(name, node.is_table());
+      problems.add(table_name.source(), unknown.message, unknown.remedy);
     } else if (!node.is_table()) {
-      problems.add(node.source(), name + ": is a table; write [" + name + "] on a line of its own");
+      problems.add(node.source(), name + ": is a table",
+                   "write [" + name + "] on a line of its own");
     } else {
       apply_table(name, *node.as_table(), config, problems);
     }

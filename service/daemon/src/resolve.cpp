@@ -62,8 +62,7 @@ Result<BuildRow> published_build(Application& application, const std::string& te
   }
   // A channel that cannot be reached now may list it later.
   if (!offers) return fail(offers.error().within("build \"" + text + "\""));
-  return fail(ErrorCode::not_found,
-              requests::unknown_build(text, requests::Asking::from_elsewhere));
+  return fail(requests::unknown_build(text, requests::Asking::from_elsewhere));
 }
 
 Result<BuildRow> build_of_commit(comparison::Services& services, const std::string& commit,
@@ -99,8 +98,7 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   if (stored) return *stored;
   TW_TRY(const auto commit, buildable_commit(application, text, stop));
   if (commit) return build_of_commit(services, *commit, "", stop);
-  return fail(ErrorCode::not_found,
-              requests::unknown_build(text, requests::Asking::from_this_machine));
+  return fail(requests::unknown_build(text, requests::Asking::from_this_machine));
 }
 
 Result<std::string> resolve_commit(Application& application, const std::string& text,

@@ -65,7 +65,7 @@ Status check_known_build(const Ground& ground, const std::string& text,
     if (known) return {};
   }
   if (is_buildable_commit(ground.config, text)) return {};
-  return invalid(unknown_build(text, Asking::from_this_machine, published));
+  return fail(unknown_build(text, Asking::from_this_machine, published).as(ErrorCode::invalid));
 }
 
 Status check_build(const Ground& ground, const std::string& text, Asking asking) {
@@ -78,7 +78,7 @@ Status check_build(const Ground& ground, const std::string& text, Asking asking)
   const auto published = listed(ground.config);
   if (is_among(published, text) || is_release(text)) return {};
   if (is_here) return check_known_build(ground, text, published);
-  return invalid(unknown_build(text, asking, published));
+  return fail(unknown_build(text, asking, published).as(ErrorCode::invalid));
 }
 
 Status check_builds(const Ground& ground, const nlohmann::json& body, Asking asking) {

@@ -26,15 +26,15 @@ std::string quoted(const std::string& text) {
   return "\"" + text.substr(0, kShown) + "\"";
 }
 
-std::string unknown_build(const std::string& text, Asking asking,
-                          const std::vector<std::string>& published) {
+Error unknown_build(const std::string& text, Asking asking,
+                    const std::vector<std::string>& published) {
   const auto* const allowed =
       asking == Asking::from_this_machine
           ? "no folder, no build of the channel, no release such as 2.13.0 and no commit of "
-            "[source]; "
-          : "must be a build of the channel or a release such as 2.13.0; ";
-  return "unknown build " + quoted(text) + ": " + allowed + did_you_mean(text, published) +
-         "`torchwatch build list` lists the known ones";
+            "[source]"
+          : "must be a build of the channel or a release such as 2.13.0";
+  return {ErrorCode::not_found, "unknown build " + quoted(text) + ": " + allowed,
+          did_you_mean(text, published) + "`torchwatch build list` lists the known ones"};
 }
 
 bool is_release(const std::string& text) {

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "temporary_folder.hpp"
+
 using namespace torchwatch;
 
 TEST_CASE("a command that measures says when the defaults are used, other commands do not") {
@@ -15,4 +17,30 @@ TEST_CASE("a command that measures says when the defaults are used, other comman
   REQUIRE(invocation.load_config_to_measure());
   CHECK(err.str() == "there is no torchwatch.toml here, so the defaults are used\n");
   CHECK(out.str().empty());
+}
+
+TEST_CASE("what was probably meant in a configuration is its remedy, with how to test the file") {
+  const test::TemporaryFolder folder;
+  std::ostringstream out;
+  std::ostringstream err;
+  commands::Invocation invocation{.out = out, .err = err, .stop = {}};
+  invocation.config_given = true;
+  const auto error_of = [&](const std::string& text) {
+    invocation.config_file = folder.write("torchwatch.toml", text);
+    return invocation.load_config().error();
+  };
+  const auto file = (folder.path() / "torchwatch.toml").string();
+  const auto hint =
+      "`torchwatch check --config " + file + "` tests the configuration without measuring";
+
+  const auto one = error_of("[bulid]\njobs = 2\n");
+  CHECK(one.message == file + ":1: [bulid]: unknown table");
+  CHECK_THAT(one.remedy,
+             Catch::StartsWith("did you mean [build]? tables: ") && Catch::EndsWith("\n" + hint));
+
+  const auto two = error_of("[bulid]\n[stroage]\n");
+  CHECK_THAT(two.message, Catch::Contains("did you mean [build]?") &&
+                              Catch::Contains("\n" + file + ":2: [stroage]: unknown table; "));
+  CHECK(two.remedy == hint);
+  CHECK(two.text() == two.message + "\n" + hint);
 }

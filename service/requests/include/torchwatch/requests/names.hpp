@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/records/error.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::requests {
@@ -17,9 +18,9 @@ enum class Asking { from_this_machine, from_elsewhere };
 std::string quoted(const std::string& text);
 
 /// Says that there is no such build, what is allowed, and which of the `published` was probably
-/// meant.
-std::string unknown_build(const std::string& text, Asking,
-                          const std::vector<std::string>& published = {});
+/// meant. Its code is not_found.
+Error unknown_build(const std::string& text, Asking,
+                    const std::vector<std::string>& published = {});
 
 /// Returns whether a text looks like a version of the wheel index: "2.12.1".
 bool is_release(const std::string& text);
