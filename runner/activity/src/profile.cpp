@@ -194,9 +194,11 @@ Result<Profile> summarise(const Recording& recording, const std::vector<Iteratio
   profile.outside_ns = outside_ns(work, iterations, breakdowns);
   // A hundredth of the windows is a point of their shares.
   if (profile.outside_ns > windows_ns / 100) {
-    return fail(ErrorCode::corrupt, std::to_string(profile.outside_ns) +
-                                        " ns of recorded work lie outside the iterations: the "
-                                        "device's clock was wrong; run it again");
+    return fail(ErrorCode::corrupt,
+                std::to_string(profile.outside_ns) +
+                    " ns of recorded work lie outside the iterations: the "
+                    "device's clock was wrong",
+                "run it again");
   }
   const auto chosen = iteration_of_median_wall(iterations);
   profile.breakdown = breakdowns[chosen];

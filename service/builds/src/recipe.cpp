@@ -74,8 +74,8 @@ Result<RecipeRun> run_recipe(const RecipeCall& call, process::ProcessRunner& pro
   }
   if (std::holds_alternative<process::SpawnFailed>(outcome.end) ||
       std::holds_alternative<process::Abandoned>(outcome.end)) {
-    return fail(ErrorCode::unavailable, name + " " + process::describe(outcome.end) +
-                                            "; is it an executable file with a #! line?");
+    return fail(ErrorCode::unavailable, name + " " + process::describe(outcome.end),
+                "is it an executable file with a #! line?");
   }
   RecipeRun run{.end = Built{}, .output = {}};
   const auto* const exited = std::get_if<process::Exited>(&outcome.end);

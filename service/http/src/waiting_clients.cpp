@@ -25,7 +25,8 @@ ssize_t send_now(int socket, const std::string& bytes) {
 }
 
 void turn_away(int socket, const std::string& why) {
-  send_now(socket, plain_reply(problem(503, why), {{"Retry-After", "1"}, {"Connection", "close"}}));
+  send_now(socket, plain_reply(problem(503, why, {}, "try again later"),
+                               {{"Retry-After", "1"}, {"Connection", "close"}}));
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ WaitingClients::WaitingClients(const ServerSettings& settings, Admission& admiss
 
 void WaitingClients::admit(int socket, const std::optional<Origin>& from) {
   if (!from || !make_place_for(from->address)) {
-    turn_away(socket, "too many connections; try again later");
+    turn_away(socket, "too many connections");
     close(socket);
     return;
   }
@@ -145,7 +146,7 @@ void WaitingClients::pass_on(Id id, Client& client) {
   if (client.origin.address.empty()) client.origin = client.peer;
   auto taken = take_out(id);
   if (serve_(taken)) return;
-  turn_away(client.connection.socket(), "no thread is left to answer; try again later");
+  turn_away(client.connection.socket(), "no thread is left to answer");
 }
 
 void WaitingClients::refuse(Id id, Client& client, const Reply& reply, bool has_body) {
