@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/exit_status.hpp"
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
@@ -34,7 +35,9 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
   } else {
     const terminal::AskedCommits asked{
         .good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = suspect};
-    terminal::print(invocation.out, result, history, asked, invocation.screen);
+    commands::print_linked(invocation, [&](auto& out) {
+      terminal::print(out, result, history, asked, invocation.screen);
+    });
   }
   return commands::exit_status_of(result);
 }

@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "commands.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
@@ -19,17 +17,10 @@ struct Options {
   commands::SelectionOptions suite;
 };
 
-/// The daemon works in another folder, so the name of one is given to it in full.
-std::string build_for_daemon(const std::string& text) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(text, error)) return text;
-  return std::filesystem::canonical(text, error).string();
-}
-
 nlohmann::json body_of(const Options& options, const comparison::Selection& selection) {
   auto body = comparison::to_json(selection);
-  body["baseline"] = build_for_daemon(options.baseline);
-  body["candidate"] = build_for_daemon(options.candidate);
+  body["baseline"] = commands::build_for_daemon(options.baseline);
+  body["candidate"] = commands::build_for_daemon(options.candidate);
   if (options.now) body["now"] = true;
   return body;
 }

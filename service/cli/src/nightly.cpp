@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/control/control_client.hpp"
@@ -64,7 +65,8 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
       array.push_back(std::move(object));
     } else {
       if (&comparison != &comparisons.front()) invocation.out << '\n';
-      terminal::print(invocation.out, facts, all, invocation.screen);
+      commands::print_linked(
+          invocation, [&](auto& out) { terminal::print(out, facts, all, invocation.screen); });
     }
   }
   if (invocation.json) print_json(invocation, array);
@@ -93,18 +95,11 @@ Outcome show_nothing_due(const Invocation& invocation, storage::Database& databa
   return ExitStatus::done;
 }
 
-/// The daemon works in another folder, so the name of one is given to it in full.
-std::string build_for_daemon(const std::string& text) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(text, error)) return text;
-  return std::filesystem::canonical(text, error).string();
-}
-
 nlohmann::json request_of(const Options& options, const comparison::Selection& selection) {
   if (options.candidate.empty()) return nlohmann::json::object();
   auto request = comparison::to_json(selection);
-  request["candidate"] = build_for_daemon(options.candidate);
-  request["baseline"] = build_for_daemon(options.baseline);
+  request["candidate"] = commands::build_for_daemon(options.candidate);
+  request["baseline"] = commands::build_for_daemon(options.baseline);
   return request;
 }
 

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/control/service_now.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -249,7 +250,8 @@ Outcome run_status(const Invocation& invocation, const Options& options) {
     TW_TRY(const auto object, to_json(*database, facts));
     invocation.out << object.dump(2) << '\n';
   } else {
-    terminal::print(invocation.out, facts, invocation.screen);
+    commands::print_linked(invocation,
+                           [&](auto& out) { terminal::print(out, facts, invocation.screen); });
   }
   return options.with_exit_status ? exit_status_of(facts) : ExitStatus::done;
 }

@@ -6,6 +6,7 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -108,12 +109,14 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
     TW_TRY(const auto config, invocation.load_config());
     const auto history = history_of(config);
-    terminal::print(invocation.out, result, history ? &*history : nullptr,
-                    {.good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = {}},
-                    invocation.screen);
+    const terminal::AskedCommits asked{
+        .good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = {}};
+    print_linked(invocation, [&](auto& out) {
+      terminal::print(out, result, history ? &*history : nullptr, asked, invocation.screen);
+    });
     invocation.out << '\n';
   }
-  terminal::print(invocation.out, trace, invocation.screen);
+  print_linked(invocation, [&](auto& out) { terminal::print(out, trace, invocation.screen); });
   return ExitStatus::done;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -175,7 +176,8 @@ Outcome print(const Invocation& invocation, storage::Database& database,
     object["schema"] = 1;
     invocation.out << object.dump(2) << '\n';
   } else {
-    terminal::print(invocation.out, facts, all, invocation.screen);
+    print_linked(invocation,
+                 [&](auto& out) { terminal::print(out, facts, all, invocation.screen); });
   }
   return exit_status_of(facts);
 }

@@ -7,6 +7,7 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/links.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -141,7 +142,9 @@ Outcome show_incident(const Invocation& invocation, storage::Id id, bool markdow
   }
   if (markdown) return print_issue(invocation, facts);
   const auto history = history_of(config);
-  terminal::print(invocation.out, facts, history ? &*history : nullptr, invocation.screen);
+  print_linked(invocation, [&](auto& out) {
+    terminal::print(out, facts, history ? &*history : nullptr, invocation.screen);
+  });
   return ExitStatus::done;
 }
 

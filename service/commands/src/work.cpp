@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <ostream>
 
 #include "torchwatch/control/control_client.hpp"
@@ -48,6 +49,12 @@ Outcome hand_over(const Invocation& invocation, const control::ControlClient& da
 }
 
 }  // namespace
+
+std::string build_for_daemon(const std::string& name) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(name, error)) return name;
+  return std::filesystem::canonical(name, error).string();
+}
 
 storage::Asker this_user() {
   return {.user = getuid()};

@@ -29,7 +29,43 @@ const Link* link_at(std::string_view printed, std::size_t at, const std::vector<
   return found == links.end() ? nullptr : &*found;
 }
 
+/// Adds what stands there unless it is known.
+void add(std::string_view found, std::vector<std::string>& known) {
+  if (std::ranges::find(known, found) == known.end()) known.emplace_back(found);
+}
+
+/// The characters from there on that are all of the set.
+std::string_view run_of(std::string_view set, std::string_view printed, std::size_t at) {
+  const auto end = std::min(printed.find_first_not_of(set, at), printed.size());
+  return printed.substr(at, end - at);
+}
+
 }  // namespace
+
+std::vector<std::string> short_shas_in(std::string_view printed) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  constexpr std::size_t kShort = 12;
+  std::vector<std::string> found;
+  for (auto at = printed.find_first_of(kHex); at != std::string_view::npos;
+       at = printed.find_first_of(kHex, at)) {
+    const auto word = run_of(kHex, printed, at);
+    if (word.size() == kShort && stands_by_itself(printed, at, kShort)) add(word, found);
+    at += word.size();
+  }
+  return found;
+}
+
+std::vector<std::string> issues_in(std::string_view printed) {
+  constexpr std::string_view kIssue = "issue #";
+  std::vector<std::string> found;
+  for (auto at = printed.find(kIssue); at != std::string_view::npos;
+       at = printed.find(kIssue, at)) {
+    at += kIssue.size();
+    const auto number = run_of("0123456789", printed, at);
+    if (!number.empty()) add(number, found);
+  }
+  return found;
+}
 
 std::string linked(std::string_view printed, const std::vector<Link>& links, const Screen& screen) {
   if (!screen.has_links || links.empty()) return std::string(printed);

@@ -23,9 +23,19 @@ TEST_CASE("each commit and issue leads to its page, wherever it stands") {
 }
 
 TEST_CASE("a part of a longer word leads nowhere") {
-  for (const std::string text : {"33de6cd2393f0", "a33de6cd2393f", "incident 123", "xincident 12"}) {
+  for (const std::string text :
+       {"33de6cd2393f0", "a33de6cd2393f", "incident 123", "xincident 12"}) {
     CHECK(linked(text, kLinks, kScreen) == text);
   }
+}
+
+TEST_CASE("shas and issues are found once each, and no part of a longer word") {
+  const std::string text =
+      "33de6cd2393f Warm up, 33de6cd2393f, 1f0c5b7a9e21; 33de6cd2393f0 x33de6cd2393f\n"
+      "filed as issue #12, newest issue #7; issue #12; issue # and #9";
+  CHECK(short_shas_in(text) == std::vector<std::string>{"33de6cd2393f", "1f0c5b7a9e21"});
+  CHECK(issues_in(text) == std::vector<std::string>{"12", "7"});
+  CHECK(short_shas_in("").empty());
 }
 
 TEST_CASE("text is as it was where the screen has no links") {

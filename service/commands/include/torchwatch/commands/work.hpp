@@ -33,6 +33,10 @@ struct Work {
   std::function<Outcome(SessionOfCommand&)> without_daemon;
 };
 
+/// Names a build so that a daemon, which works in another folder, finds it: one of a folder in
+/// full.
+std::string build_for_daemon(const std::string& name);
+
 /// Checks whole what is asked for, then does the work, or prints under which number the daemon has
 /// taken it on. Waits for another command that works on the database. Errors: also invalid
 /// (requests::check).
