@@ -133,6 +133,7 @@ struct State {
     row.key = "time-cpu:abc";
     row.title = "[perf] +15.0 % time, a_workload_with_a_rather_long_name (cpu-train), 2026-08-17";
     row.opened_at = kNow;
+    row.issue_number = 7;
     REQUIRE(IncidentStore(*database).open(row));
   }
   std::vector<std::string> status() const { return {"status", "--config", file}; }
@@ -166,6 +167,19 @@ TEST_CASE("a terminal without colours gets none") {
     PseudoTerminal pty(80);
     CHECK_THAT(pty.run(state.status(), {variable}), !Contains("\033"));
   }
+}
+
+TEST_CASE("an issue leads to its page on a terminal, also without colours, but not in a dumb one") {
+  const State state;
+  const auto file = state.folder.write(
+      "github.toml", "[storage]\npath = \"db.sqlite\"\n[github]\nrepository = \"owner/name\"\n");
+  const auto printed = [&](const std::string& term) {
+    PseudoTerminal pty(200);
+    return pty.run({"status", "--config", file.string()}, {{"TERM", term}, {"NO_COLOR", "1"}});
+  };
+  CHECK_THAT(printed("xterm"), Contains("\033]8;;https://github.com/owner/name/issues/7\033\\"
+                                        "issue #7\033]8;;\033\\"));
+  CHECK_THAT(printed("dumb"), Contains("issue #7") && !Contains("\033"));
 }
 
 TEST_CASE("the option --color outweighs the environment and the terminal") {
