@@ -113,17 +113,6 @@ std::string path_of(const Series&);
 Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::RunValue>&,
                                       const Backend&);
 
-/// The days that ?from= and ?to= name, both included, in UTC.
-struct Days {
-  storage::WallMillis from = 0;
-  storage::WallMillis until = INT64_MAX;  ///< the first moment after them
-
-  bool have(storage::WallMillis time) const { return time >= from && time < until; }
-};
-
-/// Reads the filters `from` and `to`. Errors: invalid, for what is not a date.
-Result<Days> days_of(const http::Page&);
-
 /// Refuses a filter's text that is not a word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>
 Status check_word(const http::Page& page, const std::string& filter) {

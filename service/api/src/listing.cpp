@@ -8,29 +8,12 @@ namespace {
 
 using nlohmann::json;
 
-/// A value in a query, where a space, an ampersand and the like have a meaning of their own.
-std::string percent_encoded(const std::string& text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const unsigned char c : text) {
-    const bool is_plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-        std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
-    if (is_plain) {
-      encoded += static_cast<char>(c);
-    } else {
-      encoded += {'%', kDigits[c >> 4U], kDigits[c & 15U]};
-    }
-  }
-  return encoded;
-}
-
 std::string address_of_next(const http::Page& page, const json& before) {
   const auto text = before.is_string() ? before.get<std::string>() : before.dump();
   auto address =
-      page.path + "?before=" + percent_encoded(text) + "&limit=" + std::to_string(page.limit);
+      page.path + "?before=" + http::percent_encoded(text) + "&limit=" + std::to_string(page.limit);
   for (const auto& [name, value] : page.filters)
-    address += "&" + name + "=" + percent_encoded(value);
+    address += "&" + name + "=" + http::percent_encoded(value);
   return address;
 }
 
