@@ -138,9 +138,14 @@ Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
   return steps;
 }
 
-Result<nlohmann::json> trace_json(storage::Database& database, const storage::BisectionRow& row) {
+Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
+                                                const storage::BisectionRow& row) {
   TW_TRY(const auto events, storage::BisectionStore(database).events_of(row.id));
-  TW_TRY(const auto steps, trace_of(row, events));
+  return trace_of(row, events);
+}
+
+Result<nlohmann::json> trace_json(storage::Database& database, const storage::BisectionRow& row) {
+  TW_TRY(const auto steps, trace_of(database, row));
   return report::json_list(steps);
 }
 

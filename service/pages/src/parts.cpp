@@ -8,7 +8,6 @@
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
@@ -18,6 +17,9 @@
 
 namespace torchwatch::pages {
 namespace {
+
+using html::Cell;
+using html::Cells;
 
 /// "99.7 % sure, +14.9 % [+13.5, +16.3] %".
 std::string evidence_of(const report::CulpritFacts& cause) {
@@ -32,67 +34,16 @@ std::string evidence_of(const report::CulpritFacts& cause) {
   return interval.empty() ? text : text + " " + interval;
 }
 
-constexpr const char* kFooter =
-    "<footer>\n<p>For programs: <a href=\"{}api/v1/comparisons\">comparisons</a>, "
-    "<a href=\"{}api/v1/incidents\">incidents</a>, <a href=\"{}api/v1/bisections\">bisections</a>, "
-    "<a href=\"{}api/v1/builds\">builds</a>, <a href=\"{}api/v1/self-tests\">self-tests</a>, "
-    "<a href=\"{}api/v1/openapi.json\">their description</a>, "
-    "<a href=\"{}healthz\">health</a></p>\n<p>torchwatch ";
-
-std::string with_root(std::string text, const std::string& root) {
-  for (auto at = text.find("{}"); at != std::string::npos; at = text.find("{}", at)) {
-    text.replace(at, 2, root);
+html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) {
+  std::vector<html::Fragment> commits;
+  for (const auto& commit : cause.commits) {
+    commits.push_back(html::link(view.to_commit(commit.sha), commit.sha) +
+                      html::text(" " + commit.subject));
   }
-  return text;
-}
-
-std::string header(const View& view) {
-  return with_root(
-      "<header>\n<p class=\"name\"><a href=\"{}./\">torchwatch</a></p>\n"
-      "<nav><a href=\"{}incidents\">incidents</a> <a href=\"{}comparisons\">comparisons</a></nav>\n"
-      "</header>\n",
-      view.root);
+  return html::list(commits);
 }
 
 }  // namespace
-
-std::string View::to_incident(storage::Id id) const {
-  return root + "incidents/" + std::to_string(id);
-}
-
-std::string View::to_comparison(storage::Id id) const {
-  return root + "comparisons/" + std::to_string(id);
-}
-
-std::string View::to_build(storage::Id id) const {
-  return root + "builds/" + std::to_string(id);
-}
-
-std::string View::to_commit(const std::string& sha) const {
-  return report::commit_address(sources.commits_address, sha);
-}
-
-std::string View::to_issue(std::int64_t number) const {
-  return sources.issues_address.empty()
-             ? ""
-             : sources.issues_address + "/issues/" + std::to_string(number);
-}
-
-View view_of(const http::Request& request, const Sources& sources, std::string root) {
-  return {.sources = sources,
-          .is_trusted = request.is_trusted,
-          .root = std::move(root),
-          .service_now = sources.service_now ? sources.service_now() : health::Report{},
-          .confidence = sources.confidence};
-}
-
-http::Reply reply_with(const View& view, std::string_view title, const std::string& content,
-                       int status) {
-  const auto body = header(view) + "<main>\n" + content + "</main>\n" +
-                    with_root(kFooter, view.root) + std::string(report::program_version()) +
-                    "</p>\n</footer>\n";
-  return http::Reply{status, "text/html; charset=utf-8", html_page(title, body, view.root), {}};
-}
 
 std::string name_of(const storage::BuildRow& build, const View& view) {
   const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
@@ -112,15 +63,19 @@ Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const 
   return candidate + " against " + baseline;
 }
 
-Result<Search> search_of(const storage::IncidentRow& incident, const View& view) {
-  if (!incident.bisection) return Search{};
-  TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(*incident.bisection));
+Search search_of(const storage::BisectionRow& row, const View& view) {
   Search search{.state = row.state, .causes = report::causes_of(row)};
   if (!view.sources.subject_of) return search;
   for (auto& cause : search.causes) {
     for (auto& commit : cause.commits) commit.subject = view.sources.subject_of(commit.sha);
   }
   return search;
+}
+
+Result<Search> search_of(const storage::IncidentRow& incident, const View& view) {
+  if (!incident.bisection) return Search{};
+  TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(*incident.bisection));
+  return search_of(row, view);
 }
 
 Result<std::string> waits_for(storage::ItemKind kind, const std::string& item, const View& view) {
@@ -138,18 +93,19 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "…";
 }
 
-std::string reason_table(const std::vector<storage::VerdictRow>& rows, const View& view) {
-  Rows cells;
+html::Fragment reason_table(const std::vector<storage::VerdictRow>& rows, const View& view) {
+  html::Rows cells;
   for (const auto& row : rows) {
-    cells.push_back({row.series.benchmark.workload,
-                     report::configuration_text(row.series.benchmark), to_string(row.series.metric),
+    cells.push_back({{row.series.benchmark.workload, view.to_series(row.series)},
+                     report::configuration_text(row.series.benchmark),
+                     to_string(row.series.metric),
                      view.is_trusted ? row.reason : ""});
   }
-  return html_table({{"workload", Cells::words},
-                     {"configuration", Cells::words},
-                     {"metric", Cells::words},
-                     {"reason"}},
-                    cells);
+  return html::table({.columns = {{"workload", Cells::words},
+                                  {"configuration", Cells::words},
+                                  {"metric", Cells::words},
+                                  {"reason"}},
+                      .rows = std::move(cells)});
 }
 
 Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& view) {
@@ -165,9 +121,26 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
   return {short_sha(commit.sha), view.to_commit(commit.sha), subject + behind};
 }
 
-Result<std::string> incident_table(const std::vector<storage::IncidentRow>& incidents,
-                                   const View& view) {
-  Rows rows;
+html::Fragment cause_section(const report::CulpritFacts& cause, const View& view) {
+  const bool is_one = cause.commits.size() == 1;
+  auto content = commit_list(cause, view);
+  if (cause.confidence > 0) {
+    content += html::paragraph(html::text("torchwatch is " + figures::confidence(cause.confidence) +
+                                          " sure" + (is_one ? "." : " that it is one of these.")));
+  }
+  if (!cause.verified.empty()) {
+    content += html::paragraph(html::text("Verified " + cause.verified + "."));
+  }
+  if (!cause.effects.empty()) {
+    content += html::paragraph(html::text("Compared with the commit before:")) +
+               effect_table(cause.effects, view, report::kBisectionIntervalConfidence);
+  }
+  return html::section(is_one ? "Culprit" : "Could not decide between these", content);
+}
+
+Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& incidents,
+                                      const View& view) {
+  html::Rows rows;
   for (const auto& incident : incidents) {
     TW_TRY(const auto search, search_of(incident, view));
     const auto& number = incident.issue_number;
@@ -179,14 +152,14 @@ Result<std::string> incident_table(const std::vector<storage::IncidentRow>& inci
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
          platform::date_and_minute(incident.opened_at)});
   }
-  if (rows.empty()) return "<p>None.</p>\n";
-  return html_table({{"id", Cells::numbers},
-                     {"what"},
-                     {"culprit"},
-                     {"state", Cells::states},
-                     {"issue", Cells::words},
-                     {"opened, UTC", Cells::words}},
-                    rows);
+  if (rows.empty()) return html::paragraph(html::text("None."));
+  return html::table({.columns = {{"id", Cells::numbers},
+                                  {"what"},
+                                  {"culprit"},
+                                  {"state", Cells::states},
+                                  {"issue", Cells::words},
+                                  {"opened, UTC", Cells::words}},
+                      .rows = std::move(rows)});
 }
 
 Result<std::string> remark_on(const storage::ComparisonRow& row, const View& view) {
@@ -195,9 +168,9 @@ Result<std::string> remark_on(const storage::ComparisonRow& row, const View& vie
   return waits.empty() && view.is_trusted ? report::remark_on(row) : waits;
 }
 
-Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
-                                     const View& view) {
-  Rows rows;
+Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
+                                        const View& view) {
+  html::Rows rows;
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
     TW_TRY(const auto result,
@@ -210,37 +183,59 @@ Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>& 
                     platform::date_and_minute(row.created_at),
                     shortened(remark)});
   }
-  if (rows.empty()) return "<p>None yet.</p>\n";
-  return html_table({{"id", Cells::numbers},
-                     {"builds"},
-                     {"purpose", Cells::words},
-                     {"result", Cells::states},
-                     {"started, UTC", Cells::words},
-                     {"remark"}},
-                    rows);
+  if (rows.empty()) return html::paragraph(html::text("None yet."));
+  return html::table({.columns = {{"id", Cells::numbers},
+                                  {"builds"},
+                                  {"purpose", Cells::words},
+                                  {"result", Cells::states},
+                                  {"started, UTC", Cells::words},
+                                  {"remark"}},
+                      .rows = std::move(rows)});
 }
 
-std::string effect_table(const std::vector<report::EffectFacts>& effects, double confidence) {
-  const auto heading = report::interval_heading(confidence);
-  Rows rows;
+html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, const View& view,
+                            double confidence) {
+  html::Rows rows;
   for (const auto& effect : effects) {
     const auto& [benchmark, metric] = effect.series;
     const bool has_values = effect.baseline_value != 0 || effect.candidate_value != 0;
     const auto value = [&](double of) { return has_values ? figures::value(metric, of) : ""; };
-    rows.push_back({benchmark.workload, report::configuration_text(benchmark), to_string(metric),
-                    report::change_text(effect), report::interval_text(effect),
-                    value(effect.baseline_value), value(effect.candidate_value),
+    rows.push_back({{benchmark.workload, view.to_series(effect.series)},
+                    report::configuration_text(benchmark),
+                    to_string(metric),
+                    report::change_text(effect),
+                    report::interval_text(effect),
+                    value(effect.baseline_value),
+                    value(effect.candidate_value),
                     effect.runs > 0 ? std::to_string(effect.runs) : ""});
   }
-  return html_table({{"workload", Cells::words},
-                     {"configuration", Cells::words},
-                     {"metric", Cells::words},
-                     {"change", Cells::numbers},
-                     {heading, Cells::numbers},
-                     {"baseline", Cells::numbers},
-                     {"candidate", Cells::numbers},
-                     {"runs", Cells::numbers}},
-                    rows);
+  return html::table({.columns = {{"workload", Cells::words},
+                                  {"configuration", Cells::words},
+                                  {"metric", Cells::words},
+                                  {"change", Cells::numbers},
+                                  {report::interval_heading(confidence), Cells::numbers},
+                                  {"baseline", Cells::numbers},
+                                  {"candidate", Cells::numbers},
+                                  {"runs", Cells::numbers}},
+                      .rows = std::move(rows)});
+}
+
+evidence::Context context_of(const View& view) {
+  return {.database = view.sources.database,
+          .is_trusted = view.is_trusted,
+          .confidence = view.confidence,
+          .threshold = view.sources.threshold,
+          .links = {.series = [&view](const Series& series) { return view.to_series(series); },
+                    .comparison = [&view](storage::Id id) { return view.to_comparison(id); },
+                    .incident = [&view](storage::Id id) { return view.to_incident(id); },
+                    .commit = [&view](const std::string& sha) { return view.to_commit(sha); }}};
+}
+
+html::Fragment drawn_data(const drawing::Table& data) {
+  html::Table table;
+  for (const auto& name : data.head) table.columns.push_back({name});
+  for (const auto& row : data.rows) table.rows.emplace_back(row.begin(), row.end());
+  return html::table(std::move(table));
 }
 
 double seconds_between(storage::WallMillis from, storage::WallMillis to) {

@@ -4,39 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "html.hpp"
-#include "torchwatch/http/exchange.hpp"
-#include "torchwatch/pages/pages.hpp"
-#include "torchwatch/paging/paging.hpp"
+#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "view.hpp"
 
 namespace torchwatch::pages {
 
 // What several pages show alike.
-
-/// The page that is made: what it reads, and who sees it. Strangers do not see folders of builds
-/// and reasons with paths.
-struct View {
-  const Sources& sources;
-  bool is_trusted = false;
-  std::string root;                 ///< the way to the overview: "" or "../"
-  health::Report service_now = {};  ///< as it was when the page was asked for
-  double confidence = 0.99;         ///< of the intervals on this page
-
-  std::string to_incident(storage::Id) const;
-  std::string to_comparison(storage::Id) const;
-  std::string to_build(storage::Id) const;
-  std::string to_commit(const std::string& sha) const;  ///< empty: commits are not linked
-  std::string to_issue(std::int64_t number) const;      ///< empty: issues are not linked
-};
-
-/// Returns the page that a request asks for, `root` being the way from it to the overview.
-View view_of(const http::Request&, const Sources&, std::string root);
-
-/// Wraps content in the frame of all pages and makes the reply.
-http::Reply reply_with(const View&, std::string_view title, const std::string& content,
-                       int status = 200);
 
 /// Returns a build's name for the reader.
 std::string name_of(const storage::BuildRow&, const View&);
@@ -51,6 +27,7 @@ struct Search {
   std::vector<report::CulpritFacts> causes = {};      ///< that it named
 };
 Result<Search> search_of(const storage::IncidentRow&, const View&);
+Search search_of(const storage::BisectionRow&, const View&);
 
 /// Says since when an item waits, and what for; empty if it does not wait.
 /// Strangers get no reason: it may name paths.
@@ -63,17 +40,44 @@ Result<std::string> remark_on(const storage::ComparisonRow&, const View&);
 std::string shortened(const std::string& text);
 
 /// Series without figures, with the reason for it, which names paths at times.
-std::string reason_table(const std::vector<storage::VerdictRow>&, const View&);
+html::Fragment reason_table(const std::vector<storage::VerdictRow>&, const View&);
 
 /// The leading cause as a cell: its sha, linked, with subject, confidence and measured change.
-Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);
+html::Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);
+
+/// A section on a cause: its commits, how sure that is, how it was verified, what it changed.
+html::Fragment cause_section(const report::CulpritFacts&, const View&);
 
 /// Tables of incidents and comparisons, for lists and for other pages.
-Result<std::string> incident_table(const std::vector<storage::IncidentRow>&, const View&);
-Result<std::string> comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
+Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>&, const View&);
+Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
 
-/// A table of effects: baseline, candidate, change, interval.
-std::string effect_table(const std::vector<report::EffectFacts>&, double confidence);
+/// A table of effects: change, interval of that confidence, baseline, candidate.
+html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,
+                            double confidence);
+
+/// What evidence is read from, for the page's reader; it leads to the pages of what it shows.
+evidence::Context context_of(const View&);
+
+/// What a drawing shows, as a table.
+html::Fragment drawn_data(const drawing::Table&);
+
+/// A drawing for screens of any width, with its text and its data. `sentence` says what it shows.
+template <typename Drawing>
+html::Fragment figure_of(const Drawing& drawing, std::string_view sentence) {
+  constexpr int kColumns = 100;
+  return html::figure(drawing::responsive(drawing), text_of(drawing, kColumns), sentence,
+                      drawn_data(table_of(drawing)));
+}
+
+/// Cuts the rows to one page, of which one more was read; returns a link to those after it.
+template <typename Row>
+html::Fragment cut_to(const http::Page& page, const View& view, std::vector<Row>& rows) {
+  if (static_cast<int>(rows.size()) <= page.limit) return {};
+  rows.resize(static_cast<std::size_t>(page.limit));
+  const auto address = view.with_parameter("before", std::to_string(rows.back().id));
+  return html::paragraph(html::link(address, "Older ones"), "more");
+}
 
 double seconds_between(storage::WallMillis from, storage::WallMillis to);
 

@@ -14,6 +14,9 @@ namespace torchwatch::bisection {
 Result<std::vector<report::TraceStep>> trace_of(const storage::BisectionRow&,
                                                 const std::vector<storage::BisectionEventRow>&);
 
+/// The same of a stored bisection. Errors: also of storage.
+Result<std::vector<report::TraceStep>> trace_of(storage::Database&, const storage::BisectionRow&);
+
 /// Makes the steps of a stored bisection as JSON. Errors: as of `trace_of`; of storage.
 Result<nlohmann::json> trace_json(storage::Database&, const storage::BisectionRow&);
 
