@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSeriesPath = "/api/v1/series/";
-
 /// Reads "2026-08-17"; nothing for what is not a day of the calendar.
 std::optional<std::chrono::sys_days> day_of(const std::string& text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
@@ -58,10 +56,14 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
 
 }  // namespace
 
-std::string path_of(const Series& series) {
+std::string name_of(const Series& series) {
   const auto& [workload, configuration, variant] = series.benchmark;
-  return std::string(kSeriesPath) + workload + "/" + std::string(to_string(configuration)) + "/" +
-         to_string(variant) + "/" + std::string(to_string(series.metric));
+  return workload + "/" + to_string(configuration) + "/" + to_string(variant) + "/" +
+         std::string(to_string(series.metric));
+}
+
+std::string path_of(const Series& series) {
+  return std::string(kSeriesPath) + name_of(series);
 }
 
 Result<Days> days_of(const http::Page& page) {
