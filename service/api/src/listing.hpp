@@ -26,7 +26,7 @@ http::Reply list_reply(const char* name, nlohmann::json entries, const http::Pag
 
 using Filters = std::map<std::string, std::string>;
 
-/// Reads parameters that a path knows, where it is no list. Errors: invalid, for any other and for
+/// Reads parameters that a path knows, where it lists nothing. Errors: invalid, for any other and for
 /// one that is given twice.
 Result<Filters> filters_of(const http::Request&, std::initializer_list<std::string_view> known);
 
