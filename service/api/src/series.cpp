@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSeriesPath = "/api/v1/series/";
-
 /// Reads the series that a path names. Errors: invalid, saying which part names nothing.
 Result<Series> series_of(const Request& request) {
   const auto& parts = request.path_parameters;
@@ -41,10 +39,14 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
 
 }  // namespace
 
-std::string path_of(const Series& series) {
+std::string name_of(const Series& series) {
   const auto& [workload, configuration, variant] = series.benchmark;
-  return std::string(kSeriesPath) + workload + "/" + std::string(to_string(configuration)) + "/" +
-         to_string(variant) + "/" + std::string(to_string(series.metric));
+  return workload + "/" + to_string(configuration) + "/" + to_string(variant) + "/" +
+         std::string(to_string(series.metric));
+}
+
+std::string path_of(const Series& series) {
+  return std::string(kSeriesPath) + name_of(series);
 }
 
 Result<Reply> list_series(const Request& request, const Backend& backend) {

@@ -7,7 +7,6 @@
 #include "events.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::bisection {
@@ -35,6 +34,7 @@ class TraceReader {
     const auto& [candidate, reference, effects, references] = event.readings;
     has_begun_ = true;
     step.purpose = event.purpose;
+    step.place = candidate;
     step.commit = name(candidate);
     step.against = name(reference);
     if (!reference) {
@@ -50,6 +50,7 @@ class TraceReader {
   void read(const RunsMeasured& event, TraceStep& step) {
     has_begun_ = true;
     step.purpose = event.purpose;
+    step.place = event.readings.candidate;
     step.commit = name(event.readings.candidate);
     for (const auto& [series, values] : event.readings.readings) {
       const auto& good = good_readings_[series];
@@ -59,6 +60,7 @@ class TraceReader {
   }
 
   void read(const CommitBuilt& event, TraceStep& step) {
+    step.place = event.candidate;
     step.commit = event.commit;
     // Before anything is measured the bad end alone is built.
     if (!has_begun_) step.purpose = bisect::Purpose::verify_ends;
@@ -66,6 +68,7 @@ class TraceReader {
   }
 
   void read(const CommitUnbuildable& event, TraceStep& step) const {
+    step.place = event.candidate;
     step.commit = event.commit;
     step.reason = event.reason;
   }
@@ -98,6 +101,7 @@ class TraceReader {
   }
 
   void believe(const std::vector<double>& posterior, TraceStep& step) const {
+    step.posterior = posterior;
     std::string after = spec_.good;
     double mass = 0;
     for (Class place = 0; place < posterior.size(); ++place) {
@@ -142,11 +146,6 @@ Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
                                                 const storage::BisectionRow& row) {
   TW_TRY(const auto events, storage::BisectionStore(database).events_of(row.id));
   return trace_of(row, events);
-}
-
-Result<nlohmann::json> trace_json(storage::Database& database, const storage::BisectionRow& row) {
-  TW_TRY(const auto steps, trace_of(database, row));
-  return report::json_list(steps);
 }
 
 int commits_left(const std::vector<double>& posterior) {

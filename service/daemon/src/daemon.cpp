@@ -204,7 +204,7 @@ api::Backend Daemon::backend() {
           },
           .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
           .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
-          .trace_of = std::bind_front(bisection::trace_json, std::ref(services.database)),
+          .trace_of = [&](const auto& row) { return bisection::trace_of(services.database, row); },
           .check_request = std::bind_front(check_request, std::ref(application_)),
           .suite = [this]() -> Result<nlohmann::json> {
             const auto& config = application_.config();

@@ -21,7 +21,7 @@ constexpr std::string_view kPage = "limit before";
 constexpr std::string_view kHistory =
     "/api/v1/series/{workload}/{configuration}/{variant}/{metric}";
 
-constexpr Entry kOverview{"/", make_overview, "/api/v1/nightlies/current"};
+constexpr Entry kOverview{"/", make_overview, "/api/v1/comparisons/current"};
 
 constexpr std::array kEntries{
     Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", kPage},
@@ -40,10 +40,10 @@ constexpr std::array kEntries{
     Entry{"/builds/{id}", make_build, "/api/v1/builds/{id}"},
     Entry{"/machines", make_machines, "/api/v1/machines", kPage},
     Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
-    Entry{"/queue", make_queue, "/api/v1/queue"},
+    Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
     Entry{"/search", make_search, "/api/v1/search", "q"},
     Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},
-    Entry{"/coverage", make_coverage, "/api/v1/coverage", "build operator"},
+    Entry{"/coverage", make_coverage, "/api/v1/coverage", "build"},
     Entry{"/help", make_help}};
 
 Result<http::Reply> get_style_sheet(const http::Request& request) {

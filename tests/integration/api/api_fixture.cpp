@@ -127,7 +127,7 @@ Api::Api(events::FeedLimits limits)
          return {};
        },
        [](Id, const Asker&) { return Status(); },
-       [this](const BisectionRow& row) { return bisection::trace_json(*database, row); },
+       [this](const BisectionRow& row) { return bisection::trace_of(*database, row); },
        [this](RequestKind, const nlohmann::json&, bool) {
          return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
        },

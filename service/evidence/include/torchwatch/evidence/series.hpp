@@ -51,7 +51,7 @@ struct HistoryWanted {
   Series series;
   storage::WallMillis from = 0;
   storage::WallMillis until = INT64_MAX;  ///< the first moment after it
-  int limit = 1'000;                      ///< the newest so many points
+  int limit = 1'000;                      ///< of points, the newest
   bool is_ratio = false;                  ///< ratios to each comparison's baseline, not values
 };
 

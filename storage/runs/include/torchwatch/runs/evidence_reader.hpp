@@ -27,8 +27,8 @@ struct PastWanted {
   Purpose purpose = Purpose::nightly;
   WallMillis from = 0;
   WallMillis until = INT64_MAX;  ///< the first moment after it
-  std::string slot = {};         ///< the run whose environment is told
-  int limit = 0;                 ///< the newest so many
+  std::string slot = {};         ///< the run whose environment is read
+  int limit = 0;                 ///< of verdicts, the newest
 };
 
 /// The value of a series in a comparison.
