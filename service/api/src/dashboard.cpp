@@ -80,11 +80,10 @@ json item_json(const evidence::QueuedItem& item, const Request& request) {
           {"estimate", estimate_json(item.estimate)}};
 }
 
-/// The place of its page for people; null where there is none.
-json page_of(const evidence::Found& found) {
-  const bool has_page = found.path.starts_with("incidents/") ||
-                        found.path.starts_with("comparisons/") || found.path.starts_with("builds/");
-  return has_page ? json("/" + found.path) : json(nullptr);
+/// The place of its page for people.
+std::string page_of(const evidence::Found& found) {
+  const bool is_model = found.kind == evidence::FoundKind::workload;
+  return "/" + (is_model ? "models/" + http::percent_encoded(found.name) : found.path);
 }
 
 /// Counts the characters of a text in UTF-8: bytes that do not continue one.

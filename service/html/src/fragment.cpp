@@ -107,7 +107,7 @@ Fragment code_block(std::string_view text) {
 Fragment figure(const std::string& svg, std::string_view drawn_text, std::string_view sentence,
                 const Fragment& data) {
   Fragment figure;
-  figure.html = "<figure>\n<div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"" +
+  figure.html = "<figure>\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"" +
                 quoted(sentence) + "\">" + svg + "</div>\n<figcaption>" + quoted_prose(sentence) +
                 "</figcaption>\n";
   if (!data.html.empty()) {

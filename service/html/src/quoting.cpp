@@ -37,9 +37,13 @@ bool is_control(char character) {
 }
 
 std::string markdown_words(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*_[]<>|#~&!";
+  constexpr std::string_view kMarkup = "\\`*_[]>|#~&!";
   std::string safe;
   for (const char character : text) {
+    if (character == '<') {
+      safe += "&lt;";
+      continue;
+    }
     if (kMarkup.find(character) != std::string_view::npos) safe += '\\';
     safe += is_control(character) ? ' ' : character;
     // Nobody is mentioned by a text of others.

@@ -213,6 +213,27 @@ html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t ver
       is_bad ? "summary bad" : "summary good");
 }
 
+/// Links to the nightlies before and after one.
+Result<html::Fragment> neighbours_of(const storage::ComparisonRow& row, const View& view) {
+  if (row.purpose != storage::Purpose::nightly) return html::Fragment();
+  constexpr int kSearched = 200;
+  storage::ComparisonStore store(view.sources.database);
+  TW_TRY(const auto before, store.nightlies_before(row.id, 1));
+  TW_TRY(const auto newest, store.list(kSearched));
+  std::optional<storage::Id> after;
+  for (const auto& other : newest) {
+    const bool is_later = other.id > row.id && other.purpose == storage::Purpose::nightly;
+    if (is_later) after = other.id;
+  }
+  auto line = html::link(before.empty() ? "" : view.to_comparison(before.front().id),
+                         before.empty() ? "" : "The nightly before");
+  if (after) {
+    line += html::text(before.empty() ? "" : " · ") +
+            html::link(view.to_comparison(*after), "The nightly after");
+  }
+  return line.empty() ? line : html::paragraph(line, "choice");
+}
+
 /// Every verdict, for programs that read tables.
 html::Table verdicts_as_table(const std::vector<VerdictRow>& verdicts, const View& view) {
   using html::Cells;
@@ -261,8 +282,9 @@ Result<Page> page_of(const storage::ComparisonRow& row, View view) {
       {"state", state},
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
-  auto content = html::title(name) + sentence_on(sorted, verdicts.size()) + html::facts(facts) +
-                 summary_text(row);
+  TW_TRY(const auto neighbours, neighbours_of(row, view));
+  auto content = html::title(name) + neighbours + sentence_on(sorted, verdicts.size()) +
+                 html::facts(facts) + summary_text(row);
   if (!incidents.empty()) content += html::section("Incidents", found);
   if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
   content += verdict_sections(sorted, shown, view) + map + builds;

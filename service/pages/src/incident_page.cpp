@@ -64,6 +64,14 @@ std::string issue_body(const std::vector<storage::OutboxRow>& messages, const Vi
   return opening == messages.end() || !view.is_trusted ? "" : opening->body;
 }
 
+/// The address of a benchmark's runs in a comparison, with their samples.
+std::string runs_of(const storage::ComparisonRow& comparison, const Series& series,
+                    const View& view) {
+  return view.root + "api/v1/comparisons/" + std::to_string(comparison.id) +
+         "/runs?workload=" + http::percent_encoded(series.benchmark.workload) +
+         "&configuration=" + to_string(series.benchmark.configuration);
+}
+
 /// The largest changes are drawn sample by sample; the others are a link away.
 constexpr std::size_t kDrawn = 2;
 
@@ -87,7 +95,12 @@ Result<html::Fragment> evidence_section(const IncidentRow& incident,
     drawn.strips.frame.id = "strip" + std::to_string(i);
     const auto change = to_string(series) + ": " + report::change_text(effects[i]) + " " +
                         report::interval_text(effects[i]);
-    if (!drawn.strips.runs.empty()) content += figure_of(drawn.strips, "Every sample of " + change);
+    if (!drawn.strips.runs.empty()) {
+      content += figure_of(drawn.strips, "Every sample of " + change) +
+                 html::paragraph(html::link(view.to_series(series), "The past of this series") +
+                                 html::text(" · ") +
+                                 html::link(runs_of(comparison, series, view), "its runs"));
+    }
     if (pass_of(series.metric) == Pass::timing) continue;
     TW_TRY(auto levels, evidence::memory_levels_of(context, comparison, series));
     if (!levels) continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "parts.hpp"
+#include "torchwatch/site/parts.hpp"
 
 namespace torchwatch::pages {
 

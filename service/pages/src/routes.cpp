@@ -10,7 +10,7 @@
 #include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/paging/paging.hpp"
-#include "twins.hpp"
+#include "torchwatch/site/twins.hpp"
 
 namespace torchwatch::pages {
 namespace {

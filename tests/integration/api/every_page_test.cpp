@@ -48,19 +48,29 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+/// The end of the tag that begins at `begin`: its ">" outside of quotation marks.
+std::size_t end_of_tag(const std::string& html, std::size_t begin) {
+  bool is_quoted = false;
+  for (auto at = begin; at < html.size(); ++at) {
+    if (html[at] == '"') is_quoted = !is_quoted;
+    if (html[at] == '>' && !is_quoted) return at;
+  }
+  return html.size();
+}
+
 /// The first tag that is closed wrongly, or not at all; empty where the page is well formed.
 std::string wrong_tag(const std::string& html) {
-  static const std::vector<std::string> kVoid{"!doctype", "meta", "link", "input", "br", "!--"};
-  static const std::regex kTag(R"(<(/?)([!A-Za-z][A-Za-z0-9-]*)((?:"[^"]*"|[^">])*)>)");
+  const std::vector<std::string> never_closed{"!doctype", "meta", "link", "input", "br"};
   std::vector<std::string> open;
-  for (std::sregex_iterator tag(html.begin(), html.end(), kTag), end; tag != end; ++tag) {
-    const auto name = (*tag)[2].str();
-    const bool is_void = std::ranges::find(kVoid, name) != kVoid.end();
-    if (is_void || (*tag)[3].str().ends_with('/')) continue;
-    if ((*tag)[1].length() == 0) {
+  for (auto at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const auto end = end_of_tag(html, at);
+    const auto tag = html.substr(at + 1, end - at - 1);
+    const auto name = tag.substr(0, tag.find_first_of(" \n/", 1));
+    if (tag.ends_with('/') || std::ranges::find(never_closed, name) != never_closed.end()) continue;
+    if (!name.starts_with('/')) {
       open.push_back(name);
-    } else if (open.empty() || open.back() != name) {
-      return "</" + name + ">";
+    } else if (open.empty() || "/" + open.back() != name) {
+      return "<" + name + ">";
     } else {
       open.pop_back();
     }

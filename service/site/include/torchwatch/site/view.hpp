@@ -10,8 +10,8 @@
 
 #include "torchwatch/html/page.hpp"
 #include "torchwatch/http/exchange.hpp"
-#include "torchwatch/pages/pages.hpp"
 #include "torchwatch/paging/paging.hpp"
+#include "torchwatch/site/sources.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::pages {

@@ -1,4 +1,4 @@
-#include "view.hpp"
+#include "torchwatch/site/view.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "parts.hpp"
+#include "torchwatch/site/parts.hpp"
 
 #include <algorithm>
 
@@ -41,6 +41,12 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
                       html::text(" " + commit.subject));
   }
   return html::list(commits);
+}
+
+/// Who acknowledged an incident, as they say; empty where nobody did.
+std::string who_has(const storage::IncidentRow& incident) {
+  const bool is_taken = incident.state == storage::IncidentState::acknowledged;
+  return is_taken && !incident.decisions.empty() ? incident.decisions.back().decision.by : "";
 }
 
 }  // namespace
@@ -149,6 +155,7 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
          {incident.title, view.to_incident(incident.id)},
          cause_cell(search.causes, view),
          report::state_word(incident),
+         who_has(incident),
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
          platform::date_and_minute(incident.opened_at)});
   }
@@ -157,6 +164,7 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
                                   {"what"},
                                   {"culprit"},
                                   {"state", Cells::states},
+                                  {"who has it"},
                                   {"issue", Cells::words},
                                   {"opened, UTC", Cells::words}},
                       .rows = std::move(rows)});

@@ -7,8 +7,8 @@
 #include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
+#include "torchwatch/site/view.hpp"
 #include "torchwatch/storage/rows.hpp"
-#include "view.hpp"
 
 namespace torchwatch::pages {
 

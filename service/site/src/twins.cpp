@@ -1,4 +1,4 @@
-#include "twins.hpp"
+#include "torchwatch/site/twins.hpp"
 
 #include <array>
 #include <utility>

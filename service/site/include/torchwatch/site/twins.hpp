@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view.hpp"
+#include "torchwatch/site/view.hpp"
 
 namespace torchwatch::pages {
 
