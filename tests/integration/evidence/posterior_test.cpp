@@ -82,7 +82,7 @@ TEST_CASE("the bad end has a column although nothing says that it was built") {
   CHECK(drawn.steps[0].masses == std::vector<double>{0.25, 0.75});
 }
 
-TEST_CASE("culprits and commits that cannot be built are told apart from others") {
+TEST_CASE("culprits and commits that cannot be built have a state of their own") {
   const Somewhere somewhere;
   auto row = search();
   bisection::NamedCulprit culprit;

@@ -46,7 +46,7 @@ TEST_CASE("the runs of a series come in the order in which they ran, with side a
   CHECK(runs[1].median == 12);
 }
 
-TEST_CASE("the sides of a build compared with itself are told apart") {
+TEST_CASE("the sides of a build compared with itself are known by their slots") {
   EvidenceRows rows;
   const auto build = rows.add_build("2.14.0.dev20260817");
   const auto row = rows.add_comparison(build, build, 1, storage::Purpose::self_test);

@@ -26,7 +26,7 @@ struct Working : EvidenceRows {
 
   storage::ComparisonStore comparisons() const { return storage::ComparisonStore(*database); }
 
-  /// A self-test that took so many milliseconds from its first run on.
+  /// A self-test that took that long, in milliseconds, from its first run on.
   void add_ended(storage::WallMillis took) {
     const auto row = add_comparison(baseline, baseline, now, Purpose::self_test);
     const auto first_run_at = now + 1;
