@@ -11,13 +11,32 @@
 namespace torchwatch::pages {
 namespace {
 
-template <typename Store, typename Table>
-Result<Page> list_of(const View& view, const std::string& title, Table table_of) {
-  TW_TRY(const auto page, http::page_of(view.request));
-  TW_TRY(auto rows, Store(view.sources.database).list(page.limit + 1, page.before));
+/// A filter reads at most this many rows for a page.
+constexpr int kScanned = 1'000;
+
+/// A parameter that leaves out rows with another word.
+struct Filter {
+  std::string name;  ///< "state"
+  std::vector<std::string> words;
+};
+
+template <typename Store, typename Table, typename WordOf>
+Result<Page> list_of(const View& view, const std::string& title, const Filter& filter,
+                     Table table_of, WordOf word_of) {
+  TW_TRY(const auto page, http::page_of(view.request, {filter.name}));
+  const auto wanted = value_or(page.filters, filter.name, "all");
+  TW_TRY_VOID(check_choice(filter.name, wanted, filter.words));
+  const int read = wanted == "all" ? page.limit + 1 : kScanned;
+  TW_TRY(auto rows, Store(view.sources.database).list(read, page.before));
+  if (wanted != "all") {
+    std::erase_if(rows, [&](const auto& row) { return word_of(row) != wanted; });
+  }
   const auto more = cut_to(page, view, rows);
   TW_TRY(const auto table, table_of(rows, view));
-  return Page{.title = title, .content = html::title(title) + table + more, .section = title};
+  return Page{.title = title,
+              .content = html::title(title) +
+                         choice(view, filter.name, wanted, "all", filter.words) + table + more,
+              .section = title};
 }
 
 /// The builds of an origin that a page of the list has, newest first, and one more.
@@ -74,11 +93,16 @@ Result<std::vector<storage::ComparisonRow>> comparisons_of(const Pair& pair, con
 }  // namespace
 
 Result<Page> make_incidents(const View& view) {
-  return list_of<storage::IncidentStore>(view, "Incidents", incident_table);
+  return list_of<storage::IncidentStore>(
+      view, "Incidents", {"state", {"all", "open", "acknowledged", "closed"}}, incident_table,
+      [](const auto& row) { return to_string(row.state); });
 }
 
 Result<Page> make_comparisons(const View& view) {
-  return list_of<storage::ComparisonStore>(view, "Comparisons", comparison_table);
+  return list_of<storage::ComparisonStore>(
+      view, "Comparisons",
+      {"purpose", {"all", "nightly", "requested", "recheck", "drift", "self_test", "measurement"}},
+      comparison_table, [](const auto& row) { return to_string(row.purpose); });
 }
 
 Result<Page> make_builds(const View& view) {

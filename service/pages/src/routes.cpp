@@ -24,11 +24,11 @@ constexpr std::string_view kHistory =
 constexpr Entry kOverview{"/", make_overview, "/api/v1/comparisons/current"};
 
 constexpr std::array kEntries{
-    Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", kPage},
+    Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", "limit before purpose"},
     Entry{"/comparisons/{id}", make_comparison, "/api/v1/comparisons/{id}"},
     Entry{"/nightlies/{name}", make_nightly, "/api/v1/nightlies/{name}"},
     Entry{"/compare/{pair}", make_pair},
-    Entry{"/incidents", make_incidents, "/api/v1/incidents", kPage},
+    Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
     Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
     Entry{"/bisections", make_bisections, "/api/v1/bisections", kPage},
     Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},

@@ -2,6 +2,7 @@
 #include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -112,10 +113,10 @@ Result<Page> make_queue(const View& view) {
 
 Result<Page> make_search(const View& view) {
   TW_TRY(const auto parameters, parameters_of(view, {"q"}));
-  const auto words = value_or(parameters, "q", "");
-  if (words.size() > evidence::kSearchMax) {
-    return fail(ErrorCode::invalid,
-                "invalid q: must be at most " + std::to_string(evidence::kSearchMax) + " bytes");
+  const auto words = printable(value_or(parameters, "q", ""));
+  if (characters_of(words) > evidence::kSearchMax) {
+    return fail(ErrorCode::invalid, "invalid q: must be at most " +
+                                        std::to_string(evidence::kSearchMax) + " characters long");
   }
   constexpr std::size_t kShown = 50;
   auto content = html::title("Search");

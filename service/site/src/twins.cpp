@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -95,11 +96,12 @@ std::vector<html::Alternate> alternates_of(const Entry& entry, const View& view)
 http::Reply error_page(const Error& error, const View& view) {
   const auto status = http::status_of(error.code);
   const auto title = status == 404 ? std::string("Not found") : http::title_of(status);
-  return framed(view,
-                {.title = title,
-                 .content = html::title(title) + html::paragraph(html::text(error.message + ".")),
-                 .status = status},
-                {});
+  return framed(
+      view,
+      {.title = title,
+       .content = html::title(title) + html::paragraph(html::text(printable(error.message) + ".")),
+       .status = status},
+      {});
 }
 
 bool is_about_request(const Error& error) {

@@ -4,6 +4,7 @@
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/paging/paging.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/view.hpp"
@@ -59,6 +60,12 @@ html::Fragment footer_of(const View& view) {
                   view.root) +
          html::paragraph(html::text("torchwatch " + std::string(report::program_version()) + ". " +
                                     age_of_data(view) + " All times are UTC."));
+}
+
+/// What the search field holds again; nothing of what is too long for it.
+std::string searched_text(const std::string& given) {
+  constexpr std::size_t kCharactersMax = 200;
+  return characters_of(given) > kCharactersMax ? "" : printable(given);
 }
 
 }  // namespace
@@ -194,16 +201,15 @@ Result<html::Fragment> sorted_table(const View& view, html::Table table) {
 }
 
 http::Reply framed(const View& view, const Page& page, std::vector<html::Alternate> alternates) {
-  const auto searched = view.request.path == "/search" && view.request.query.count("q") == 1
-                            ? view.request.query.find("q")->second
-                            : std::string();
+  const auto given = view.request.query.find("q");
+  const bool is_search = view.request.path == "/search" && given != view.request.query.end();
   html::Frame frame{.title = page.title.empty() ? "torchwatch" : page.title + " - torchwatch",
                     .root = view.root,
                     .bar = bar_of(view),
                     .current = page.section,
                     .way = page.way,
                     .alternates = std::move(alternates),
-                    .searched = searched.substr(0, 200),
+                    .searched = is_search ? searched_text(given->second) : "",
                     .footer = footer_of(view)};
   if (!page.title.empty()) {
     frame.way.insert(frame.way.begin(), {view.root + "./", "Tonight"});

@@ -245,6 +245,16 @@ TEST_CASE("a search is sent by a form that the policy allows") {
   CHECK_THAT(answer.text, Contains("action=\"search\""));
 }
 
+TEST_CASE("a list shows what its filter names") {
+  Api api;
+  api.fill();
+  CHECK_THAT(api.page("/incidents?state=open"), Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(api.page("/incidents?state=closed"), Contains("<p>None.</p>"));
+  CHECK_THAT(api.page("/comparisons?purpose=drift"), Contains("<p>None yet.</p>"));
+  CHECK(api.get("/incidents?state=lost").status == 400);
+  CHECK(api.get("/incidents.json?state=closed").body.at("incidents").empty());
+}
+
 TEST_CASE("a bisection is replayed up to a step") {
   Api api;
   api.fill();

@@ -216,13 +216,13 @@ TEST_CASE("the queue comes page by page, and tells strangers no reason") {
   CHECK(seen.at("queue").at(0).at("not_before") == "1970-01-01T00:00:07Z");
 }
 
-TEST_CASE("a search answers with addresses, for people where there is a page") {
+TEST_CASE("a search answers with addresses, for programs and for people") {
   Api api;
   api.fill();
   const auto found = api.get("/api/v1/search?q=resnet18").body.at("found");
   REQUIRE_FALSE(found.empty());
   CHECK(found.at(0).at("kind") == "workload");
-  CHECK(found.at(0).at("html_url").is_null());
+  CHECK(found.at(0).at("html_url") == "/models/resnet18");
   for (const auto& each : found) {
     CHECK(api.get(each.at("url").get<std::string>()).status == 200);
     if (each.at("kind") == "incident") CHECK(each.at("html_url") == "/incidents/1");
