@@ -79,7 +79,7 @@ const std::set<std::string> kAllowedScans{
     "SCAN token",
     "SCAN machine",
     "SCAN incident USING INDEX incident_open_once",
-    "SCAN comparison",  // a few a night; those of a build
+    "SCAN comparison",  // a few a day; those of a build
     "SCAN newest",      // a run of each benchmark
 };
 
