@@ -55,10 +55,11 @@ std::vector<double> masses_of(const Columns& columns, const std::vector<double>&
 /// The change against the good end, where the step measured that of a time.
 std::optional<double> ratio_of(const TraceStep& step, const std::string& good) {
   const bool is_to_good = step.kind == bisection::EventKind::measured_alone || step.against == good;
-  if (!is_to_good || step.readings.empty()) return std::nullopt;
-  const auto& reading = step.readings.front();
-  if (!bisection::is_relative(reading.series.metric)) return std::nullopt;
-  return std::exp(reading.effect);
+  if (!is_to_good) return std::nullopt;
+  const auto time = std::ranges::find_if(step.readings, [](const auto& reading) {
+    return bisection::is_relative(reading.series.metric);
+  });
+  return time == step.readings.end() ? std::nullopt : std::optional(std::exp(time->effect));
 }
 
 std::vector<drawing::SearchedCommit> commits_of(const Context& context, const Columns& columns,
