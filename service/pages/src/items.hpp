@@ -32,7 +32,7 @@ Result<Page> make_incident(const View&);
 /// How a search went, step by step; `?step=` shows what was known at one of them.
 Result<Page> make_bisection(const View&);
 
-/// The past of one series, which the query names.
+/// The past of one series, which the path or the query names; without one all series.
 Result<Page> make_series(const View&);
 
 /// What is known of a build. Its folder is for trusted readers.

@@ -34,7 +34,7 @@ constexpr std::array kEntries{
     Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},
     Entry{"/models", make_models, "/api/v1/workloads", "domain"},
     Entry{"/models/{name}", make_model, "/api/v1/workloads/{name}"},
-    Entry{"/series", make_series, kHistory},
+    Entry{"/series", make_series, "/api/v1/series", "workload configuration variant metric"},
     Entry{"/series/{workload}/{configuration}/{variant}/{metric}", make_series, kHistory},
     Entry{"/builds", make_builds, "/api/v1/builds", "limit before origin"},
     Entry{"/builds/{id}", make_build, "/api/v1/builds/{id}"},

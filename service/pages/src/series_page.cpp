@@ -14,18 +14,25 @@ using Parameters = std::map<std::string, std::string>;
 const std::vector<std::string> kShown{"values", "changes"};
 constexpr int kValuesRead = 200;
 
-/// Reads the series that the query names. Errors: invalid; not_found, when it has no values.
+/// What the page's path says, or else its query; the default where neither does.
+std::string given(const View& view, const Parameters& parameters, const std::string& name,
+                  std::string_view otherwise) {
+  const auto part = view.request.path_parameters.find(name);
+  const bool is_in_path = part != view.request.path_parameters.end();
+  return is_in_path ? part->second : value_or(parameters, name, otherwise);
+}
+
+/// Reads the series that the path or the query names. Errors: invalid; not_found, when it has no
+/// values.
 Result<Series> series_of(const Parameters& parameters, const View& view) {
+  const auto word = [&](const std::string& name, std::string_view otherwise) {
+    return given(view, parameters, name, otherwise);
+  };
   Series series;
-  series.benchmark.workload = value_or(parameters, "workload", "");
-  if (series.benchmark.workload.empty()) {
-    return fail(ErrorCode::invalid,
-                "missing workload: give one, such as ?workload=resnet18&configuration=cpu-train");
-  }
-  TW_TRY(series.benchmark.configuration,
-         parse_configuration(value_or(parameters, "configuration", "cpu-train")));
-  TW_TRY(series.benchmark.variant, parse_variant(value_or(parameters, "variant", "default")));
-  TW_TRY(series.metric, parse_metric(value_or(parameters, "metric", "time")));
+  series.benchmark.workload = word("workload", "");
+  TW_TRY(series.benchmark.configuration, parse_configuration(word("configuration", "cpu-train")));
+  TW_TRY(series.benchmark.variant, parse_variant(word("variant", "default")));
+  TW_TRY(series.metric, parse_metric(word("metric", "time")));
   TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, 1));
   if (!values.empty()) return series;
   return fail(ErrorCode::not_found,
@@ -112,12 +119,35 @@ Result<html::Fragment> samples_section(const drawing::History& history,
                        "samples");
 }
 
+/// All series that have values.
+Result<Page> list_of_series(const View& view) {
+  TW_TRY(const auto all, storage::RunStore(view.sources.database).all_series());
+  html::Rows rows;
+  for (const auto& series : all) {
+    rows.push_back({{series.benchmark.workload, view.to_series(series)},
+                    report::configuration_text(series.benchmark),
+                    to_string(series.metric),
+                    unit_of(series.metric)});
+  }
+  using html::Cells;
+  const auto table = html::table({.columns = {{"workload", Cells::words},
+                                              {"configuration", Cells::words},
+                                              {"metric", Cells::words},
+                                              {"unit", Cells::words}},
+                                  .rows = std::move(rows)});
+  return Page{.title = "Series",
+              .content = html::title("Series") + table,
+              .section = "Models",
+              .way = {{view.root + "models", "Models"}}};
+}
+
 }  // namespace
 
 Result<Page> make_series(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request, {"workload", "configuration", "variant",
                                                        "metric", "from", "to", "show"}));
   const auto& parameters = page.filters;
+  if (given(view, parameters, "workload", "").empty()) return list_of_series(view);
   TW_TRY(const auto series, series_of(parameters, view));
   const auto shown = value_or(parameters, "show", "values");
   TW_TRY_VOID(check_choice("show", shown, kShown));

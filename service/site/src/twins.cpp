@@ -24,21 +24,6 @@ bool has_form(const Entry& entry, Form form) {
   return form != Form::csv || entry.has_table;
 }
 
-/// What a page's parameter is where it is not given, for the paths of the API.
-std::string default_of(std::string_view name) {
-  if (name == "configuration") return "cpu-train";
-  if (name == "variant") return "default";
-  return name == "metric" ? "time" : "";
-}
-
-/// The value of a parameter of the API's path, by the page's path or query.
-std::string value_of(const std::string& name, const http::Request& request) {
-  const auto& parts = request.path_parameters;
-  if (const auto part = parts.find(name); part != parts.end()) return part->second;
-  const auto given = request.query.find(name);
-  return given == request.query.end() ? default_of(name) : given->second;
-}
-
 /// Fills "{id}" and the like in.
 std::string filled(std::string_view path, const http::Request& request) {
   std::string text;
@@ -47,7 +32,7 @@ std::string filled(std::string_view path, const http::Request& request) {
     text += path.substr(0, begin);
     if (begin == std::string_view::npos) return text;
     const auto end = path.find('}', begin);
-    text += value_of(std::string(path.substr(begin + 1, end - begin - 1)), request);
+    text += request.path_parameters.at(std::string(path.substr(begin + 1, end - begin - 1)));
     path.remove_prefix(end + 1);
   }
 }

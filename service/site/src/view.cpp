@@ -88,11 +88,8 @@ std::string View::to_bisection(storage::Id id) const {
 
 std::string View::to_series(const Series& series) const {
   const auto& [workload, configuration, variant] = series.benchmark;
-  auto address = root + "series?workload=" + http::percent_encoded(workload) +
-                 "&configuration=" + to_string(configuration);
-  if (series.metric != Metric::time) address += "&metric=" + std::string(to_string(series.metric));
-  if (variant != Variant{}) address += "&variant=" + http::percent_encoded(to_string(variant));
-  return address;
+  return root + "series/" + http::percent_encoded(workload) + "/" + to_string(configuration) + "/" +
+         http::percent_encoded(to_string(variant)) + "/" + std::string(to_string(series.metric));
 }
 
 std::string View::to_model(const std::string& workload) const {

@@ -13,8 +13,8 @@ namespace torchwatch::pages {
 struct Entry {
   std::string_view path;  ///< "/incidents/{id}"
   Result<Page> (*make)(const View&);
-  /// The API's path with the same content; its parameters are those of the page's path or query.
-  /// Empty: there is none.
+  /// The API's path with the same content; its parameters are those of the page's path. Empty:
+  /// there is none.
   std::string_view json = {};
   /// The parameters that the API takes, separated by blanks; others are the page's own.
   std::string_view json_parameters = {};
