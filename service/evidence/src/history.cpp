@@ -83,22 +83,31 @@ void add_versions(std::vector<HistoryMark>& marks, const std::vector<PastVerdict
   }
 }
 
+/// "kernel 6.1 to 6.8". A path of this machine is not for strangers: "libgomp changed".
+std::string change_of(std::string fact, const std::string& before, const std::string& after,
+                      const Context& context) {
+  std::ranges::replace(fact, '_', ' ');
+  const bool has_path =
+      before.find('/') != std::string::npos || after.find('/') != std::string::npos;
+  if (has_path && !context.is_trusted) return fact + " changed";
+  return fact + " " + (before.empty() ? "none" : before) + " to " +
+         (after.empty() ? "none" : after);
+}
+
 /// "gpu driver 550.54 to 555.42, kernel 6.1 to 6.8": the facts that differ.
-std::string difference_of(const Facts& before, const Facts& after) {
-  std::string text;
-  const auto add = [&](const std::string& name, const std::string& old, const std::string& now) {
-    auto label = name;
-    std::ranges::replace(label, '_', ' ');
-    text += (text.empty() ? "" : ", ") + label + " " + (old.empty() ? "none" : old) + " to " +
-            (now.empty() ? "none" : now);
+std::string difference_of(const Facts& before, const Facts& after, const Context& context) {
+  auto all = before;
+  all.insert(after.begin(), after.end());
+  const auto value_in = [](const Facts& facts, const std::string& name) {
+    const auto found = facts.find(name);
+    return found == facts.end() ? std::string() : found->second;
   };
-  for (const auto& [name, value] : before) {
-    const auto now = after.find(name);
-    if (now == after.end()) add(name, value, "");
-    if (now != after.end() && now->second != value) add(name, value, now->second);
-  }
-  for (const auto& [name, value] : after) {
-    if (!before.contains(name)) add(name, "", value);
+  std::string text;
+  for (const auto& [name, value] : all) {
+    const auto old = value_in(before, name);
+    const auto now = value_in(after, name);
+    if (old == now) continue;
+    text += (text.empty() ? "" : ", ") + change_of(name, old, now, context);
   }
   return text;
 }
@@ -114,7 +123,7 @@ Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastV
     if (!digest.empty()) {
       marks.push_back({.kind = MarkKind::environment,
                        .time = time_text(each.at),
-                       .label = difference_of(before, environment.facts),
+                       .label = difference_of(before, environment.facts, context),
                        .link = address_of(context.links.comparison, each.verdict.comparison)});
     }
     digest = each.environment_digest;

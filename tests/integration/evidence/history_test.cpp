@@ -102,8 +102,19 @@ TEST_CASE("a changed environment is marked with the facts that differ") {
   const auto history = evidence::history_of(rows.context, {.series = kTime}).value();
   const auto marks = marks_of(history, MarkKind::environment);
   REQUIRE(marks.size() == 1);
-  CHECK(marks[0].label == "kernel 6.1 to 6.8, gpu driver none to 555.42");
+  CHECK(marks[0].label == "gpu driver none to 555.42, kernel 6.1 to 6.8");
   CHECK(marks[0].time == history.points[3].time);
+}
+
+TEST_CASE("a path of this machine in a fact that changed is not for strangers") {
+  Nightlies rows;
+  rows.facts["libgomp"] = "/home/ada/libgomp.so 1f0c";
+  rows.compare("2.15.0.dev20260819", 1.0);
+  rows.context.is_trusted = false;
+  const auto history = evidence::history_of(rows.context, {.series = kTime}).value();
+  const auto marks = marks_of(history, MarkKind::environment);
+  REQUIRE(marks.size() == 1);
+  CHECK(marks[0].label == "libgomp changed");
 }
 
 TEST_CASE("incidents and self-tests of the series are marked, those of others are not") {
