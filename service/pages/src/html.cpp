@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "torchwatch/drawing/markup.hpp"
+
 namespace torchwatch::pages {
 namespace {
 
@@ -96,29 +98,7 @@ std::string html_words(std::string_view text) {
 }  // namespace
 
 std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char character : text) {
-    switch (character) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += character;
-    }
-  }
-  return safe;
+  return drawing::escaped(text);
 }
 
 std::string html_prose(std::string_view text) {
