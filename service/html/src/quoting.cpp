@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/records/printable.hpp"
+
 namespace torchwatch::html {
 namespace {
 
@@ -80,29 +83,7 @@ std::size_t longest_run_of_backquotes(std::string_view text) {
 }  // namespace
 
 std::string quoted(std::string_view text) {
-  std::string safe;
-  for (const char character : text) {
-    switch (character) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += character;
-    }
-  }
-  return safe;
+  return drawing::escaped(text);
 }
 
 std::string quoted_prose(std::string_view text) {
@@ -110,7 +91,7 @@ std::string quoted_prose(std::string_view text) {
 }
 
 std::string markdown_prose(std::string_view text) {
-  return with_code(text, markdown_words, markdown_code);
+  return with_code(printable(text), markdown_words, markdown_code);
 }
 
 std::string markdown_code(std::string_view text) {

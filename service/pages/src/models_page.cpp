@@ -1,8 +1,8 @@
 #include "items.hpp"
+#include "torchwatch/drawing/strip.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
-#include "torchwatch/report/strip.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -48,7 +48,7 @@ std::string blocks_of(const Newest& newest, const Series& series) {
     for (const auto& value : line.values) {
       if (value) values.push_back(*value);
     }
-    return report::strip(values);
+    return drawing::strip(values);
   }
   return "";
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace torchwatch::report {
+namespace torchwatch::drawing {
 
 // Charts of block characters, for texts that can hold no picture.
 
@@ -12,9 +12,15 @@ namespace torchwatch::report {
 /// "▁▁▂▁█".
 std::string strip(const std::vector<double>& values);
 
+/// The same, on a scale from `least` to `greatest`, which several strips share.
+std::string strip(const std::vector<double>& values, double least, double greatest);
+
+/// As many values or `most`: the means of neighbours.
+std::vector<double> thinned(const std::vector<double>& values, std::size_t most);
+
 /// How often the samples fall into each of `columns` parts of [low, high]: a blank where none
 /// does, the highest block where most do. Samples outside are left out.
 std::string distribution(const std::vector<std::int64_t>& samples, double low, double high,
                          std::size_t columns);
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::drawing

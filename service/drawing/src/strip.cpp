@@ -1,10 +1,10 @@
-#include "torchwatch/report/strip.hpp"
+#include "torchwatch/drawing/strip.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace torchwatch::report {
+namespace torchwatch::drawing {
 namespace {
 
 constexpr std::array<std::string_view, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -19,10 +19,27 @@ std::string_view block_for(double share) {
 std::string strip(const std::vector<double>& values) {
   if (values.empty()) return "";
   const auto [least, greatest] = std::ranges::minmax(values);
+  return strip(values, least, greatest);
+}
+
+std::string strip(const std::vector<double>& values, double least, double greatest) {
   const double range = greatest - least;
   std::string text;
   for (const double value : values) text += block_for(range > 0 ? (value - least) / range : 0);
   return text;
+}
+
+std::vector<double> thinned(const std::vector<double>& values, std::size_t most) {
+  if (values.size() <= most) return values;
+  std::vector<double> means;
+  for (std::size_t i = 0; i < most; ++i) {
+    const auto begin = i * values.size() / most;
+    const auto end = (i + 1) * values.size() / most;
+    double mean = 0;
+    for (auto at = begin; at < end; ++at) mean += values[at] / static_cast<double>(end - begin);
+    means.push_back(mean);
+  }
+  return means;
 }
 
 std::string distribution(const std::vector<std::int64_t>& samples, double low, double high,
@@ -40,4 +57,4 @@ std::string distribution(const std::vector<std::int64_t>& samples, double low, d
   return text;
 }
 
-}  // namespace torchwatch::report
+}  // namespace torchwatch::drawing
