@@ -44,7 +44,8 @@ json for_reader(json of, const Request& request) {
 Result<json> trace_json(const storage::BisectionRow& row, const Request& request,
                         const Backend& backend) {
   if (!backend.trace_of) return json::array();
-  TW_TRY(auto steps, backend.trace_of(row));
+  TW_TRY(const auto made, backend.trace_of(row));
+  auto steps = report::json_list(made);
   for (auto& step : steps) {
     if (request.is_trusted || step["reason"].is_null()) continue;
     step["reason"] = nullptr;

@@ -28,12 +28,6 @@ std::optional<storage::Id> at_work_in(const Backend& backend) {
   return backend.service_now ? backend.service_now().doing.comparison : std::nullopt;
 }
 
-Result<json> comparison_json(const storage::ComparisonRow& comparison, const Request& request,
-                             const Backend& backend, std::optional<storage::Id> at_work) {
-  TW_TRY(auto object, report::json_of(backend.database, comparison, at_work));
-  return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
-}
-
 /// Keeps the sentences; the rest of the summary is internal.
 json summary_json(const storage::ComparisonRow& comparison) {
   const auto summary = embedded(comparison.summary_json);
@@ -41,6 +35,12 @@ json summary_json(const storage::ComparisonRow& comparison) {
 }
 
 }  // namespace
+
+Result<json> comparison_json(const storage::ComparisonRow& comparison, const Request& request,
+                             const Backend& backend, std::optional<storage::Id> at_work) {
+  TW_TRY(auto object, report::json_of(backend.database, comparison, at_work));
+  return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
+}
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"state", "purpose", "from", "to"}));

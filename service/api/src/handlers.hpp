@@ -3,9 +3,13 @@
 #include <array>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "listing.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/evidence/context.hpp"
+#include "torchwatch/evidence/work.hpp"
 #include "torchwatch/http/exchange.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -20,6 +24,9 @@ using http::Request;
 
 Result<Reply> list_comparisons(const Request&, const Backend&);
 Result<Reply> get_comparison(const Request&, const Backend&);
+Result<Reply> get_current_comparison(const Request&, const Backend&);
+Result<Reply> get_matrix(const Request&, const Backend&);
+Result<Reply> get_sparklines(const Request&, const Backend&);
 Result<Reply> ask_for_nightly(const Request&, const Backend&);
 Result<Reply> ask_for_comparison(const Request&, const Backend&);
 Result<Reply> cancel_comparison(const Request&, const Backend&);
@@ -27,6 +34,7 @@ Result<Reply> retry_comparison(const Request&, const Backend&);
 
 Result<Reply> list_incidents(const Request&, const Backend&);
 Result<Reply> get_incident(const Request&, const Backend&);
+Result<Reply> get_evidence(const Request&, const Backend&);
 Result<Reply> acknowledge_incident(const Request&, const Backend&);
 Result<Reply> accept_incident(const Request&, const Backend&);
 Result<Reply> close_incident(const Request&, const Backend&);
@@ -36,6 +44,7 @@ Result<Reply> retest_incident(const Request&, const Backend&);
 
 Result<Reply> list_bisections(const Request&, const Backend&);
 Result<Reply> get_bisection(const Request&, const Backend&);
+Result<Reply> get_steps(const Request&, const Backend&);
 Result<Reply> ask_for_bisection(const Request&, const Backend&);
 Result<Reply> cancel_bisection(const Request&, const Backend&);
 
@@ -53,6 +62,13 @@ Result<Reply> get_machine(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
 Result<Reply> get_build(const Request&, const Backend&);
+
+Result<Reply> get_breakdown(const Request&, const Backend&);
+Result<Reply> get_coverage(const Request&, const Backend&);
+
+Result<Reply> list_queue(const Request&, const Backend&);
+Result<Reply> get_audits(const Request&, const Backend&);
+Result<Reply> search(const Request&, const Backend&);
 
 Result<Reply> list_nightlies(const Request&, const Backend&);
 Result<Reply> get_nightly(const Request&, const Backend&);
@@ -107,22 +123,29 @@ inline nlohmann::json with_url(nlohmann::json entry, std::string_view collection
 
 /// The path of a series' values.
 std::string path_of(const Series&);
+/// The same without what all of them begin with: "resnet18/cpu-train/default/time".
+std::string name_of(const Series&);
+inline constexpr std::string_view kSeriesPath = "/api/v1/series/";
+
+/// Makes a comparison's members for who asks. `at_work`: the one that the daemon works on.
+Result<nlohmann::json> comparison_json(const storage::ComparisonRow&, const Request&,
+                                       const Backend&, std::optional<storage::Id> at_work);
+
+/// Makes {"id", "url"} of a run.
+nlohmann::json run_link(storage::Id run);
+
+/// Makes {"likely_seconds", "at_most_seconds", "of"}; null without an estimate.
+nlohmann::json estimate_json(const std::optional<evidence::Estimate>&);
+
+/// What evidence is read from, for who asks.
+inline evidence::Context context_of(const Request& request, const Backend& backend) {
+  return {.database = backend.database, .is_trusted = request.is_trusted};
+}
 
 /// What explains steps in values of a series, which stand oldest first, since the first of them:
 /// its incidents, the commits that were named, other machines. Errors: of storage.
 Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::RunValue>&,
                                       const Backend&);
-
-/// The days that ?from= and ?to= name, both included, in UTC.
-struct Days {
-  storage::WallMillis from = 0;
-  storage::WallMillis until = INT64_MAX;  ///< the first moment after them
-
-  bool have(storage::WallMillis time) const { return time >= from && time < until; }
-};
-
-/// Reads the filters `from` and `to`. Errors: invalid, for what is not a date.
-Result<Days> days_of(const http::Page&);
 
 /// Refuses a filter's text that is not a word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>

@@ -1,6 +1,7 @@
 #include "listing.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 namespace torchwatch::api {
@@ -8,29 +9,12 @@ namespace {
 
 using nlohmann::json;
 
-/// A value in a query, where a space, an ampersand and the like have a meaning of their own.
-std::string percent_encoded(const std::string& text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const unsigned char c : text) {
-    const bool is_plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-        std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
-    if (is_plain) {
-      encoded += static_cast<char>(c);
-    } else {
-      encoded += {'%', kDigits[c >> 4U], kDigits[c & 15U]};
-    }
-  }
-  return encoded;
-}
-
 std::string address_of_next(const http::Page& page, const json& before) {
   const auto text = before.is_string() ? before.get<std::string>() : before.dump();
   auto address =
-      page.path + "?before=" + percent_encoded(text) + "&limit=" + std::to_string(page.limit);
+      page.path + "?before=" + http::percent_encoded(text) + "&limit=" + std::to_string(page.limit);
   for (const auto& [name, value] : page.filters)
-    address += "&" + name + "=" + percent_encoded(value);
+    address += "&" + name + "=" + http::percent_encoded(value);
   return address;
 }
 
@@ -51,6 +35,27 @@ http::Reply list_reply(const char* name, json entries, const http::Page& page) {
     next = entries.back().at("id");
   }
   return list_reply(name, std::move(entries), page, next);
+}
+
+Result<Filters> filters_of(const http::Request& request,
+                           std::initializer_list<std::string_view> known) {
+  for (const auto& [name, text] : request.query) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    std::string allowed;
+    for (const auto each : known) allowed.append(allowed.empty() ? "" : ", ").append(each);
+    return fail(ErrorCode::invalid,
+                "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: " + allowed);
+  }
+  TW_TRY(auto page, http::page_of(request, known));
+  return std::move(page.filters);
+}
+
+Result<std::int64_t> id_in(const std::string& parameter, const std::string& text) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc{} && end == text.data() + text.size() && id > 0) return id;
+  return fail(ErrorCode::invalid, "invalid " + parameter + " \"" + text.substr(0, 100) +
+                                      "\": must be an id, such as 17");
 }
 
 Result<NamedPage> named_page_of(const http::Request& request,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -21,6 +23,15 @@ http::Reply list_reply(const char* name, nlohmann::json entries, const http::Pag
 /// The same of entries with an "id", of which there is one more than the page holds unless it is
 /// the last page.
 http::Reply list_reply(const char* name, nlohmann::json entries, const http::Page&);
+
+using Filters = std::map<std::string, std::string>;
+
+/// Reads parameters that a path knows, where it lists nothing. Errors: invalid, for any other and for
+/// one that is given twice.
+Result<Filters> filters_of(const http::Request&, std::initializer_list<std::string_view> known);
+
+/// Reads a parameter that is an id. Errors: invalid, naming it.
+Result<std::int64_t> id_in(const std::string& parameter, const std::string& text);
 
 /// An entry of a list that has an order of its own, by names.
 struct NamedEntry {

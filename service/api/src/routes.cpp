@@ -13,7 +13,11 @@ struct Endpoint {
 
 constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/comparisons", list_comparisons},
+    // Before the path that would take "current" for an id.
+    Endpoint{"GET", "/api/v1/comparisons/current", get_current_comparison},
     Endpoint{"GET", "/api/v1/comparisons/{id}", get_comparison},
+    Endpoint{"GET", "/api/v1/comparisons/{id}/matrix", get_matrix},
+    Endpoint{"GET", "/api/v1/comparisons/{id}/sparklines", get_sparklines},
     Endpoint{"POST", "/api/v1/comparisons/{id}/cancel", cancel_comparison, Scope::measure},
     Endpoint{"POST", "/api/v1/comparisons/{id}/retry", retry_comparison, Scope::measure},
     Endpoint{"POST", "/api/v1/comparisons", ask_for_comparison, Scope::measure},
@@ -22,6 +26,7 @@ constexpr std::array kEndpoints{
     Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, Scope::measure},
     Endpoint{"GET", "/api/v1/incidents", list_incidents},
     Endpoint{"GET", "/api/v1/incidents/{id}", get_incident},
+    Endpoint{"GET", "/api/v1/incidents/{id}/evidence", get_evidence},
     Endpoint{"POST", "/api/v1/incidents/{id}/acknowledge", acknowledge_incident, Scope::triage},
     Endpoint{"POST", "/api/v1/incidents/{id}/accept", accept_incident, Scope::triage},
     Endpoint{"POST", "/api/v1/incidents/{id}/close", close_incident, Scope::triage},
@@ -31,6 +36,7 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/bisections", list_bisections},
     Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, Scope::measure},
     Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
+    Endpoint{"GET", "/api/v1/bisections/{id}/steps", get_steps},
     Endpoint{"POST", "/api/v1/bisections/{id}/cancel", cancel_bisection, Scope::measure},
     Endpoint{"GET", "/api/v1/comparisons/{id}/runs", list_runs_of_comparison},
     Endpoint{"GET", "/api/v1/bisections/{id}/runs", list_runs_of_bisection},
@@ -51,6 +57,10 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/series", list_series},
     Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
     Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
+    Endpoint{"GET", "/api/v1/audits", get_audits},
+    Endpoint{"GET", "/api/v1/breakdown", get_breakdown},
+    Endpoint{"GET", "/api/v1/coverage", get_coverage}, Endpoint{"GET", "/api/v1/queue", list_queue},
+    Endpoint{"GET", "/api/v1/search", search},
     Endpoint{"GET", "/api/v1/audit", list_audit, Scope::admin},
     Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},

@@ -100,6 +100,10 @@ json samples_json(const storage::SampleSet& set) {
 
 }  // namespace
 
+json run_link(storage::Id run) {
+  return {{"id", run}, {"url", path_of(run)}};
+}
+
 Result<Reply> list_runs_of_comparison(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, page_of_runs(request));
   TW_TRY(const auto id, http::id_of(request));

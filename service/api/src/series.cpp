@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "handlers.hpp"
@@ -13,23 +11,6 @@ namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kSeriesPath = "/api/v1/series/";
-
-/// Reads "2026-08-17"; nothing for what is not a day of the calendar.
-std::optional<std::chrono::sys_days> day_of(const std::string& text) {
-  constexpr std::string_view kForm = "dddd-dd-dd";
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool has_form = std::ranges::equal(
-      text, kForm, [&](char c, char form) { return form == 'd' ? is_digit(c) : c == form; });
-  if (!has_form) return std::nullopt;
-  const std::chrono::year_month_day day(
-      std::chrono::year(std::stoi(text.substr(0, 4))),
-      std::chrono::month(static_cast<unsigned>(std::stoi(text.substr(5, 2)))),
-      std::chrono::day(static_cast<unsigned>(std::stoi(text.substr(8, 2)))));
-  if (!day.ok()) return std::nullopt;
-  return std::chrono::sys_days(day);
-}
 
 /// Reads the series that a path names. Errors: invalid, saying which part names nothing.
 Result<Series> series_of(const Request& request) {
@@ -58,28 +39,14 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
 
 }  // namespace
 
-std::string path_of(const Series& series) {
+std::string name_of(const Series& series) {
   const auto& [workload, configuration, variant] = series.benchmark;
-  return std::string(kSeriesPath) + workload + "/" + std::string(to_string(configuration)) + "/" +
-         to_string(variant) + "/" + std::string(to_string(series.metric));
+  return workload + "/" + to_string(configuration) + "/" + to_string(variant) + "/" +
+         std::string(to_string(series.metric));
 }
 
-Result<Days> days_of(const http::Page& page) {
-  Days days;
-  for (const std::string name : {"from", "to"}) {
-    const auto given = page.filters.find(name);
-    if (given == page.filters.end()) continue;
-    const auto day = day_of(given->second);
-    if (!day) {
-      return fail(ErrorCode::invalid, "invalid " + name + " \"" + given->second.substr(0, 100) +
-                                          "\": must be a date, such as 2026-08-17");
-    }
-    using std::chrono::milliseconds;
-    if (name == "from") days.from = milliseconds(day->time_since_epoch()).count();
-    if (name == "to")
-      days.until = milliseconds((*day + std::chrono::days(1)).time_since_epoch()).count();
-  }
-  return days;
+std::string path_of(const Series& series) {
+  return std::string(kSeriesPath) + name_of(series);
 }
 
 Result<Reply> list_series(const Request& request, const Backend& backend) {

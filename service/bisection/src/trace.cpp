@@ -9,7 +9,6 @@
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::bisection {
@@ -37,6 +36,7 @@ class TraceReader {
     const auto& [candidate, reference, effects, references] = event.readings;
     has_begun_ = true;
     step.purpose = event.purpose;
+    step.place = candidate;
     step.commit = name(candidate);
     step.against = name(reference);
     if (!reference) {
@@ -52,6 +52,7 @@ class TraceReader {
   void read(const RunsMeasured& event, TraceStep& step) {
     has_begun_ = true;
     step.purpose = event.purpose;
+    step.place = event.readings.candidate;
     step.commit = name(event.readings.candidate);
     for (const auto& [series, values] : event.readings.readings) {
       const auto& good = good_readings_[series];
@@ -61,6 +62,7 @@ class TraceReader {
   }
 
   void read(const CommitBuilt& event, TraceStep& step) {
+    step.place = event.candidate;
     step.commit = event.commit;
     step.is_good_end = !event.candidate;
     // Before anything is measured the ends alone are built.
@@ -79,6 +81,7 @@ class TraceReader {
   }
 
   void read(const CommitUnbuildable& event, TraceStep& step) const {
+    step.place = event.candidate;
     step.commit = event.commit;
     step.reason = event.reason;
   }
@@ -111,6 +114,7 @@ class TraceReader {
   }
 
   void believe(const std::vector<double>& posterior, TraceStep& step) const {
+    step.posterior = posterior;
     std::string after = spec_.good;
     double mass = 0;
     for (Class place = 0; place < posterior.size(); ++place) {
@@ -152,10 +156,10 @@ Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
   return steps;
 }
 
-Result<nlohmann::json> trace_json(storage::Database& database, const storage::BisectionRow& row) {
+Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
+                                                const storage::BisectionRow& row) {
   TW_TRY(const auto events, storage::BisectionStore(database).events_of(row.id));
-  TW_TRY(const auto steps, trace_of(row, events));
-  return report::json_list(steps);
+  return trace_of(row, events);
 }
 
 int commits_left(const std::vector<double>& posterior) {

@@ -7,18 +7,6 @@
 
 namespace torchwatch::comparison {
 
-Side Block::side(int position) const {
-  const bool outer = position == 0 || position == kRuns - 1;
-  const bool baseline_outside = index % 2 == 0;
-  return outer == baseline_outside ? Side::baseline : Side::candidate;
-}
-
-std::string Block::slot(int position) const {
-  return std::string(torchwatch::to_string(pass)) + "/" + torchwatch::to_string(benchmark) + "/" +
-         std::string(spelling(stage)) + "/" + std::to_string(index) + "/" +
-         std::to_string(position);
-}
-
 std::array<double, 2> log_ratios(const Block& block,
                                  const std::array<double, Block::kRuns>& values) {
   const auto pair = [&](int first, int second) {

@@ -61,8 +61,7 @@ std::vector<std::string> warnings_of(const Application& application) {
 std::optional<std::int64_t> free_bytes(const std::filesystem::path& folder) {
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
-  if (error) return std::nullopt;
-  return static_cast<std::int64_t>(space.available);
+  return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
 }
 
 Status check_request(Application& application, storage::RequestKind kind,
@@ -83,37 +82,39 @@ void note_run(Application& application, bool is_start) {
   storage::DaemonStore store(application.services().database);
   const auto now = application.services().clock.wall_now();
   const auto noted = is_start ? store.note_start(now) : store.note_stop(now);
-  if (!noted)
-    application.log().logger("daemon").warning("start and stop cannot be noted: " +
-                                               noted.error().text());
+  if (noted) return;
+  application.log().logger("daemon").warning("start and stop cannot be noted: " +
+                                             noted.error().text());
 }
 
-pages::Sources page_sources(Application& application, std::function<health::Report()> service_now) {
+pages::Sources page_sources(Application& application, const std::vector<http::Route>& api) {
   const auto& config = application.config();
   auto& services = application.services();
-  return {.database = services.database,
-          .clock = services.clock,
-          .service_now = std::move(service_now),
-          .subject_of = [repository =
-                             repository_folder(config)](const std::string& sha) -> std::string {
-            // A handle belongs to one thread; opening one costs microseconds.
-            const auto history = bisect::CommitHistory::open(repository);
-            if (!history) return "";
-            const auto commit = history->commit(sha);
-            return commit ? commit->subject : "";
-          },
-          .commits_address = config::commits_address(config),
-          .issues_address = config::issues_address(config),
-          .confidence = config.detect.confidence};
+  const auto subject_of = [repository = repository_folder(config)](const std::string& sha) {
+    // A handle belongs to one thread; opening one costs microseconds.
+    const auto history = bisect::CommitHistory::open(repository);
+    const auto commit = history ? history->commit(sha) : fail(history.error());
+    return commit ? commit->subject : std::string();
+  };
+  return {
+      .database = services.database,
+      .clock = services.clock,
+      .subject_of = subject_of,
+      .steps_of = [&services](auto& row) { return bisection::trace_of(services.database, row); },
+      .commits_address = config::commits_address(config),
+      .issues_address = config::issues_address(config),
+      .confidence = config.detect.confidence,
+      .threshold = 1 + config.detect.threshold,
+      .api = api};
 }
 
 Status look_for_missing_data(Application& application, storage::WallMillis started) {
   auto& services = application.services();
-  const health::AlarmParts parts{.database = services.database,
-                                 .clock = services.clock,
-                                 .random = services.random,
-                                 .config = application.config()};
-  return health::update_alarms(parts, started);
+  return health::update_alarms({.database = services.database,
+                                .clock = services.clock,
+                                .random = services.random,
+                                .config = application.config()},
+                               started);
 }
 
 }  // namespace
@@ -155,8 +156,9 @@ Status Daemon::start_server() {
   const platform::OffMeasuredCore server_threads;
   TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));
   auto routes = api::routes(backend());
-  std::ranges::move(pages::routes(page_sources(application_, [this] { return service_now(); })),
-                    std::back_inserter(routes));
+  auto shown = page_sources(application_, routes);
+  shown.service_now = [this] { return service_now(); };
+  std::ranges::move(pages::routes(std::move(shown)), std::back_inserter(routes));
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   if (application_.config().file.empty()) {
@@ -200,11 +202,8 @@ api::Backend Daemon::backend() {
           },
           .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
           .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
-          .trace_of = std::bind_front(bisection::trace_json, std::ref(services.database)),
-          .check_request =
-              [this](auto kind, const auto& body, bool is_local) {
-                return check_request(application_, kind, body, is_local);
-              },
+          .trace_of = [&](const auto& row) { return bisection::trace_of(services.database, row); },
+          .check_request = std::bind_front(check_request, std::ref(application_)),
           .suite = [this]() -> Result<nlohmann::json> {
             const auto& config = application_.config();
             TW_TRY(auto suite, kits::read_suite(source_folder(config)));

@@ -78,7 +78,7 @@ const std::multimap<std::string, std::string>& default_headers() {
       {"Cache-Control", "no-store"},
       {"Content-Security-Policy",
        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-       "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+       "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
       {"Referrer-Policy", "no-referrer"},
       {"X-Content-Type-Options", "nosniff"}};
   return headers;

@@ -7,10 +7,10 @@
 
 #include "bisection_section.hpp"
 #include "sentences.hpp"
+#include "torchwatch/drawing/strip.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
-#include "torchwatch/report/strip.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
@@ -174,7 +174,7 @@ std::string samples_part(const SeriesRecord& record, Metric metric) {
   const auto [low, high] = shown_range(record);
   if (!(high > low)) return "";
   const auto line = [&](const char* name, const std::vector<std::int64_t>& samples) {
-    return std::string(name) + "|" + distribution(samples, low, high, kColumns) + "|\n";
+    return std::string(name) + "|" + drawing::distribution(samples, low, high, kColumns) + "|\n";
   };
   const auto total = record.baseline_samples.size() + record.candidate_samples.size();
   return fmt::format("\nAll {} samples, from {} to {}:\n\n```\n",
@@ -190,7 +190,7 @@ std::string nightlies_part(const SeriesRecord& record, Metric metric) {
   const auto [least, greatest] = std::ranges::minmax(record.nightlies);
   return fmt::format("\nThe newest {} nightlies, from {} to {}:\n\n```\n{}\n```\n",
                      record.nightlies.size(), figures::value(metric, least),
-                     figures::value(metric, greatest), strip(record.nightlies));
+                     figures::value(metric, greatest), drawing::strip(record.nightlies));
 }
 
 /// The series that changed most, as it was before and as it was measured.

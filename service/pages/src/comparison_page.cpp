@@ -1,8 +1,14 @@
+#include <algorithm>
+#include <cmath>
+
 #include "items.hpp"
+#include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -14,51 +20,153 @@ namespace {
 
 using storage::VerdictRow;
 
-std::string verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
+const std::vector<std::string> kOnly{"all", "regressed", "improved", "unsure", "failed"};
+const std::vector<std::string> kOrders{"effect", "name", "domain"};
+
+/// What of a comparison its page shows.
+struct Shown {
+  Metric metric = Metric::time;
+  std::string only;
+  evidence::HeatOrder order = evidence::HeatOrder::effect;
+};
+
+Result<Shown> shown_of(const View& view) {
+  TW_TRY(const auto parameters, parameters_of(view, {"metric", "only", "order"}));
+  Shown shown{.only = value_or(parameters, "only", "all")};
+  TW_TRY(shown.metric, parse_metric(value_or(parameters, "metric", "time")));
+  TW_TRY_VOID(check_choice("only", shown.only, kOnly));
+  const auto order = value_or(parameters, "order", "effect");
+  TW_TRY_VOID(check_choice("order", order, kOrders));
+  if (order == "name") shown.order = evidence::HeatOrder::name;
+  if (order == "domain") shown.order = evidence::HeatOrder::domain;
+  return shown;
+}
+
+html::Fragment verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
   std::vector<report::EffectFacts> effects;
   for (const auto& row : rows) effects.push_back(report::effect_of(row));
-  return effect_table(effects, view.confidence);
+  return effect_table(effects, view, view.confidence);
 }
 
 std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) {
   return std::string(word) + " (" + std::to_string(rows.size()) + ")";
 }
 
-std::string verdict_sections(const report::SortedVerdicts& sorted, const View& view) {
-  std::string text;
-  const auto add = [&](std::string_view word, const std::vector<VerdictRow>& rows, auto* table) {
-    if (!rows.empty()) text += html_section(heading(word, rows), table(rows, view));
+html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Shown& shown,
+                                const View& view) {
+  html::Fragment text;
+  const auto add = [&](std::string_view only, std::string_view word,
+                       const std::vector<VerdictRow>& rows, auto* table) {
+    const bool is_shown = shown.only == "all" || shown.only == only;
+    if (is_shown && !rows.empty()) text += html::section(heading(word, rows), table(rows, view));
   };
-  add("Regressed", sorted.regressed, verdict_table);
-  add("Lost", sorted.lost, reason_table);
-  add("Improved", sorted.improved, verdict_table);
-  add("Could not be decided", sorted.undecided, reason_table);
-  if (sorted.unchanged.empty()) return text;
-  return text + "<details>\n<summary>" + heading("Unchanged", sorted.unchanged) + "</summary>\n" +
-         verdict_table(sorted.unchanged, view) + "<p>" +
-         html_text(report::unchanged_text(view.confidence)) + "</p>\n</details>\n";
+  add("regressed", "Regressed", sorted.regressed, verdict_table);
+  add("failed", "Lost", sorted.lost, reason_table);
+  add("improved", "Improved", sorted.improved, verdict_table);
+  add("unsure", "Could not be decided", sorted.undecided, reason_table);
+  add("failed", "Not supported", sorted.unsupported, reason_table);
+  if (sorted.unchanged.empty() || shown.only != "all") return text;
+  return text +
+         html::details(heading("Unchanged", sorted.unchanged),
+                       verdict_table(sorted.unchanged, view) +
+                           html::paragraph(html::text(report::unchanged_text(view.confidence))));
+}
+
+/// The metrics that the comparison has verdicts on.
+std::vector<std::string> metrics_of(const std::vector<VerdictRow>& verdicts) {
+  std::vector<std::string> metrics;
+  for (const auto& word : Words<Metric>::kAll) {
+    const auto has = [&](const VerdictRow& row) { return row.series.metric == word.value; };
+    if (std::ranges::any_of(verdicts, has)) metrics.emplace_back(word.spelling);
+  }
+  return metrics;
+}
+
+/// "cpu-train -0.3 % over 84 models": only those that ran with both builds.
+std::string mean_of(const drawing::HeatMap& map, std::size_t column) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& row : map.rows) {
+    const auto& ratio = row.cells[column].ratio;
+    if (!ratio || *ratio <= 0) continue;
+    sum += std::log(*ratio);
+    ++count;
+  }
+  if (count == 0) return "";
+  return map.configurations[column] + " " +
+         figures::change(std::exp(sum / static_cast<double>(count))) + " over " +
+         figures::count(count, "model");
+}
+
+std::string means_text(const drawing::HeatMap& map) {
+  std::string text;
+  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+    const auto mean = mean_of(map, i);
+    if (!mean.empty()) text += (text.empty() ? "" : ", ") + mean;
+  }
+  return text.empty()
+             ? "No model has values with both builds."
+             : "Geometric mean of the models that ran with both builds, more is worse: " + text +
+                   ".";
+}
+
+/// The domains of the suite's models; nothing where they cannot be read.
+evidence::Domains domains_of(const View& view) {
+  evidence::Domains domains;
+  const auto listed = ask_for_json(view, "/api/v1/workloads", {{"limit", "200"}});
+  if (!listed) return domains;
+  for (const auto& workload : listed->value("workloads", nlohmann::json::array())) {
+    const auto domain = workload.find("domain");
+    if (domain == workload.end() || !domain->is_string()) continue;
+    domains[workload.value("name", "")] = domain->get<std::string>();
+  }
+  return domains;
+}
+
+Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const Shown& shown,
+                                        const std::vector<VerdictRow>& verdicts, const View& view) {
+  if (verdicts.empty()) return html::Fragment();
+  TW_TRY(auto map,
+         evidence::heat_map_of(context_of(view), row, shown.metric, domains_of(view), shown.order));
+  map.frame.id = "map";
+  const auto metric = std::string(to_string(shown.metric));
+  const auto order = view.request.query.find("order");
+  return html::section(
+      "All models",
+      choice(view, "metric", metric, "time", metrics_of(verdicts)) +
+          choice(view, "order", order == view.request.query.end() ? "effect" : order->second,
+                 "effect", kOrders) +
+          html::paragraph(html::text(means_text(map))) +
+          figure_of(map, "Change of " + std::string(figures::name_of(shown.metric)) + ", " +
+                             figures::count(map.rows.size(), "model") + " in " +
+                             figures::count(map.configurations.size(), "configuration")),
+      "map");
 }
 
 /// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.
-std::string summary_text(const storage::ComparisonRow& row) {
+html::Fragment summary_text(const storage::ComparisonRow& row) {
   const auto summary = report::embedded(row.summary_json);
-  std::string text;
+  html::Fragment text;
   if (!summary.is_object()) return text;
   for (const auto& sentence : summary.value("sentences", std::vector<std::string>{})) {
-    text += "<p>" + html_prose(sentence) + "</p>\n";
+    text += html::paragraph(html::text(sentence));
   }
   return text;
 }
 
-Cell commit_cell(const std::string& sha, const View& view) {
+html::Cell commit_cell(const std::string& sha, const View& view) {
   return {short_sha(sha), view.to_commit(sha)};
 }
 
-Result<std::string> builds_table(const storage::ComparisonRow& row, const View& view) {
-  Rows cells;
+/// The builds, and the command that compares them on what changed most.
+Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
+                                      const std::vector<VerdictRow>& verdicts, const View& view) {
+  html::Rows cells;
+  std::vector<std::string> names;
   storage::BuildStore builds(view.sources.database);
   const auto add = [&](const char* role, storage::Id id) -> Status {
     TW_TRY(const auto build, builds.get(id));
+    names.push_back(build.name);
     cells.push_back({role,
                      {name_of(build, view), view.to_build(id)},
                      build.version,
@@ -67,11 +175,22 @@ Result<std::string> builds_table(const storage::ComparisonRow& row, const View& 
   };
   if (row.baseline) TW_TRY_VOID(add("baseline", *row.baseline));
   TW_TRY_VOID(add("candidate", row.candidate));
-  return html_table({{"build", Cells::words}, {"name"}, {"version"}, {"commit", Cells::words}},
-                    cells);
+  using html::Cells;
+  auto content = html::table(
+      {.columns = {{"build", Cells::words}, {"name"}, {"version"}, {"commit", Cells::words}},
+       .rows = std::move(cells)});
+  const auto runs = "api/v1/comparisons/" + std::to_string(row.id) + "/runs";
+  content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
+  if (row.baseline && view.is_trusted && !verdicts.empty()) {
+    const auto command = report::compare_command(names.front(), names.back(),
+                                                 verdicts.front().series.benchmark, std::nullopt);
+    content +=
+        html::paragraph(html::text("Measure one of these again:")) + html::code_block(command);
+  }
+  return html::section("Builds, and how to repeat it", content, "repeat");
 }
 
-using Fact = std::pair<std::string_view, Cell>;
+using Fact = std::pair<std::string_view, html::Cell>;
 
 /// When the first run began, and how long it was until the end.
 Status add_times(const storage::ComparisonRow& row, const View& view, std::vector<Fact>& facts) {
@@ -86,66 +205,115 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
   return {};
 }
 
-}  // namespace
+html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t verdicts) {
+  if (verdicts == 0) return {};
+  const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
+  return html::paragraph(
+      html::text("Of " + report::series_text(verdicts) + ": " + report::outcome_text(sorted) + "."),
+      is_bad ? "summary bad" : "summary good");
+}
 
-Result<http::Reply> get_comparison(const http::Request& request, const Sources& sources) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const auto id, http::id_of(request));
-  auto view = view_of(request, sources, "../");
-  storage::ComparisonStore store(sources.database);
-  TW_TRY(const auto row, store.get(id));
-  view.confidence = row.confidence.value_or(sources.confidence);
+/// Links to the nightlies before and after one.
+Result<html::Fragment> neighbours_of(const storage::ComparisonRow& row, const View& view) {
+  if (row.purpose != storage::Purpose::nightly) return html::Fragment();
+  constexpr int kSearched = 200;
+  storage::ComparisonStore store(view.sources.database);
+  TW_TRY(const auto before, store.nightlies_before(row.id, 1));
+  TW_TRY(const auto newest, store.list(kSearched));
+  std::optional<storage::Id> after;
+  for (const auto& other : newest) {
+    const bool is_later = other.id > row.id && other.purpose == storage::Purpose::nightly;
+    if (is_later) after = other.id;
+  }
+  auto line = html::link(before.empty() ? "" : view.to_comparison(before.front().id),
+                         before.empty() ? "" : "The nightly before");
+  if (after) {
+    line += html::text(before.empty() ? "" : " · ") +
+            html::link(view.to_comparison(*after), "The nightly after");
+  }
+  return line.empty() ? line : html::paragraph(line, "choice");
+}
+
+/// Every verdict, for programs that read tables.
+html::Table verdicts_as_table(const std::vector<VerdictRow>& verdicts, const View& view) {
+  using html::Cells;
+  html::Table table{.columns = {{"workload"},
+                                {"configuration"},
+                                {"variant"},
+                                {"metric"},
+                                {"unit"},
+                                {"verdict"},
+                                {"ratio"},
+                                {"interval_low"},
+                                {"interval_high"},
+                                {"baseline_value"},
+                                {"candidate_value"},
+                                {"runs"},
+                                {"reason"}}};
+  const auto number = [](double of) { return of == 0 ? std::string() : nlohmann::json(of).dump(); };
+  for (const auto& row : verdicts) {
+    const auto& benchmark = row.series.benchmark;
+    const bool is_known = figures::is_known(row.interval_low, row.interval_high);
+    table.rows.push_back(
+        {benchmark.workload, to_string(benchmark.configuration), to_string(benchmark.variant),
+         to_string(row.series.metric), unit_of(row.series.metric), to_string(row.verdict),
+         number(row.ratio), is_known ? number(row.interval_low) : "",
+         is_known ? number(row.interval_high) : "", number(row.baseline_value),
+         number(row.candidate_value), std::to_string(row.runs), view.is_trusted ? row.reason : ""});
+  }
+  return table;
+}
+
+Result<Page> page_of(const storage::ComparisonRow& row, View view) {
+  auto& database = view.sources.database;
+  TW_TRY(const auto shown, shown_of(view));
+  view.confidence = row.confidence.value_or(view.sources.confidence);
   TW_TRY(const auto name, name_of_comparison(row, view));
-  TW_TRY(const auto state,
-         report::result_word(view.sources.database, row, view.service_now.doing.comparison));
-  TW_TRY(const auto verdicts, store.verdicts_of(id));
-  TW_TRY(const auto incidents, storage::IncidentStore(sources.database).of_comparison(id));
+  TW_TRY(const auto state, report::result_word(database, row, view.service_now.doing.comparison));
+  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(row.id));
+  TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
   TW_TRY(const auto found, incident_table(incidents, view));
-  TW_TRY(const auto builds, builds_table(row, view));
+  TW_TRY(const auto map, heat_map_section(row, shown, verdicts, view));
+  TW_TRY(const auto builds, builds_section(row, verdicts, view));
   TW_TRY(const auto remark, remark_on(row, view));
   const auto sorted = report::sorted(verdicts, incidents);
-  const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
-  std::string content = "<h1>" + html_prose(name) + "</h1>\n";
-  if (!verdicts.empty()) {
-    content += "<p class=\"summary " + std::string(is_bad ? "bad" : "good") + "\">" +
-               html_prose("Of " + report::series_text(verdicts.size()) + ": " +
-                          report::outcome_text(sorted)) +
-               ".</p>\n";
-  }
   std::vector<Fact> facts{
-      {"comparison", std::to_string(id) + ", " + std::string(to_string(row.purpose))},
+      {"comparison", std::to_string(row.id) + ", " + std::string(to_string(row.purpose))},
       {"state", state},
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
-  content += html_facts(facts) + summary_text(row);
-  if (!incidents.empty()) content += html_section("Incidents", found);
-  content += verdict_sections(sorted, view) + html_section("Builds", builds);
-  return reply_with(view, name + " - torchwatch", content);
+  TW_TRY(const auto neighbours, neighbours_of(row, view));
+  auto content = html::title(name) + neighbours + sentence_on(sorted, verdicts.size()) +
+                 html::facts(facts) + summary_text(row);
+  if (!incidents.empty()) content += html::section("Incidents", found);
+  if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
+  content += verdict_sections(sorted, shown, view) + map + builds;
+  return Page{.title = name,
+              .content = content,
+              .section = "Comparisons",
+              .way = {{view.root + "comparisons", "Comparisons"}},
+              .csv = verdicts_as_table(verdicts, view)};
 }
 
-Result<http::Reply> get_build(const http::Request& request, const Sources& sources) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const auto id, http::id_of(request));
-  const auto view = view_of(request, sources, "../");
-  TW_TRY(const auto build, storage::BuildStore(sources.database).get(id));
-  const auto name = name_of(build, view);
-  const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };
-  TW_TRY(const auto waits, waits_for(storage::ItemKind::build, build.name, view));
-  auto content = "<h1>Build " + html_prose(name) + "</h1>\n" +
-                 html_facts({{"origin", to_string(build.origin)},
-                             {"state", to_string(build.state)},
-                             {"version", build.version},
-                             {"commit", commit_cell(build.trunk_commit, view)},
-                             {"reason", for_trusted(build.reason)},
-                             {"waiting", waits},
-                             {"not measured", for_trusted(build.unusable)},
-                             {"folder", for_trusted(build.folder)}});
-  TW_TRY(const auto comparison, storage::ComparisonStore(sources.database).nightly_of(id));
-  if (comparison) {
-    TW_TRY(const auto table, comparison_table({*comparison}, view));
-    content += html_section("Compared with the nightly before", table);
+}  // namespace
+
+Result<Page> make_comparison(const View& view) {
+  TW_TRY(const auto id, http::id_of(view.request));
+  TW_TRY(const auto row, storage::ComparisonStore(view.sources.database).get(id));
+  return page_of(row, view);
+}
+
+Result<Page> make_nightly(const View& view) {
+  const auto& name = view.request.path_parameters.at("name");
+  TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
+  storage::ComparisonStore comparisons(view.sources.database);
+  // The newest counts of a nightly that was published again.
+  for (auto build = builds.rbegin(); build != builds.rend(); ++build) {
+    if (build->origin != storage::BuildOrigin::nightly || build->name != name) continue;
+    TW_TRY(const auto row, comparisons.nightly_of(build->id));
+    if (row) return page_of(*row, view);
   }
-  return reply_with(view, name + " - torchwatch", content);
+  return fail(ErrorCode::not_found, "no nightly \"" + name.substr(0, 100) + "\" that was compared");
 }
 
 }  // namespace torchwatch::pages

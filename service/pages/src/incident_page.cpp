@@ -2,9 +2,12 @@
 
 #include "items.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/evidence/comparison.hpp"
+#include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
@@ -19,132 +22,185 @@ namespace {
 
 using storage::IncidentRow;
 
-std::string commit_list(const report::CulpritFacts& cause, const View& view) {
-  std::string list;
-  for (const auto& commit : cause.commits) {
-    list += "<li>" + html_link(view.to_commit(commit.sha), commit.sha) + " " +
-            html_prose(commit.subject) + "</li>\n";
-  }
-  return "<ul>\n" + list + "</ul>\n";
-}
-
-std::string cause_section(const report::CulpritFacts& cause, const View& view) {
-  const bool is_one = cause.commits.size() == 1;
-  std::string text = commit_list(cause, view);
-  if (cause.confidence > 0) {
-    text += "<p>torchwatch is " + html_text(figures::confidence(cause.confidence) + " sure") +
-            (is_one ? "" : " that it is one of these") + ".</p>\n";
-  }
-  if (!cause.verified.empty()) text += "<p>Verified " + html_prose(cause.verified) + ".</p>\n";
-  if (!cause.effects.empty()) {
-    text += "<p>Compared with the commit before:</p>\n" +
-            effect_table(cause.effects, report::kBisectionIntervalConfidence);
-  }
-  return html_section(is_one ? "Culprit" : "Could not decide between these", text);
-}
-
 bool is_disputed(const IncidentRow& incident) {
   return std::ranges::any_of(incident.decisions, [](const auto& row) {
     return row.kind == storage::DecisionKind::disputed;
   });
 }
 
-std::string causes_sections(const IncidentRow& incident, const Search& search, const View& view) {
-  std::string text;
+html::Fragment causes_sections(const IncidentRow& incident, const Search& search,
+                               const View& view) {
+  html::Fragment text;
   for (const auto& cause : search.causes) text += cause_section(cause, view);
-  if (!search.causes.empty()) return text;
-  if (incident.kind == IncidentKind::lost) return "";
+  const auto steps = incident.bisection
+                         ? html::paragraph(html::link(view.to_bisection(*incident.bisection),
+                                                      "How it was searched, step by step"))
+                         : html::Fragment();
+  if (!search.causes.empty()) return text + steps;
+  if (incident.kind == IncidentKind::lost) return {};
   const char* why = "No culprit was searched for: the commits of both builds are not known.";
   if (search.state == storage::BisectionState::ended) why = "No commit is blamed.";
   if (search.state == storage::BisectionState::open) {
     why = is_disputed(incident) ? "The commit that was named is disputed; it is searched again."
                                 : "The culprit is being searched.";
   }
-  return html_section("Culprit", std::string("<p>") + why + "</p>\n");
+  return html::section("Culprit", html::paragraph(html::text(why)) + steps);
 }
 
 /// The commands with which a person answers an incident.
-std::string answers(const std::vector<report::Advice>& advice) {
-  std::string list;
+html::Fragment answers(const std::vector<report::Advice>& advice) {
+  std::vector<html::Fragment> items;
   for (const auto& [when, command] : advice) {
-    list += "<li>" + html_text(when) + ": <code>" + html_text(command) + "</code></li>\n";
+    items.push_back(html::text(when + ": ") + html::code(command));
   }
-  return "<ul>\n" + list + "</ul>\n";
+  return html::list(items);
 }
 
-/// The text of the issue. What was measured where stands in it, and the tracker may be private.
-std::string issue_details(const std::vector<storage::OutboxRow>& messages, const View& view) {
+/// The text of the issue, for trusted readers: what was measured where stands in it, and the
+/// tracker may be private. Empty where there is none.
+std::string issue_body(const std::vector<storage::OutboxRow>& messages, const View& view) {
   const auto opening =
       std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end() || !view.is_trusted) return "";
-  return "<details>\n<summary>The text of the issue</summary>\n<pre>" + html_text(opening->body) +
-         "</pre>\n</details>\n";
+  return opening == messages.end() || !view.is_trusted ? "" : opening->body;
+}
+
+/// The address of a benchmark's runs in a comparison, with their samples.
+std::string runs_of(const storage::ComparisonRow& comparison, const Series& series,
+                    const View& view) {
+  return view.root + "api/v1/comparisons/" + std::to_string(comparison.id) +
+         "/runs?workload=" + http::percent_encoded(series.benchmark.workload) +
+         "&configuration=" + to_string(series.benchmark.configuration);
+}
+
+/// The largest changes are drawn sample by sample; the others are a link away.
+constexpr std::size_t kDrawn = 2;
+
+/// What an incident rests on: its series side by side, their samples, the memory of iterations.
+Result<html::Fragment> evidence_section(const IncidentRow& incident,
+                                        const storage::ComparisonRow& comparison,
+                                        std::vector<report::EffectFacts> effects,
+                                        const View& view) {
+  const auto context = context_of(view);
+  TW_TRY(auto forest, evidence::forest_of(context, incident));
+  html::Fragment content;
+  forest.frame.id = "forest";
+  if (!forest.rows.empty()) {
+    content += figure_of(forest, figures::count(forest.rows.size(), "change") +
+                                     " with intervals; right of the line is worse");
+  }
+  if (effects.size() > kDrawn) effects.resize(kDrawn);
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const auto& series = effects[i].series;
+    TW_TRY(auto drawn, evidence::strips_of(context, comparison, series));
+    drawn.strips.frame.id = "strip" + std::to_string(i);
+    const auto change = to_string(series) + ": " + report::change_text(effects[i]) + " " +
+                        report::interval_text(effects[i]);
+    if (!drawn.strips.runs.empty()) {
+      content += figure_of(drawn.strips, "Every sample of " + change) +
+                 html::paragraph(html::link(view.to_series(series), "The past of this series") +
+                                 html::text(" · ") +
+                                 html::link(runs_of(comparison, series, view), "its runs"));
+    }
+    if (pass_of(series.metric) == Pass::timing) continue;
+    TW_TRY(auto levels, evidence::memory_levels_of(context, comparison, series));
+    if (!levels) continue;
+    levels->frame.id = "memory" + std::to_string(i);
+    content += figure_of(*levels, "Memory after each iteration of " + change);
+  }
+  return content.empty() ? content : html::section("Evidence", content, "evidence");
 }
 
 /// The end of what a lost workload printed, which is not for strangers.
-Result<std::string> output_of(const IncidentRow& incident, const View& view) {
-  if (!view.is_trusted) return std::string();
+Result<html::Fragment> output_of(const IncidentRow& incident, const View& view) {
+  if (!view.is_trusted) return html::Fragment();
   TW_TRY(const auto loss, report::loss_of(view.sources.database, incident));
-  if (loss.output.empty()) return std::string();
+  if (loss.output.empty()) return html::Fragment();
   std::string lines;
   for (const auto& line : loss.output) lines += line + "\n";
-  return "<p>What the process printed last:</p>\n<pre>" + html_text(lines) + "</pre>\n";
+  return html::paragraph(html::text("What the process printed last:")) + html::code_block(lines);
 }
 
 /// What changed, with the figures of the comparison that found it; of what was lost the reason.
-Result<std::string> effects_section(const IncidentRow& incident, const View& view) {
+struct Found {
+  std::vector<report::EffectFacts> effects = {};  ///< the largest first
+  html::Fragment section = {};
+};
+
+Result<Found> effects_of(const IncidentRow& incident, const View& view) {
   TW_TRY(const auto verdicts,
          storage::ComparisonStore(view.sources.database).verdicts_of(incident.comparison));
-  std::vector<report::EffectFacts> effects;
-  std::vector<storage::VerdictRow> found;
+  Found found;
+  std::vector<storage::VerdictRow> rows;
   for (const auto& row : incident.series) {
     const auto verdict = std::ranges::find(verdicts, row.series, &storage::VerdictRow::series);
     const bool is_known = verdict != verdicts.end();
-    if (is_known) found.push_back(*verdict);
-    effects.push_back(is_known ? report::effect_of(*verdict) : report::effect_of(row));
+    if (is_known) rows.push_back(*verdict);
+    found.effects.push_back(is_known ? report::effect_of(*verdict) : report::effect_of(row));
   }
-  if (effects.empty()) return std::string();
+  if (found.effects.empty()) return found;
+  std::ranges::stable_sort(found.effects, report::is_larger);
   if (incident.kind == IncidentKind::lost) {
     TW_TRY(const auto output, output_of(incident, view));
-    return html_section(report::is_lost_with_both(incident)
-                            ? "No result with either build: look at the machine, not at the build"
-                            : "What gives no result any more",
-                        reason_table(found, view) + output);
+    found.section =
+        html::section(report::is_lost_with_both(incident)
+                          ? "No result with either build: look at the machine, not at the build"
+                          : "What gives no result any more",
+                      reason_table(rows, view) + output);
+    return found;
   }
-  std::ranges::stable_sort(effects, report::is_larger);
-  return html_section("What changed", effect_table(effects, view.confidence));
+  found.section = html::section("What changed", effect_table(found.effects, view, view.confidence));
+  return found;
 }
 
-/// The newest decision stands beside the state.
-std::string decisions_section(const IncidentRow& incident) {
+/// What people decided, and what came of measuring it again, newest first. The reason of an end may
+/// name paths.
+Result<html::Fragment> log_section(const IncidentRow& incident, const View& view) {
+  html::Fragment content;
   constexpr std::size_t kFewest = 2;
-  if (incident.decisions.size() < kFewest && !is_disputed(incident)) return "";
-  std::string list;
-  for (const auto& row : incident.decisions) {
-    list += "<li>" + html_prose(report::decision_text(row)) + "</li>\n";
+  if (incident.decisions.size() >= kFewest || is_disputed(incident)) {
+    std::vector<html::Fragment> decisions;
+    for (const auto& row : incident.decisions) {
+      decisions.push_back(html::text(report::decision_text(row)));
+    }
+    content += html::section("What was decided", html::list(decisions));
   }
-  return html_section("What was decided", "<ul>\n" + list + "</ul>\n");
-}
-
-/// What came of measuring the incident again. The reason of an end may name paths.
-Result<std::string> rechecks_section(const IncidentRow& incident, const View& view) {
   TW_TRY(auto rechecks, report::rechecks_of(view.sources.database, incident));
-  if (rechecks.empty()) return std::string();
-  std::string list;
+  if (rechecks.empty()) return content;
+  std::vector<html::Fragment> items;
   for (auto& recheck : rechecks) {
     TW_TRY(recheck.candidate, name_of_build(recheck.comparison.candidate, view));
     if (!view.is_trusted) recheck.comparison.reason.clear();
-    list += "<li>" + html_prose(report::recheck_text(recheck)) + "</li>\n";
+    items.push_back(html::text(report::recheck_text(recheck)));
   }
-  return html_section("Measured again, newest first", "<ul>\n" + list + "</ul>\n");
+  return html::section("Measured again, newest first", html::list(items)) + content;
 }
 
-Cell issue_cell(const IncidentRow& incident, const std::vector<storage::OutboxRow>& messages,
-                const View& view) {
+/// What is known in a sentence: how much, of what, by whom, and how sure that is.
+html::Fragment verdict_sentence(const IncidentRow& incident, const Found& found,
+                                const Search& search, const View& view) {
+  if (found.effects.empty() || incident.kind == IncidentKind::lost) return {};
+  const auto& worst = found.effects.front();
+  auto said = html::text(to_string(worst.series) + " " + report::change_text(worst) + " " +
+                         report::interval_text(worst));
+  if (found.effects.size() > 1) {
+    said += html::text(", the worst of " + report::series_text(found.effects.size()));
+  }
+  const auto cause = cause_cell(search.causes, view);
+  if (!cause.text.empty()) {
+    said += html::text("; culprit ") + html::link(cause.link, cause.text) +
+            html::text(" " + cause.more);
+  }
+  const bool is_over = incident.state == storage::IncidentState::closed;
+  return html::paragraph(said + html::text(". More is worse."),
+                         is_over ? "summary good" : "summary bad");
+}
+
+html::Cell issue_cell(const IncidentRow& incident, const std::vector<storage::OutboxRow>& messages,
+                      const View& view) {
   if (incident.issue_number) {
     return {"#" + std::to_string(*incident.issue_number), view.to_issue(*incident.issue_number)};
   }
-  return view.is_trusted ? report::issue_text(messages) : std::string("not filed yet");
+  return view.is_trusted ? html::Cell(report::issue_text(messages)) : "not filed yet";
 }
 
 /// Users and tokens of this machine are not for strangers.
@@ -169,36 +225,42 @@ Result<std::string> reproduce_command(const IncidentRow& incident,
 
 }  // namespace
 
-Result<http::Reply> get_incident(const http::Request& request, const Sources& sources) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY(const auto id, http::id_of(request));
-  auto view = view_of(request, sources, "../");
-  TW_TRY(auto incident, storage::IncidentStore(sources.database).get(id));
+Result<Page> make_incident(const View& given) {
+  auto view = given;
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY(const auto id, http::id_of(view.request));
+  auto& database = view.sources.database;
+  TW_TRY(auto incident, storage::IncidentStore(database).get(id));
   if (!view.is_trusted) hide_askers(incident);
-  TW_TRY(const auto messages, storage::OutboxStore(sources.database).of_incident(id));
-  TW_TRY(const auto comparison,
-         storage::ComparisonStore(sources.database).get(incident.comparison));
-  view.confidence = comparison.confidence.value_or(sources.confidence);
+  TW_TRY(const auto messages, storage::OutboxStore(database).of_incident(id));
+  TW_TRY(const auto comparison, storage::ComparisonStore(database).get(incident.comparison));
+  view.confidence = comparison.confidence.value_or(view.sources.confidence);
   TW_TRY(const auto name, name_of_comparison(comparison, view));
   TW_TRY(const auto search, search_of(incident, view));
-  TW_TRY(const auto effects, effects_section(incident, view));
+  TW_TRY(const auto found, effects_of(incident, view));
+  TW_TRY(const auto drawn, evidence_section(incident, comparison, found.effects, view));
   TW_TRY(const auto reproduce, reproduce_command(incident, comparison, view));
-  TW_TRY(const auto rechecks, rechecks_section(incident, view));
+  TW_TRY(const auto log, log_section(incident, view));
   const auto facts =
-      html_facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
-                  {"state", report::state_text(incident)},
-                  {"opened", time_text(incident.opened_at, view)},
-                  {"closed", time_text(incident.closed_at, view)},
-                  {"found by", {name, view.to_comparison(comparison.id)}},
-                  {"issue", issue_cell(incident, messages, view)}});
+      html::facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
+                   {"state", report::state_text(incident)},
+                   {"opened", time_text(incident.opened_at, view)},
+                   {"closed", time_text(incident.closed_at, view)},
+                   {"found by", {name, view.to_comparison(comparison.id)}},
+                   {"issue", issue_cell(incident, messages, view)}});
   const auto* cause = bisection::leading(search.causes);
   const bool names_culprit = cause != nullptr && cause->commits.size() == 1;
   const auto advice = report::advice_on(incident, names_culprit, reproduce);
-  return reply_with(view, incident.title + " - torchwatch",
-                    "<h1>" + html_prose(incident.title) + "</h1>\n" + facts + effects +
-                        causes_sections(incident, search, view) + rechecks +
-                        decisions_section(incident) + html_section("What to do", answers(advice)) +
-                        issue_details(messages, view));
+  const auto issue = issue_body(messages, view);
+  auto content = html::title(incident.title) + verdict_sentence(incident, found, search, view) +
+                 facts + found.section + drawn + causes_sections(incident, search, view) +
+                 html::section("What to do", answers(advice), "repeat") + log;
+  if (!issue.empty()) content += html::details("The text of the issue", html::code_block(issue));
+  return Page{.title = incident.title,
+              .content = content,
+              .section = "Incidents",
+              .way = {{view.root + "incidents", "Incidents"}},
+              .markdown = issue};
 }
 
 }  // namespace torchwatch::pages

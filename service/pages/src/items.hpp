@@ -1,21 +1,53 @@
 #pragma once
 
-#include "parts.hpp"
+#include "torchwatch/site/parts.hpp"
 
 namespace torchwatch::pages {
 
-// The lists and the page of each item. Errors: not_found; invalid (a parameter); those of storage.
+// One function per page. Errors: not_found; invalid (a parameter); those of storage.
 
-Result<http::Reply> list_incidents(const http::Request&, const Sources&);
-Result<http::Reply> list_comparisons(const http::Request&, const Sources&);
+/// Makes `/`: what is wrong, how old the data is, what is under way, then the open incidents, the
+/// newest comparisons, and how often the service itself is wrong.
+Result<Page> make_overview(const View&);
 
-/// What changed, who did it and how sure that is, what to do, and the text of the issue.
-Result<http::Reply> get_incident(const http::Request&, const Sources&);
+Result<Page> make_comparisons(const View&);
+Result<Page> make_incidents(const View&);
+Result<Page> make_bisections(const View&);
+Result<Page> make_builds(const View&);
+Result<Page> make_machines(const View&);
+Result<Page> make_models(const View&);
 
-/// The verdicts of a comparison, what matters first, and its incidents.
-Result<http::Reply> get_comparison(const http::Request&, const Sources&);
+/// The verdicts of a comparison, what matters first, its heat map and its incidents.
+Result<Page> make_comparison(const View&);
+
+/// The same for the comparison of a nightly, by the nightly's name.
+Result<Page> make_nightly(const View&);
+
+/// The comparisons of two builds, by their names: "/compare/A...B".
+Result<Page> make_pair(const View&);
+
+/// What changed, who did it and how sure that is, with the evidence, what to do, and what was done.
+Result<Page> make_incident(const View&);
+
+/// How a search went, step by step; `?step=` shows what was known at one of them.
+Result<Page> make_bisection(const View&);
+
+/// The past of one series, which the path or the query names; without one all series.
+Result<Page> make_series(const View&);
 
 /// What is known of a build. Its folder is for trusted readers.
-Result<http::Reply> get_build(const http::Request&, const Sources&);
+Result<Page> make_build(const View&);
+
+Result<Page> make_machine(const View&);
+Result<Page> make_model(const View&);
+Result<Page> make_queue(const View&);
+Result<Page> make_search(const View&);
+Result<Page> make_coverage(const View&);
+
+/// What a GPU did, model by model.
+Result<Page> make_gpu(const View&);
+
+/// How a verdict is read, and the words of the glossary.
+Result<Page> make_help(const View&);
 
 }  // namespace torchwatch::pages

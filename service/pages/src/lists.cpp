@@ -1,41 +1,194 @@
+#include <algorithm>
+#include <map>
+
 #include "items.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
 
-/// Cuts the rows to one page, of which one more was read; returns a link to those after it.
-template <typename Row>
-std::string cut_to(const http::Page& page, const std::string& path, std::vector<Row>& rows) {
-  if (static_cast<int>(rows.size()) <= page.limit) return "";
-  rows.resize(static_cast<std::size_t>(page.limit));
-  const auto address =
-      path + "?limit=" + std::to_string(page.limit) + "&before=" + std::to_string(rows.back().id);
-  return "<p class=\"more\">" + html_link(address, "Older ones") + "</p>\n";
+/// A filter reads at most this many rows for a page.
+constexpr int kScanned = 1'000;
+
+/// A parameter that leaves out rows with another word.
+struct Filter {
+  std::string name;  ///< "state"
+  std::vector<std::string> words;
+};
+
+template <typename Store, typename Table, typename WordOf>
+Result<Page> list_of(const View& view, const std::string& title, const Filter& filter,
+                     Table table_of, WordOf word_of) {
+  TW_TRY(const auto page, http::page_of(view.request, {filter.name}));
+  const auto wanted = value_or(page.filters, filter.name, "all");
+  TW_TRY_VOID(check_choice(filter.name, wanted, filter.words));
+  const int read = wanted == "all" ? page.limit + 1 : kScanned;
+  TW_TRY(auto rows, Store(view.sources.database).list(read, page.before));
+  if (wanted != "all") {
+    std::erase_if(rows, [&](const auto& row) { return word_of(row) != wanted; });
+  }
+  const auto more = cut_to(page, view, rows);
+  TW_TRY(const auto table, table_of(rows, view));
+  return Page{.title = title,
+              .content = html::title(title) +
+                         choice(view, filter.name, wanted, "all", filter.words) + table + more,
+              .section = title};
 }
 
-template <typename Store, typename Table>
-Result<http::Reply> list_of(const http::Request& request, const Sources& sources,
-                            const std::string& path, const std::string& title, Table table_of) {
-  TW_TRY(const auto page, http::page_of(request));
-  const auto view = view_of(request, sources, "");
-  TW_TRY(auto rows, Store(sources.database).list(page.limit + 1, page.before));
-  const auto more = cut_to(page, path, rows);
-  TW_TRY(const auto table, table_of(rows, view));
-  return reply_with(view, title + " - torchwatch", "<h1>" + title + "</h1>\n" + table + more);
+/// The builds of an origin that a page of the list has, newest first, and one more.
+Result<std::vector<storage::BuildRow>> builds_of(const http::Page& page, const std::string& origin,
+                                                 const View& view) {
+  TW_TRY(const auto all, storage::BuildStore(view.sources.database).list());
+  std::vector<storage::BuildRow> rows;
+  for (auto row = all.rbegin(); row != all.rend(); ++row) {
+    const bool is_wanted = origin == "all" || origin == to_string(row->origin);
+    if (row->id >= page.before || !is_wanted) continue;
+    if (static_cast<int>(rows.size()) > page.limit) break;
+    rows.push_back(*row);
+  }
+  return rows;
+}
+
+/// Two builds by their names.
+struct Pair {
+  std::string baseline;
+  std::string candidate;
+};
+
+/// Reads "A...B". Errors: invalid.
+Result<Pair> pair_of(const std::string& text) {
+  constexpr std::string_view kDots = "...";
+  const auto dots = text.find(kDots);
+  if (dots == std::string::npos || dots == 0 || dots + kDots.size() == text.size()) {
+    return fail(ErrorCode::invalid, "invalid pair \"" + text.substr(0, 100) +
+                                        "\": must be the names of two builds, A...B");
+  }
+  return Pair{text.substr(0, dots), text.substr(dots + kDots.size())};
+}
+
+/// The newest comparisons of the two, by the names that the reader may see. Errors: not_found, for
+/// the name of no build.
+Result<std::vector<storage::ComparisonRow>> comparisons_of(const Pair& pair, const View& view) {
+  constexpr int kSearched = 1'000;
+  TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
+  std::map<storage::Id, std::string> names;
+  for (const auto& build : builds) names[build.id] = name_of(build, view);
+  for (const auto& wanted : {pair.baseline, pair.candidate}) {
+    const auto is_wanted = [&](const auto& entry) { return entry.second == wanted; };
+    if (std::ranges::any_of(names, is_wanted)) continue;
+    return fail(ErrorCode::not_found, "no build \"" + wanted.substr(0, 100) + "\"");
+  }
+  TW_TRY(auto rows, storage::ComparisonStore(view.sources.database).list(kSearched));
+  std::erase_if(rows, [&](const auto& row) {
+    return !row.baseline || names[*row.baseline] != pair.baseline ||
+           names[row.candidate] != pair.candidate;
+  });
+  return rows;
 }
 
 }  // namespace
 
-Result<http::Reply> list_incidents(const http::Request& request, const Sources& sources) {
-  return list_of<storage::IncidentStore>(request, sources, "incidents", "Incidents",
-                                         incident_table);
+Result<Page> make_incidents(const View& view) {
+  return list_of<storage::IncidentStore>(
+      view, "Incidents", {"state", {"all", "open", "acknowledged", "closed"}}, incident_table,
+      [](const auto& row) { return to_string(row.state); });
 }
 
-Result<http::Reply> list_comparisons(const http::Request& request, const Sources& sources) {
-  return list_of<storage::ComparisonStore>(request, sources, "comparisons", "Comparisons",
-                                           comparison_table);
+Result<Page> make_comparisons(const View& view) {
+  return list_of<storage::ComparisonStore>(
+      view, "Comparisons",
+      {"purpose", {"all", "nightly", "requested", "recheck", "drift", "self_test", "measurement"}},
+      comparison_table, [](const auto& row) { return to_string(row.purpose); });
+}
+
+Result<Page> make_builds(const View& view) {
+  TW_TRY(const auto page, http::page_of(view.request, {"origin"}));
+  const auto origin = value_or(page.filters, "origin", "all");
+  const std::vector<std::string> origins{"all", "nightly", "commit", "folder", "release"};
+  TW_TRY_VOID(check_choice("origin", origin, origins));
+  TW_TRY(auto rows, builds_of(page, origin, view));
+  const auto more = cut_to(page, view, rows);
+  html::Rows cells;
+  for (const auto& row : rows) {
+    const auto why = row.reason.empty() ? row.unusable : row.reason;
+    cells.push_back({{std::to_string(row.id), view.to_build(row.id)},
+                     {name_of(row, view), view.to_build(row.id)},
+                     to_string(row.origin),
+                     to_string(row.state),
+                     row.version,
+                     {short_sha(row.trunk_commit), view.to_commit(row.trunk_commit)},
+                     view.is_trusted ? shortened(why) : ""});
+  }
+  using html::Cells;
+  auto content = html::title("Builds") + choice(view, "origin", origin, "all", origins);
+  if (cells.empty()) {
+    content += html::paragraph(html::text("None."));
+  } else {
+    content += html::table({.columns = {{"id", Cells::numbers},
+                                        {"name"},
+                                        {"origin", Cells::words},
+                                        {"state", Cells::states},
+                                        {"version", Cells::words},
+                                        {"commit", Cells::words},
+                                        {"why it is left out"}},
+                            .rows = std::move(cells)});
+  }
+  return Page{.title = "Builds", .content = content + more, .section = "Builds"};
+}
+
+Result<Page> make_build(const View& view) {
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY(const auto id, http::id_of(view.request));
+  TW_TRY(const auto build, storage::BuildStore(view.sources.database).get(id));
+  const auto name = "Build " + name_of(build, view);
+  const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };
+  TW_TRY(const auto waits, waits_for(storage::ItemKind::build, build.name, view));
+  auto content =
+      html::title(name) +
+      html::facts({{"origin", to_string(build.origin)},
+                   {"state", to_string(build.state)},
+                   {"version", build.version},
+                   {"commit", {short_sha(build.trunk_commit), view.to_commit(build.trunk_commit)}},
+                   {"reason", for_trusted(build.reason)},
+                   {"waiting", waits},
+                   {"not measured", for_trusted(build.unusable)},
+                   {"folder", for_trusted(build.folder)}});
+  TW_TRY(const auto comparison, storage::ComparisonStore(view.sources.database).nightly_of(id));
+  if (comparison) {
+    TW_TRY(const auto table, comparison_table({*comparison}, view));
+    content += html::section("Compared with the nightly before", table);
+  }
+  return Page{.title = name,
+              .content = content,
+              .section = "Builds",
+              .way = {{view.root + "builds", "Builds"}}};
+}
+
+Result<Page> make_pair(const View& view) {
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY(const auto pair, pair_of(view.request.path_parameters.at("pair")));
+  TW_TRY(const auto found, comparisons_of(pair, view));
+  const auto name = pair.candidate + " against " + pair.baseline;
+  auto content = html::title(name);
+  if (found.empty()) {
+    content += html::paragraph(html::text(
+        "These two were not measured side by side. `torchwatch compare` with both names does it. "
+        "Two comparisons with a build between them are not mixed here: their errors add up."));
+  } else {
+    TW_TRY(const auto table, comparison_table(found, view));
+    content += html::paragraph(html::text("Measured side by side:")) + table;
+  }
+  const auto swapped =
+      http::percent_encoded(pair.candidate) + "..." + http::percent_encoded(pair.baseline);
+  content += html::paragraph(html::link(swapped, "The other way round"));
+  return Page{.title = name,
+              .content = content,
+              .section = "Comparisons",
+              .way = {{view.root + "comparisons", "Comparisons"}}};
 }
 
 }  // namespace torchwatch::pages

@@ -1,7 +1,7 @@
-#include "overview.hpp"
-
 #include <algorithm>
 
+#include "items.hpp"
+#include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
@@ -23,12 +23,13 @@ constexpr int kComparisonsShown = 20;
 constexpr int kIncidentsRead = 200;
 constexpr int kComparisonsRead = 200;  ///< for estimates
 constexpr std::size_t kIncidentsShown = 20;
+constexpr std::size_t kStripLength = 14;
 constexpr std::size_t kEstimatedFrom = 5;     ///< comparisons that have ended
 constexpr std::size_t kEstimatedFromMin = 3;  ///< fewer are named as what they are
 
 /// What the newest nightly's comparison says, in the page's first sentence, and how it is coloured.
 struct State {
-  std::string sentence;
+  html::Fragment sentence;
   bool is_bad = false;
 };
 
@@ -39,22 +40,24 @@ Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
   const auto sorted = report::sorted(verdicts, incidents);
   const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
   if (verdicts.empty())
-    return State{html_prose(name + ": " + std::string(to_string(row.state))), false};
-  auto sentence =
-      html_link(view.to_comparison(row.id), name) + ": " + html_prose(report::outcome_text(sorted));
-  std::vector<std::string> culprits;
+    return State{html::text(name + ": " + std::string(to_string(row.state))), false};
+  auto sentence = html::link(view.to_comparison(row.id), name) +
+                  html::text(": " + report::outcome_text(sorted));
+  std::vector<html::Fragment> culprits;
   for (const auto& incident : incidents) {
     TW_TRY(const auto search, search_of(incident, view));
     const auto cell = cause_cell(search.causes, view);
     if (cell.text.empty()) continue;
-    const auto said = html_link(cell.link, cell.text) + " " + html_prose(cell.more);
-    if (std::ranges::find(culprits, said) == culprits.end()) culprits.push_back(said);
+    const auto said = html::link(cell.link, cell.text) + html::text(" " + cell.more);
+    const bool is_known =
+        std::ranges::find(culprits, said.html, &html::Fragment::html) != culprits.end();
+    if (!is_known) culprits.push_back(said);
   }
   for (const auto& culprit : culprits) {
-    sentence += (&culprit == &culprits.front() ? ". Culprit: " : " and ") + culprit;
+    sentence += html::text(&culprit == &culprits.front() ? ". Culprit: " : " and ") + culprit;
   }
-  if (culprits.empty() && !incidents.empty()) sentence += ", no culprit named";
-  return State{sentence + ".", is_bad};
+  if (culprits.empty() && !incidents.empty()) sentence += html::text(", no culprit named");
+  return State{sentence + html::text("."), is_bad};
 }
 
 /// "; such comparisons took 11 min 4 s lately": the median of those before for the same purpose.
@@ -73,10 +76,10 @@ std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonR
   return "; such comparisons took " + figures::duration(median(durations)) + " lately";
 }
 
-/// Items of HTML: what is being done, and what waits until it can be.
+/// What is being done, and what waits until it can be.
 struct Work {
-  std::vector<std::string> under_way;
-  std::vector<std::string> waiting;
+  std::vector<html::Fragment> under_way;
+  std::vector<html::Fragment> waiting;
 };
 
 Status add_comparisons(const View& view, Work& work) {
@@ -94,7 +97,7 @@ Status add_comparisons(const View& view, Work& work) {
                                           (is_waiting ? "" : estimate_for(row, newest))
                                     : shortened(waits);
     (is_waiting ? work.waiting : work.under_way)
-        .push_back(html_link(view.to_comparison(row.id), name) + ": " + html_prose(said));
+        .push_back(html::link(view.to_comparison(row.id), name) + html::text(": " + said));
   }
   return {};
 }
@@ -103,11 +106,12 @@ Status add_searches(const View& view, Work& work) {
   TW_TRY(const auto searches, storage::BisectionStore(view.sources.database).unfinished());
   for (const auto& row : searches) {
     const auto what = row.incident ? "incident " + std::to_string(*row.incident) : "a request";
-    const auto link = html_link(row.incident ? view.to_incident(*row.incident) : "", what);
+    const auto link = html::link(row.incident ? view.to_incident(*row.incident) : "", what);
     TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(row.id), view));
     const auto said = waits.empty() ? "begun " + age_text(row.created_at, view) : shortened(waits);
     (waits.empty() ? work.under_way : work.waiting)
-        .push_back("search for the culprit of " + link + ", " + html_prose(said));
+        .push_back(html::link(view.to_bisection(row.id), "search") +
+                   html::text(" for the culprit of ") + link + html::text(", " + said));
   }
   return {};
 }
@@ -119,15 +123,9 @@ Status add_requests(const View& view, Work& work) {
     TW_TRY(const auto waits, waits_for(storage::ItemKind::request, std::to_string(row.id), view));
     const auto said = waits.empty() ? "asked for " + age_text(row.created_at, view) : waits;
     work.waiting.push_back(
-        html_prose("request " + std::to_string(row.id) + ": " + shortened(said)));
+        html::text("request " + std::to_string(row.id) + ": " + shortened(said)));
   }
   return {};
-}
-
-std::string html_list(const std::vector<std::string>& items) {
-  std::string list;
-  for (const auto& item : items) list += "<li>" + item + "</li>\n";
-  return "<ul>\n" + list + "</ul>\n";
 }
 
 bool is_at_work(const View& view) {
@@ -135,63 +133,93 @@ bool is_at_work(const View& view) {
 }
 
 /// "At work: preparing the runner of 2026-08-17, since 40 s." It may name a folder.
-std::string at_work(const View& view) {
+html::Fragment at_work(const View& view) {
   const auto& doing = view.service_now.doing;
-  if (!is_at_work(view)) return "";
-  if (!view.is_trusted) return "<p>The daemon is at work.</p>\n";
+  if (!is_at_work(view)) return {};
+  if (!view.is_trusted) return html::paragraph(html::text("The daemon is at work."));
   const auto seconds = seconds_between(doing.since, view.sources.clock.wall_now());
-  return "<p>At work: " + html_text(doing.what + ", since " + figures::duration(seconds)) +
-         ".</p>\n";
+  return html::paragraph(
+      html::text("At work: " + doing.what + ", since " + figures::duration(seconds) + "."));
 }
 
-Result<std::string> work_sections(const View& view) {
+Result<html::Fragment> work_sections(const View& view) {
   Work work;
   TW_TRY_VOID(add_comparisons(view, work));
   TW_TRY_VOID(add_searches(view, work));
   TW_TRY_VOID(add_requests(view, work));
-  auto text = "<h2>Under way</h2>\n" + at_work(view);
+  auto under_way = at_work(view);
   if (!work.under_way.empty()) {
-    text += html_list(work.under_way);
+    under_way += html::list(work.under_way);
   } else if (!is_at_work(view)) {
-    text += "<p>Nothing is under way.</p>\n";
+    under_way += html::paragraph(html::text("Nothing is under way."));
   }
-  if (work.waiting.empty()) return text;
-  return text + "<h2>Waiting</h2>\n" + html_list(work.waiting);
+  under_way += html::paragraph(html::link(view.root + "queue", "The whole queue"), "more");
+  const auto text = html::section("Under way", under_way);
+  return work.waiting.empty() ? text : text + html::section("Waiting", html::list(work.waiting));
 }
 
-std::string health(const View& view) {
+html::Fragment health(const View& view) {
   const auto& problems = view.service_now.problems;
-  if (problems.empty()) return "";
-  std::string list;
+  if (problems.empty()) {
+    return html::paragraph(html::text("The service itself is well."), "age");
+  }
+  std::vector<html::Fragment> items;
   for (const auto& problem : problems) {
     const auto item = problem.item.empty() ? "" : " " + problem.item;
-    list += "<li>" + html_prose(problem.source + item + ": " + text_of(problem, view.is_trusted)) +
-            "</li>\n";
+    items.push_back(html::text(problem.source + item + ": " + text_of(problem, view.is_trusted)));
   }
-  return "<div class=\"problems\">\n<p>Not everything works:</p>\n<ul>\n" + list +
-         "</ul>\n</div>\n";
+  return html::block("problems",
+                     html::paragraph(html::text("Not everything works:")) + html::list(items));
 }
 
 /// The newest nightlies that are not compared, with why; their reasons may name paths.
-Result<std::string> left_out_section(const View& view) {
+Result<html::Fragment> left_out_section(const View& view) {
   TW_TRY(const auto builds, report::left_out_nightlies(view.sources.database));
-  if (builds.empty()) return "";
-  std::string list;
+  if (builds.empty()) return html::Fragment();
+  std::vector<html::Fragment> items;
   for (const auto& build : builds) {
     const auto reason = view.is_trusted ? report::reason_of(build) : "see `torchwatch status`";
-    list += "<li>" + html_prose(build.name + ": " + reason) + "</li>\n";
+    items.push_back(html::text(build.name + ": " + reason));
   }
-  return "<div class=\"problems\">\n<p>Nightlies left out:</p>\n<ul>\n" + list + "</ul>\n</div>\n";
+  return html::block("problems",
+                     html::paragraph(html::text("Nightlies left out:")) + html::list(items));
 }
 
 /// What the newest nightly is at or came to, unless that is a verdict: "2026-08-17 against
 /// 2026-08-16: preparing".
-Result<std::string> without_verdict(const ComparisonRow& row, const View& view) {
+Result<html::Fragment> without_verdict(const ComparisonRow& row, const View& view) {
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto word,
          report::result_word(view.sources.database, row, view.service_now.doing.comparison));
-  return "<p>The newest nightly, " + html_link(view.to_comparison(row.id), name) +
-         ", has no verdict: " + html_text(word) + ".</p>\n";
+  return html::paragraph(html::text("The newest nightly, ") +
+                         html::link(view.to_comparison(row.id), name) +
+                         html::text(", has no verdict: " + word + "."));
+}
+
+/// Says what is at work and until when, from how long its like took.
+Result<html::Fragment> what_happens_next(const View& view) {
+  TW_TRY(const auto current,
+         evidence::current_comparison(view.sources.database, view.service_now.doing.comparison));
+  if (!current) {
+    return html::paragraph(
+        html::text("Next: the comparison of the next nightly, once its build is there."));
+  }
+  TW_TRY(const auto progress,
+         evidence::progress_of(view.sources.database, *current, view.sources.clock.wall_now()));
+  TW_TRY(const auto name, name_of_comparison(*current, view));
+  std::string said;
+  if (progress.benchmarks_planned > 0) {
+    said = ": " + std::to_string(progress.benchmarks_begun) + " of " +
+           std::to_string(progress.benchmarks_planned) + " benchmarks begun, " +
+           figures::count(static_cast<std::size_t>(progress.runs_done), "run") + " done";
+  }
+  if (progress.left) {
+    said += "; it will probably end in " + figures::duration(progress.left->likely) +
+            ", nine of ten such comparisons in at most " +
+            figures::duration(progress.left->at_most);
+  }
+  return html::paragraph(html::text("Next: ") + html::link(view.to_comparison(current->id), name) +
+                         html::text(said + "."));
 }
 
 std::string age_of_verdicts(const ComparisonRow& row, const View& view) {
@@ -199,73 +227,95 @@ std::string age_of_verdicts(const ComparisonRow& row, const View& view) {
   return "The newest verdicts came " + age_text(row.ended_at, view);
 }
 
-Result<std::string> now_section(const View& view, std::size_t open_incidents) {
+Result<html::Fragment> now_section(const View& view, std::size_t open_incidents) {
   TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
-  std::string text;
+  html::Fragment said;
   if (newest.judged) {
     TW_TRY(const auto state, state_of_newest(*newest.judged, view));
-    text = "<p class=\"summary " + std::string(state.is_bad ? "bad" : "good") + "\">" +
-           state.sentence + "</p>\n<p class=\"age\">" +
-           html_text(age_of_verdicts(*newest.judged, view)) + "; " +
-           figures::count(open_incidents, "open incident") + ".</p>\n";
+    said = html::paragraph(state.sentence, state.is_bad ? "summary bad" : "summary good") +
+           html::paragraph(html::text(age_of_verdicts(*newest.judged, view) + "; " +
+                                      figures::count(open_incidents, "open incident") + "."),
+                           "age");
   } else {
-    text = "<p class=\"summary\">No nightly has a verdict yet.</p>\n";
+    said = html::paragraph(html::text("No nightly has a verdict yet."), "summary");
   }
   if (newest.known && (!newest.judged || newest.known->id != newest.judged->id)) {
-    TW_TRY(const auto said, without_verdict(*newest.known, view));
-    text += said;
+    TW_TRY(const auto state, without_verdict(*newest.known, view));
+    said += state;
   }
+  TW_TRY(const auto next, what_happens_next(view));
   TW_TRY(const auto work, work_sections(view));
   TW_TRY(const auto left_out, left_out_section(view));
-  return "<section>\n<h1>Newest nightly</h1>\n" + text + health(view) + left_out + work +
-         "</section>\n";
+  return html::title("Newest nightly") + said + health(view) + next + left_out + work;
+}
+
+/// The last comparisons as a row of words, the oldest left: a link and a result each.
+Result<html::Fragment> strip_of(const std::vector<ComparisonRow>& newest, const View& view) {
+  html::Fragment strip{"<ol class=\"strip\">\n", "", {}};
+  const auto first = newest.size() > kStripLength ? kStripLength : newest.size();
+  for (std::size_t i = first; i-- > 0;) {
+    const auto& row = newest[i];
+    TW_TRY(const auto word,
+           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
+    TW_TRY(const auto name, name_of_build(row.candidate, view));
+    const auto link = html::link(view.to_comparison(row.id), name);
+    const auto said = html::state(word);
+    strip += {"<li>" + link.html + " " + said.html + "</li>\n",
+              "- " + link.markdown + ": " + said.markdown + "\n",
+              {}};
+  }
+  return strip + html::Fragment{"</ol>\n", "\n", {}};
 }
 
 /// Shows how often the service is wrong: the tally of builds compared with themselves.
-Result<std::string> self_tests(const View& view) {
+Result<html::Fragment> self_tests(const View& view) {
   TW_TRY(const auto tallies, storage::ComparisonStore(view.sources.database).self_tests());
   const auto all = storage::sum_of(tallies);
-  if (all.series == 0) return "<p>No build has been compared with itself yet.</p>\n";
-  Rows rows;
+  if (all.series == 0) {
+    return html::paragraph(html::text("No build has been compared with itself yet."));
+  }
+  html::Rows rows;
   for (const auto& tally : tallies) {
     rows.push_back({to_string(tally.metric), std::to_string(tally.series),
                     std::to_string(tally.regressed), std::to_string(tally.improved),
                     std::to_string(tally.inconclusive), report::false_alarms_bound_text(tally)});
   }
-  return "<p>" + html_text(report::self_tests_text(all)) +
-         "</p>\n<details>\n<summary>By metric</summary>\n" +
-         html_table({{"metric", Cells::words},
-                     {"series", Cells::numbers},
-                     {"called slower", Cells::numbers},
-                     {"called faster", Cells::numbers},
-                     {"inconclusive", Cells::numbers},
-                     {"false-alarm rate, 95 % upper bound", Cells::numbers}},
-                    rows) +
-         "</details>\n";
+  using html::Cells;
+  auto table = html::table({.columns = {{"metric", Cells::words},
+                                        {"series", Cells::numbers},
+                                        {"called slower", Cells::numbers},
+                                        {"called faster", Cells::numbers},
+                                        {"inconclusive", Cells::numbers},
+                                        {"false-alarm rate, 95 % upper bound", Cells::numbers}},
+                            .rows = std::move(rows)});
+  return html::paragraph(html::text(report::self_tests_text(all))) +
+         html::details("By metric", table);
+}
+
+html::Fragment more(const View& view, const char* address, const char* text) {
+  return html::paragraph(html::link(view.root + address, text), "more");
 }
 
 }  // namespace
 
-Result<http::Reply> get_overview(const http::Request& request, const Sources& sources) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  const auto view = view_of(request, sources, "");
-  TW_TRY(auto open, storage::IncidentStore(sources.database).list(kIncidentsRead));
+Result<Page> make_overview(const View& view) {
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  auto& database = view.sources.database;
+  TW_TRY(auto open, storage::IncidentStore(database).list(kIncidentsRead));
   std::erase_if(open,
                 [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });
-  TW_TRY(const auto now, now_section(view, open.size()));
+  TW_TRY(auto content, now_section(view, open.size()));
   if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
   TW_TRY(const auto incidents, incident_table(open, view));
-  TW_TRY(const auto newest, storage::ComparisonStore(sources.database).list(kComparisonsShown));
+  TW_TRY(const auto newest, storage::ComparisonStore(database).list(kComparisonsShown));
   TW_TRY(const auto comparisons, comparison_table(newest, view));
+  TW_TRY(const auto strip, strip_of(newest, view));
   TW_TRY(const auto accuracy, self_tests(view));
-  const auto more = [](const char* address, const char* text) {
-    return "<p class=\"more\">" + html_link(address, text) + "</p>\n";
-  };
-  return reply_with(
-      view, "torchwatch",
-      now + html_section("Open incidents", incidents + more("incidents", "All incidents")) +
-          html_section("Newest comparisons", comparisons + more("comparisons", "All comparisons")) +
-          html_section("How far to trust it", accuracy));
+  content += html::section("Open incidents", incidents + more(view, "incidents", "All incidents"));
+  content += html::section("Newest comparisons",
+                           strip + comparisons + more(view, "comparisons", "All comparisons"));
+  content += html::section("How far to trust it", accuracy);
+  return Page{.title = "", .content = content, .section = "Tonight"};
 }
 
 }  // namespace torchwatch::pages

@@ -1,48 +1,83 @@
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "items.hpp"
-#include "overview.hpp"
 #include "style_sheet.hpp"
+#include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/paging/paging.hpp"
+#include "torchwatch/site/twins.hpp"
 
 namespace torchwatch::pages {
 namespace {
 
 constexpr std::chrono::seconds kKeptFor{2};
 
+constexpr std::string_view kPage = "limit before";
+constexpr std::string_view kHistory =
+    "/api/v1/series/{workload}/{configuration}/{variant}/{metric}";
+
+constexpr Entry kOverview{"/", make_overview, "/api/v1/comparisons/current"};
+
+constexpr std::array kEntries{
+    Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", "limit before purpose"},
+    Entry{"/comparisons/{id}", make_comparison, "/api/v1/comparisons/{id}"},
+    Entry{"/nightlies/{name}", make_nightly, "/api/v1/nightlies/{name}"},
+    Entry{"/compare/{pair}", make_pair},
+    Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
+    Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
+    Entry{"/bisections", make_bisections, "/api/v1/bisections", kPage},
+    Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},
+    Entry{"/models", make_models, "/api/v1/workloads", "domain"},
+    Entry{"/models/{name}", make_model, "/api/v1/workloads/{name}"},
+    Entry{"/series", make_series, "/api/v1/series", "workload configuration variant metric"},
+    Entry{"/series/{workload}/{configuration}/{variant}/{metric}", make_series, kHistory},
+    Entry{"/builds", make_builds, "/api/v1/builds", "limit before origin"},
+    Entry{"/builds/{id}", make_build, "/api/v1/builds/{id}"},
+    Entry{"/machines", make_machines, "/api/v1/machines", kPage},
+    Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
+    Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
+    Entry{"/search", make_search, "/api/v1/search", "q"},
+    Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},
+    Entry{"/coverage", make_coverage, "/api/v1/coverage", "build"},
+    Entry{"/help", make_help}};
+
 Result<http::Reply> get_style_sheet(const http::Request& request) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  http::Reply reply{200, "text/css; charset=utf-8", std::string(kStyleSheet), {}};
+  static const std::string sheet =
+      std::string(kStyleSheet) + "\n" + std::string(drawing::style_sheet());
+  static const std::string tag = "\"" + digest::sha256_hex(sheet) + "\"";
+  http::Reply reply{200, "text/css; charset=utf-8", sheet, {}};
   // Browsers keep it, but ask each time: a page must not wear an older daemon's style.
-  reply.headers = {{"Cache-Control", "no-cache"},
-                   {"ETag", "\"" + std::string(kStyleSheetSha256) + "\""}};
+  reply.headers = {{"Cache-Control", "no-cache"}, {"ETag", tag}};
   return reply;
 }
 
-/// The overview as it was rendered last. Thread-safe: who comes while it is rendered waits for it,
-/// so that many readers cost as much as one.
+/// The overview as it was made last. Thread-safe: who comes while it is made waits for it, so that
+/// many readers cost as much as one.
 class KeptOverview {
  public:
   explicit KeptOverview(const Sources& sources) : sources_(sources) {}
 
-  Result<http::Reply> get(const http::Request& request) {
-    TW_TRY_VOID(http::refuse_parameters(request));
+  Result<Page> get(const View& view) {
+    TW_TRY_VOID(http::refuse_parameters(view.request));
     const std::scoped_lock lock(mutex_);
     const auto now = sources_.clock.monotonic_now();
-    auto& kept = request.is_trusted ? for_trusted_ : for_strangers_;
-    if (kept.reply && now - kept.rendered_at < kKeptFor) return *kept.reply;
-    TW_TRY(kept.reply, get_overview(request, sources_));
-    kept.rendered_at = now;
-    return *kept.reply;
+    auto& kept = view.is_trusted ? for_trusted_ : for_strangers_;
+    if (kept.page && now - kept.made_at < kKeptFor) return *kept.page;
+    TW_TRY(kept.page, make_overview(view));
+    kept.made_at = now;
+    return *kept.page;
   }
 
  private:
   struct Kept {
-    std::optional<http::Reply> reply;
-    std::chrono::nanoseconds rendered_at{0};
+    std::optional<Page> page;
+    std::chrono::nanoseconds made_at{0};
   };
 
   const Sources& sources_;
@@ -51,37 +86,78 @@ class KeptOverview {
   Kept for_strangers_;
 };
 
-using Handler = Result<http::Reply> (*)(const http::Request&, const Sources&);
+/// The way from a path back to the overview.
+std::string root_of(std::string_view path) {
+  std::string root;
+  for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) root += "../";
+  return root;
+}
 
-/// A page for people. What is not there is said on a page, too.
-http::Route page(std::string_view path, Handler handler,
-                 const std::shared_ptr<const Sources>& sources) {
-  const auto answer = [handler, sources](const http::Request& request) -> Result<http::Reply> {
-    auto reply = handler(request, *sources);
-    if (reply || reply.error().code != ErrorCode::not_found) return reply;
-    const auto view = view_of(request, *sources, "../");
-    return reply_with(view, "Not found - torchwatch",
-                      "<h1>Not found</h1>\n<p>" + html_prose(reply.error().text()) + ".</p>\n",
-                      404);
+/// The request without the ending that names the form.
+std::pair<http::Request, Form> split(const http::Request& request, std::string_view path) {
+  auto page = request;
+  const auto [rest, form] = split_ending(request.path);
+  page.path = rest;
+  const auto begin = path.rfind('{');
+  if (form == Form::html || begin == std::string_view::npos) return {page, form};
+  auto& last = page.path_parameters[std::string(path.substr(begin + 1, path.size() - begin - 2))];
+  last = split_ending(last).first;
+  return {page, form};
+}
+
+/// The paths of the pages without parameters, with endings. Routes refer to them.
+std::vector<std::string> paths_with_endings() {
+  std::vector<std::string> paths;
+  for (const auto& entry : kEntries) {
+    if (entry.path.find('{') != std::string_view::npos) continue;
+    for (const auto form : {Form::json, Form::markdown, Form::csv}) {
+      paths.push_back(std::string(entry.path) + std::string(ending_of(form)));
+    }
+  }
+  return paths;
+}
+
+http::Route route_of(const Entry& entry, std::string_view path,
+                     const std::shared_ptr<const Sources>& sources) {
+  const auto answer = [entry, sources](const http::Request& request) {
+    const auto [page, form] = split(request, entry.path);
+    const auto view = view_of(page, *sources, root_of(page.path));
+    return reply_for(entry, form, view);
   };
   return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read};
+}
+
+/// The overview in all of its forms; it is made once for all of them.
+void add_overview(const std::shared_ptr<const Sources>& sources, std::vector<http::Route>& routes) {
+  const auto kept = std::make_shared<KeptOverview>(*sources);
+  const auto answer = [sources, kept](const http::Request& request) -> Result<http::Reply> {
+    const auto view = view_of(request, *sources, "");
+    const auto form = split_ending(request.path).second;
+    const auto page = kept->get(view);
+    const auto made = page ? std::optional(*page) : std::nullopt;
+    return reply_for(kOverview, form, view, made);
+  };
+  for (const auto* path : {"/", "/index.json", "/index.md", "/index.csv"}) {
+    routes.push_back({.method = "GET", .path = path, .handler = answer, .scope = Scope::read});
+  }
 }
 
 }  // namespace
 
 std::vector<http::Route> routes(Sources given) {
+  static const auto with_endings = paths_with_endings();
   const auto sources = std::make_shared<const Sources>(std::move(given));
-  const auto kept = std::make_shared<KeptOverview>(*sources);
-  const auto overview = [sources, kept](const http::Request& request) {
-    return kept->get(request);
-  };
-  return {{.method = "GET", .path = "/", .handler = overview, .scope = Scope::read},
-          page("/incidents", list_incidents, sources),
-          page("/incidents/{id}", get_incident, sources),
-          page("/comparisons", list_comparisons, sources),
-          page("/comparisons/{id}", get_comparison, sources),
-          page("/builds/{id}", get_build, sources),
-          {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}}};
+  std::vector<http::Route> routes;
+  add_overview(sources, routes);
+  for (const auto& entry : kEntries) {
+    routes.push_back(route_of(entry, entry.path, sources));
+    for (const auto& path : with_endings) {
+      if (split_ending(path).first == entry.path) routes.push_back(route_of(entry, path, sources));
+    }
+  }
+  routes.push_back(
+      {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}});
+  return routes;
 }
 
 }  // namespace torchwatch::pages

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <optional>
 
 namespace torchwatch::http {
@@ -16,6 +17,21 @@ std::optional<std::int64_t> positive(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1) return std::nullopt;
   return value;
+}
+
+/// Reads "2026-08-17"; nothing for what is not a day of the calendar.
+std::optional<std::chrono::sys_days> day_of(const std::string& text) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool has_form = std::ranges::equal(
+      text, kForm, [&](char c, char form) { return form == 'd' ? is_digit(c) : c == form; });
+  if (!has_form) return std::nullopt;
+  const std::chrono::year_month_day day(
+      std::chrono::year(std::stoi(text.substr(0, 4))),
+      std::chrono::month(static_cast<unsigned>(std::stoi(text.substr(5, 2)))),
+      std::chrono::day(static_cast<unsigned>(std::stoi(text.substr(8, 2)))));
+  if (!day.ok()) return std::nullopt;
+  return std::chrono::sys_days(day);
 }
 
 Status read_parameter(const std::string& name, const std::string& text,
@@ -50,6 +66,22 @@ Status read_parameter(const std::string& name, const std::string& text,
 
 }  // namespace
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const unsigned char c : text) {
+    const bool is_plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+        std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
+    if (is_plain) {
+      encoded += static_cast<char>(c);
+    } else {
+      encoded += {'%', kDigits[c >> 4U], kDigits[c & 15U]};
+    }
+  }
+  return encoded;
+}
+
 bool Page::admits(const std::string& filter, std::string_view value) const {
   const auto found = filters.find(filter);
   return found == filters.end() || found->second == value;
@@ -66,6 +98,24 @@ Result<Page> page_of(const Request& request, std::initializer_list<std::string_v
     TW_TRY_VOID(read_parameter(name, text, filters, page));
   }
   return page;
+}
+
+Result<Days> days_of(const Page& page) {
+  Days days;
+  for (const std::string name : {"from", "to"}) {
+    const auto given = page.filters.find(name);
+    if (given == page.filters.end()) continue;
+    const auto day = day_of(given->second);
+    if (!day) {
+      return fail(ErrorCode::invalid, "invalid " + name + " \"" + given->second.substr(0, 100) +
+                                          "\": must be a date, such as 2026-08-17");
+    }
+    using std::chrono::milliseconds;
+    if (name == "from") days.from = milliseconds(day->time_since_epoch()).count();
+    if (name == "to")
+      days.until = milliseconds((*day + std::chrono::days(1)).time_since_epoch()).count();
+  }
+  return days;
 }
 
 Status refuse_parameters(const Request& request) {

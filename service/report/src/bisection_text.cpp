@@ -83,10 +83,9 @@ std::string verification_text(const VerificationFacts& facts) {
 }
 
 std::string builds_text(int builds, int made_elsewhere) {
-  auto text = figures::count(static_cast<std::size_t>(builds), "build") + " between the ends";
-  if (made_elsewhere > 0)
-    text += " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
-  return text;
+  const auto text = figures::count(static_cast<std::size_t>(builds), "build") + " between the ends";
+  if (made_elsewhere == 0) return text;
+  return text + " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
 }
 
 std::string sentence_on(const TraceStep& step) {
@@ -119,7 +118,6 @@ json json_of(const TraceStep& step) {
     object["readings"] = reading.readings;
     readings.push_back(std::move(object));
   }
-  const bool has_belief = step.probability > 0;
   return {{"kind", spelling(step.kind)},
           {"purpose", step.purpose ? json(spelling(*step.purpose)) : nullptr},
           {"commit", text_or_null(step.commit)},
@@ -128,7 +126,7 @@ json json_of(const TraceStep& step) {
           {"reason", text_or_null(step.reason)},
           {"after", text_or_null(step.after)},
           {"up_to", text_or_null(step.up_to)},
-          {"probability", has_belief ? json(step.probability) : nullptr},
+          {"probability", step.probability > 0 ? json(step.probability) : nullptr},
           {"text", sentence_on(step)}};
 }
 

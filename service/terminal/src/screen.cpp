@@ -12,8 +12,6 @@
 namespace torchwatch::terminal {
 namespace {
 
-constexpr std::string_view kEllipsis = "…";
-
 std::optional<int> positive_number(const std::optional<std::string>& text) {
   int number = 0;
   if (!text) return std::nullopt;
@@ -21,28 +19,6 @@ std::optional<int> positive_number(const std::optional<std::string>& text) {
   const auto [rest, error] = std::from_chars(text->data(), end, number);
   if (error != std::errc{} || rest != end || number <= 0) return std::nullopt;
   return number;
-}
-
-/// Returns the byte at which the character with that number begins.
-std::size_t byte_of(std::string_view text, std::size_t character) {
-  std::size_t at = 0;
-  while (at < text.size() && character > 0) {
-    ++at;
-    while (at < text.size() && continues_character(text[at])) ++at;
-    --character;
-  }
-  return at;
-}
-
-/// Returns the size of what may not be broken: a word, a command in backquotes, a number with "%".
-std::size_t unbroken(std::string_view text) {
-  bool is_quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '`') is_quoted = !is_quoted;
-    const bool is_percentage = text.substr(at).starts_with(" %");
-    if (text[at] == ' ' && !is_quoted && !is_percentage) return at;
-  }
-  return text.size();
 }
 
 std::string_view sequence_of(Tone tone) {
@@ -111,36 +87,6 @@ std::string redrawing(const Screen& screen) {
 
 std::size_t width_of(std::string_view text) {
   return characters_of(text);
-}
-
-std::string elided(const std::string& text, std::size_t columns) {
-  const auto width = width_of(text);
-  if (width <= columns) return text;
-  if (columns == 0) return "";
-  const auto head = columns / 2;
-  const auto tail = columns - 1 - head;
-  return text.substr(0, byte_of(text, head))
-      .append(kEllipsis)
-      .append(text.substr(byte_of(text, width - tail)));
-}
-
-std::string wrapped(std::string_view text, int columns, std::size_t indent) {
-  std::string lines;
-  std::string line;
-  while (!text.empty()) {
-    const auto end = unbroken(text);
-    const auto word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const auto needed = width_of(line) + width_of(word);
-    if (line.size() > indent && needed >= static_cast<std::size_t>(columns)) {
-      line.erase(line.find_last_not_of(' ') + 1);
-      lines += line + '\n';
-      line = std::string(indent, ' ');
-    }
-    line.append(word).append(" ");
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return lines + line + '\n';
 }
 
 }  // namespace torchwatch::terminal

@@ -42,11 +42,46 @@ std::string_view character_at(std::string_view text) {
   return is_whole ? text.substr(0, length) : std::string_view();
 }
 
+/// Whether the character only changes the order in which those beside it are shown.
+bool is_direction(std::string_view character) {
+  if (character.size() != 3) return false;
+  const auto last = static_cast<unsigned char>(character[2]);
+  if (character.starts_with("\xE2\x80")) {
+    return last == 0x8E || last == 0x8F || (last >= 0xAA && last <= 0xAE);
+  }
+  return character.starts_with("\xE2\x81") && last >= 0xA6 && last <= 0xA9;
+}
+
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 2)
     return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-  return (first < ' ' && first != '\n' && first != '\t') || first == 0x7F;
+  return (first < ' ' && first != '\n' && first != '\t') || first == 0x7F ||
+         is_direction(character);
+}
+
+constexpr std::string_view kEllipsis = "…";
+
+/// Returns the byte at which the character with that number begins.
+std::size_t byte_of(std::string_view text, std::size_t character) {
+  std::size_t at = 0;
+  while (at < text.size() && character > 0) {
+    ++at;
+    while (at < text.size() && continues_character(text[at])) ++at;
+    --character;
+  }
+  return at;
+}
+
+/// Returns the size of what may not be broken: a word, a command in backquotes, a number with "%".
+std::size_t unbroken(std::string_view text) {
+  bool is_quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '`') is_quoted = !is_quoted;
+    const bool is_percentage = text.substr(at).starts_with(" %");
+    if (text[at] == ' ' && !is_quoted && !is_percentage) return at;
+  }
+  return text.size();
 }
 
 }  // namespace
@@ -71,6 +106,36 @@ std::string printable(std::string_view text) {
     text.remove_prefix(character.empty() ? 1 : character.size());
   }
   return clean;
+}
+
+std::string elided(const std::string& text, std::size_t columns) {
+  const auto width = characters_of(text);
+  if (width <= columns) return text;
+  if (columns == 0) return "";
+  const auto head = columns / 2;
+  const auto tail = columns - 1 - head;
+  return text.substr(0, byte_of(text, head))
+      .append(kEllipsis)
+      .append(text.substr(byte_of(text, width - tail)));
+}
+
+std::string wrapped(std::string_view text, int columns, std::size_t indent) {
+  std::string lines;
+  std::string line;
+  while (!text.empty()) {
+    const auto end = unbroken(text);
+    const auto word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto needed = characters_of(line) + characters_of(word);
+    if (line.size() > indent && needed >= static_cast<std::size_t>(columns)) {
+      line.erase(line.find_last_not_of(' ') + 1);
+      lines += line + '\n';
+      line = std::string(indent, ' ');
+    }
+    line.append(word).append(" ");
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return lines + line + '\n';
 }
 
 }  // namespace torchwatch

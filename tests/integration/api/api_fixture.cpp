@@ -127,7 +127,7 @@ Api::Api(events::FeedLimits limits)
          return {};
        },
        [](Id, const Asker&) { return Status(); },
-       [this](const BisectionRow& row) { return bisection::trace_json(*database, row); },
+       [this](const BisectionRow& row) { return bisection::trace_of(*database, row); },
        [this](RequestKind, const nlohmann::json&, bool) {
          return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
        },
@@ -144,12 +144,15 @@ Api::Api(events::FeedLimits limits)
        },
        [this] { ++tidied; }, feed.get(), "https://github.com/owner/issues"});
   std::ranges::move(
-      pages::routes({.database = *database,
-                     .clock = clock,
-                     .service_now = [this] { return service_now(); },
-                     .subject_of = [](const std::string&) { return "Warm up <twice>"; },
-                     .commits_address = "https://github.com/pytorch/pytorch",
-                     .issues_address = "https://github.com/owner/issues"}),
+      pages::routes(
+          {.database = *database,
+           .clock = clock,
+           .service_now = [this] { return service_now(); },
+           .subject_of = [](const std::string&) { return "Warm up <twice>"; },
+           .steps_of = [this](const auto& row) { return bisection::trace_of(*database, row); },
+           .commits_address = "https://github.com/pytorch/pytorch",
+           .issues_address = "https://github.com/owner/issues",
+           .api = routes}),
       std::back_inserter(routes));
   http::ServerSettings settings;
   settings.tokens = test::one_token(kToken);

@@ -34,7 +34,8 @@ TEST_CASE("everything stored can be read, and looks as described") {
   CHECK(bisection.at("result").at("culprits").empty());
   CHECK(bisection.at("result").at("skipped").at(0).at("commit") == "cccc");
   const auto row = BisectionStore(*api.database).get(1).value();
-  CHECK(bisection.at("bisection_trace") == bisection::trace_json(*api.database, row).value());
+  const auto steps = bisection::trace_of(*api.database, row).value();
+  CHECK(bisection.at("bisection_trace") == report::json_list(steps));
   CHECK(bisection.at("bisection_trace").at(0).at("text") == "built cccc, the bad end");
 }
 

@@ -5,6 +5,7 @@
 
 #include "connection.hpp"
 #include "stores.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -78,6 +79,8 @@ const std::set<std::string> kAllowedScans{
     "SCAN token",
     "SCAN machine",
     "SCAN incident USING INDEX incident_open_once",
+    "SCAN comparison",  // a few a day; those of a build
+    "SCAN newest",      // a run of each benchmark
 };
 
 /// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.
@@ -132,6 +135,7 @@ struct FullDatabase : FreshStores {
     call_queries_of_the_service(*database);
     call_run_queries(runs, comparison);
     call_queries_of_readers(*database, comparison);
+    call_queries_of_evidence(*database, comparison);
     call_outbox_queries(outbox);
     call_incident_queries(incidents, comparison);
     REQUIRE(comparison_store.advance(comparisons[1], ComparisonState::reported, 1));
@@ -239,6 +243,18 @@ struct FullDatabase : FreshStores {
     EventStore events(database);
     REQUIRE(events.kept().value().newest > 0);
     REQUIRE(events.after(5, 10).value().size() == 10);
+  }
+
+  static void call_queries_of_evidence(Database& database, const ComparisonRow& comparison) {
+    EvidenceReader reader(database);
+    REQUIRE(reader.past_of({.series = kTime, .slot = "t0", .limit = 10}));
+    REQUIRE(reader.judged_nightlies(comparison.id, 90));
+    REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
+    REQUIRE(reader.profiles_of(comparison.candidate));
+    REQUIRE(reader.operators_of(comparison.candidate));
+    REQUIRE(reader.counts_of(comparison.id).value().done >= kRuns / 4);
+    REQUIRE(reader.running_in(comparison.id).value().empty());
+    REQUIRE(reader.durations_of(Purpose::nightly, 14));
   }
 
   static void call_outbox_queries(OutboxStore& outbox) {

@@ -12,6 +12,8 @@
 
 #include "samples.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/documents/block.hpp"
+#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "words.hpp"
@@ -116,6 +118,10 @@ Lists known_lists() {
        {storage::kWallSamples, storage::kDeviceSamples, storage::kLiveBytes, storage::kHeapBytes}},
       {"SampleUnit", {"ns", "bytes"}},
       {"AnnotationKind", {"opened", "culprit", "accepted", "closed", "reopened", "machine"}},
+      {"ComparisonSide", words<comparison::Side>()},
+      {"Stage", words<comparison::Stage>()},
+      {"SearchedCommitState", {"searched", "folded", "unbuildable", "culprit"}},
+      {"FoundKind", words<evidence::FoundKind>()},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
   };

@@ -86,6 +86,15 @@ TEST_CASE("a build measured alone is compared with what the good end had read") 
   CHECK(alone.probability == Approx(0.9));
 }
 
+TEST_CASE("a step keeps the place of its commit and the probability of every class") {
+  const auto steps = trace({kEnd, kEnds, kMiddle});
+  CHECK(steps[0].place == 3U);
+  CHECK(steps[0].posterior.empty());
+  CHECK(steps[1].place == 3U);
+  CHECK(steps[1].posterior == std::vector<double>{0.25, 0.25, 0.25, 0.25});
+  CHECK(steps[2].place == 1U);
+}
+
 TEST_CASE("a trace says why a commit was skipped and what the machine changed") {
   const auto steps = trace(
       {{0, "unbuildable", R"({"candidate":2,"commit":"c2","reason":"exit 125","fault":false})"},

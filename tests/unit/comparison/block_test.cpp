@@ -39,3 +39,22 @@ TEST_CASE("pairs are neighbours in time, candidate over baseline in either order
   REQUIRE(second[0] == Approx(std::log(1.10)));
   REQUIRE(second[1] == Approx(std::log(1.20)));
 }
+
+TEST_CASE("a slot says the side and the stage of its run") {
+  for (int index = 0; index < 3; ++index) {
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto place = parse_slot(block(index).slot(position));
+      REQUIRE(place);
+      CHECK(place->side == block(index).side(position));
+      CHECK(place->stage == Stage::confirm);
+    }
+  }
+}
+
+TEST_CASE("the slots of other owners have no place in a block") {
+  for (const auto* slot : {"", "run 1", "alone/timing/resnet18 cpu-train/3", "timing/a/screen/0/4",
+                           "timing/a/screen/-1/0", "timing/a/other/0/0", "timing/a/screen/0/"}) {
+    INFO(slot);
+    CHECK_FALSE(parse_slot(slot));
+  }
+}

@@ -7,7 +7,6 @@
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/reproduce.hpp"
-#include "torchwatch/report/strip.hpp"
 #include "torchwatch/report/view.hpp"
 
 using namespace torchwatch;
@@ -33,18 +32,6 @@ storage::VerdictRow row_of(Verdict verdict, double ratio) {
 }
 
 }  // namespace
-
-TEST_CASE("a strip has a block a value, from the least to the greatest") {
-  CHECK(strip({}).empty());
-  CHECK(strip({1, 1, 1}) == "▁▁▁");
-  CHECK(strip({1, 2, 8}) == "▁▂█");
-}
-
-TEST_CASE("a distribution has a block a column, and leaves out what lies outside") {
-  CHECK(distribution({10, 10, 19, 99}, 10, 20, 3) == "█ ▅");
-  CHECK(distribution({}, 10, 20, 3) == "   ");
-  CHECK(distribution({20}, 10, 20, 2) == " █");
-}
 
 TEST_CASE("the causes of a stored bisection are read as they were stored") {
   bisection::BisectionResult result;

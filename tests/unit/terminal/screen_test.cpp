@@ -68,19 +68,3 @@ TEST_CASE("text is painted only where there are colours") {
   CHECK(painted("regressed", Tone::bad, {.has_colour = true}) == "\033[1;31mregressed\033[0m");
   CHECK(painted("unchanged", Tone::plain, {.has_colour = true}) == "unchanged");
 }
-
-TEST_CASE("a name is shortened in its middle, and characters stay whole") {
-  CHECK(elided("soft_actor_critic", 17) == "soft_actor_critic");
-  CHECK(elided("soft_actor_critic", 9) == "soft…itic");
-  CHECK(elided("µµµµµµ", 3) == "µ…µ");
-  CHECK(width_of(elided("µs µs µs µs", 6)) == 6);
-  CHECK(elided("name", 0).empty());
-}
-
-TEST_CASE("prose is broken between words, and the lines after the first are indented") {
-  CHECK(wrapped("one two three four", 10, 2) == "one two\n  three\n  four\n");
-  CHECK(wrapped("a_word_that_is_longer_than_a_line", 10) == "a_word_that_is_longer_than_a_line\n");
-  CHECK(wrapped("", 10) == "\n");
-  CHECK(wrapped("see `a command with words` now", 10) == "see\n`a command with words`\nnow\n");
-  CHECK(wrapped("a change of 7 % or more", 15) == "a change of\n7 % or more\n");
-}

@@ -12,6 +12,7 @@
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
@@ -36,8 +37,8 @@ struct Backend {
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id comparison, const storage::Asker&)> cancel_comparison = {};
   std::function<Status(storage::Id bisection, const storage::Asker&)> cancel_bisection = {};
-  /// Makes the steps of a bisection, as bisection::trace_json does.
-  std::function<Result<nlohmann::json>(const storage::BisectionRow&)> trace_of = {};
+  /// Makes the steps of a bisection, as bisection::trace_of does.
+  std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> trace_of = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
   std::function<Status(storage::RequestKind, const nlohmann::json& body, bool is_local)>
       check_request = {};

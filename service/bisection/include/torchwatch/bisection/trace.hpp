@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
@@ -14,8 +13,8 @@ namespace torchwatch::bisection {
 Result<std::vector<report::TraceStep>> trace_of(const storage::BisectionRow&,
                                                 const std::vector<storage::BisectionEventRow>&);
 
-/// Makes the steps of a stored bisection as JSON. Errors: as of `trace_of`; of storage.
-Result<nlohmann::json> trace_json(storage::Database&, const storage::BisectionRow&);
+/// The same of a stored bisection. Errors: also of storage.
+Result<std::vector<report::TraceStep>> trace_of(storage::Database&, const storage::BisectionRow&);
 
 /// Estimates how many more commits a search tries before one is named, from the probability of each
 /// to be the culprit: a commit tried tells at most one bit. 0 where nothing is looked for.

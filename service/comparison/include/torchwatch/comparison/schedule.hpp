@@ -10,29 +10,10 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
-#include "torchwatch/records/words.hpp"
+#include "torchwatch/documents/block.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::comparison {
-
-enum class Side { baseline, candidate };
-
-/// The stage of a comparison that a block belongs to. Confirmation never uses screening's runs.
-enum class Stage { screen, confirm };
-
-/// Four runs of one benchmark in fresh processes, A B B A or, every other block, B A A B:
-/// neighbours in time make pairs, and slow drift cancels (docs/deciding.md).
-struct Block {
-  Benchmark benchmark;
-  Pass pass = Pass::timing;
-  Stage stage = Stage::screen;
-  int index = 0;
-
-  static constexpr int kRuns = 4;
-  Side side(int position) const;
-  /// Unique within its owner: "timing/resnet18 cpu-train/confirm/3/0".
-  std::string slot(int position) const;
-};
 
 /// Returns the log-ratios candidate / baseline of the block's two pairs. `values` are those of its
 /// runs in order.
@@ -105,14 +86,3 @@ class Schedule {
 };
 
 }  // namespace torchwatch::comparison
-
-namespace torchwatch {
-
-template <>
-struct Words<comparison::Stage> {
-  using enum comparison::Stage;
-  static constexpr std::string_view kKind = "stage of a block";
-  static constexpr std::array kAll{Word{screen, "screen"}, Word{confirm, "confirm"}};
-};
-
-}  // namespace torchwatch

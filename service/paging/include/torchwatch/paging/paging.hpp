@@ -27,11 +27,26 @@ struct Page {
 /// for any other parameter.
 Result<Page> page_of(const Request&, std::initializer_list<std::string_view> filters = {});
 
+/// The days that ?from= and ?to= name, both included, in UTC, in milliseconds since 1970.
+struct Days {
+  std::int64_t from = 0;
+  std::int64_t until = INT64_MAX;  ///< the first moment after them
+
+  bool have(std::int64_t time) const { return time >= from && time < until; }
+};
+
+/// Reads the filters `from` and `to`. Errors: invalid, for what is not a date.
+Result<Days> days_of(const Page&);
+
 /// Accepts no query at all. Errors: invalid.
 Status refuse_parameters(const Request&);
 
 /// Reads the path parameter "id", a positive number. Errors: not_found.
 Result<std::int64_t> id_of(const Request&);
+
+/// Encodes a part of a path or a value in a query, where a space, an ampersand and the like have a
+/// meaning of their own.
+std::string percent_encoded(std::string_view text);
 
 /// Makes 200 with a JSON object.
 Reply object_reply(const nlohmann::json&);

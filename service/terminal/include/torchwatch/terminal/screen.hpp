@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "torchwatch/records/printable.hpp"
+
 namespace torchwatch::terminal {
 
 /// What the place that a stream is written to can show.
@@ -54,12 +56,7 @@ std::string redrawing(const Screen&);
 /// Returns the columns that UTF-8 text without wide characters takes.
 std::size_t width_of(std::string_view text);
 
-/// Shortens text to `columns` by an ellipsis in its middle, where names differ least.
-std::string elided(const std::string& text, std::size_t columns);
-
-/// Breaks text between words into lines of at most `columns`, each ended by a newline. Lines after
-/// the first begin with `indent` blanks. A word that is longer than a line stays whole, and so does
-/// a command in backquotes: people copy it.
-std::string wrapped(std::string_view text, int columns, std::size_t indent = 0);
+using torchwatch::elided;
+using torchwatch::wrapped;
 
 }  // namespace torchwatch::terminal

@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include "handlers.hpp"
+#include "torchwatch/evidence/comparison.hpp"
+#include "torchwatch/evidence/lookup.hpp"
+#include "torchwatch/evidence/work.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/report/setback.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::api {
+namespace {
+
+using nlohmann::json;
+
+/// Reads ?build=, an id; the newest nightly that is known where it is not given, and nothing before
+/// there is one. Errors: invalid; not_found; of storage.
+Result<std::optional<storage::BuildRow>> build_of(const Filters& filters, const Backend& backend) {
+  storage::BuildStore builds(backend.database);
+  const auto given = filters.find("build");
+  if (given != filters.end()) {
+    TW_TRY(const auto id, id_in("build", given->second));
+    TW_TRY(auto build, builds.get(id));
+    return std::optional(std::move(build));
+  }
+  TW_TRY(const auto newest, report::newest_nightly(backend.database));
+  if (!newest.known) return std::nullopt;
+  TW_TRY(auto build, builds.get(newest.known->candidate));
+  return std::optional(std::move(build));
+}
+
+json build_json(const std::optional<storage::BuildRow>& build, const Request& request) {
+  if (!build) return nullptr;
+  return with_url({{"id", build->id}, {"name", name_of(*build, request)}}, "/api/v1/builds");
+}
+
+json profile_json(const storage::ProfileOf& profile) {
+  auto object = report::json_of(profile.benchmark);
+  object["run"] = run_link(profile.run);
+  object["active_ns"] = profile.breakdown.active_ns;
+  object["copy_ns"] = profile.breakdown.copy_ns;
+  object["idle_ns"] = profile.breakdown.idle_ns;
+  return object;
+}
+
+/// The operators with the places of the benchmarks that call them.
+json operators_json(const evidence::Coverage& coverage) {
+  auto listed = json::array();
+  for (const auto& [name, benchmarks] : coverage.operators) {
+    auto places = json::array();
+    for (const auto& benchmark : benchmarks) {
+      const auto found = std::ranges::find(coverage.benchmarks, benchmark);
+      places.push_back(std::distance(coverage.benchmarks.begin(), found));
+    }
+    listed.push_back({{"name", name}, {"benchmarks", std::move(places)}});
+  }
+  return listed;
+}
+
+/// What an item waits for; the reason is not for strangers.
+json waits_json(const std::optional<storage::SetbackRow>& setback, const Request& request) {
+  return setback ? text_of(report::waiting_text(*setback), request) : json(nullptr);
+}
+
+std::string queue_name(const evidence::QueuedItem& item) {
+  return std::string(to_string(item.kind)) + "/" + std::to_string(item.id);
+}
+
+json item_json(const evidence::QueuedItem& item, const Request& request) {
+  return {{"kind", to_string(item.kind)},
+          {"id", item.id},
+          {"url", "/api/v1/" + std::string(to_string(item.kind)) + "s/" + std::to_string(item.id)},
+          {"what", item.what},
+          {"since", report::time_of(item.since)},
+          {"not_before", item.setback ? report::time_of(item.setback->not_before) : json(nullptr)},
+          {"waits_for", waits_json(item.setback, request)},
+          {"estimate", estimate_json(item.estimate)}};
+}
+
+/// The place of its page for people.
+std::string page_of(const evidence::Found& found) {
+  const bool is_model = found.kind == evidence::FoundKind::workload;
+  return "/" + (is_model ? "models/" + http::percent_encoded(found.name) : found.path);
+}
+
+/// Counts the characters of a text in UTF-8: bytes that do not continue one.
+std::size_t characters_in(std::string_view text) {
+  constexpr unsigned char kMask = 0xC0;
+  constexpr unsigned char kContinues = 0x80;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & kMask) != kContinues; }));
+}
+
+}  // namespace
+
+json estimate_json(const std::optional<evidence::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"likely_seconds", estimate->likely},
+          {"at_most_seconds", estimate->at_most},
+          {"of", estimate->of}};
+}
+
+Result<Reply> get_breakdown(const Request& request, const Backend& backend) {
+  TW_TRY(const auto filters, filters_of(request, {"build", "mode"}));
+  auto mode = Mode::train;
+  if (filters.contains("mode")) {
+    TW_TRY(mode, parse_mode(filters.at("mode")));
+  }
+  TW_TRY(const auto build, build_of(filters, backend));
+  json out{{"build", build_json(build, request)},
+           {"mode", to_string(mode)},
+           {"profiles", json::array()}};
+  if (!build) return http::object_reply(out);
+  TW_TRY(const auto profiles, storage::EvidenceReader(backend.database).profiles_of(build->id));
+  for (const auto& profile : profiles) {
+    if (profile.benchmark.configuration.mode != mode) continue;
+    out["profiles"].push_back(profile_json(profile));
+  }
+  return http::object_reply(out);
+}
+
+Result<Reply> get_coverage(const Request& request, const Backend& backend) {
+  TW_TRY(const auto filters, filters_of(request, {"build"}));
+  TW_TRY(const auto build, build_of(filters, backend));
+  evidence::Coverage coverage;
+  if (build) {
+    TW_TRY(coverage, evidence::coverage_of(backend.database, build->id));
+  }
+  return http::object_reply({{"build", build_json(build, request)},
+                             {"benchmarks", report::json_list(coverage.benchmarks)},
+                             {"operators", operators_json(coverage)}});
+}
+
+Result<Reply> list_queue(const Request& request, const Backend& backend) {
+  TW_TRY(const auto named, named_page_of(request, {}));
+  TW_TRY(const auto items, evidence::queue_of(backend.database));
+  std::vector<NamedEntry> entries;
+  for (const auto& item : items) entries.push_back({queue_name(item), item_json(item, request)});
+  return list_named("queue", std::move(entries), named);
+}
+
+Result<Reply> get_audits(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto audits, evidence::audits_of(backend.database));
+  const auto& culprits = audits.culprits;
+  return http::object_reply({{"self_tests", report::json_of(audits.self_tests)},
+                             {"culprits",
+                              {{"named", culprits.named},
+                               {"sure", culprits.sure},
+                               {"held", culprits.held()},
+                               {"disputed", culprits.disputed}}}});
+}
+
+Result<Reply> search(const Request& request, const Backend& backend) {
+  constexpr std::size_t kFoundMax = 50;
+  TW_TRY(const auto filters, filters_of(request, {"q"}));
+  const auto given = filters.find("q");
+  const auto words = given == filters.end() ? std::string() : given->second;
+  if (characters_in(words) > evidence::kSearchMax) {
+    return fail(ErrorCode::invalid, "invalid q: must be at most " +
+                                        std::to_string(evidence::kSearchMax) + " characters long");
+  }
+  TW_TRY(const auto found, evidence::look_up(context_of(request, backend), words, kFoundMax));
+  auto listed = json::array();
+  for (const auto& each : found) {
+    listed.push_back({{"kind", spelling(each.kind)},
+                      {"name", each.name},
+                      {"text", each.text},
+                      {"url", "/api/v1/" + each.path},
+                      {"html_url", page_of(each)}});
+  }
+  return http::object_reply({{"found", std::move(listed)}});
+}
+
+}  // namespace torchwatch::api

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/drawing/drawing.hpp"
+
+namespace torchwatch::drawing {
+
+struct HistoryPoint {
+  std::string build = {};
+  std::string time = {};  ///< "2026-11-20" or "2026-11-20T03:04:05Z"
+  double value = 0;       ///< a ratio, or in the metric's unit
+  std::optional<Interval> interval = {};
+  std::size_t runs = 0;
+  Verdict verdict = Verdict::unchanged;
+  std::string link = {};
+};
+
+enum class MarkKind { build, incident, environment, self_test };
+
+/// Something that happened at a time.
+struct HistoryMark {
+  MarkKind kind = MarkKind::build;
+  std::string time = {};
+  std::string label = {};  ///< "driver 550.54 to 555.42"
+  std::string link = {};
+};
+
+/// One series over time, oldest point first. Where a time cannot be read, points stand at equal
+/// distances and marks only in the table.
+struct History {
+  Frame frame = {};
+  std::string title = {};
+  Metric metric = Metric::time;
+  bool is_ratio = false;  ///< values are ratios to the baseline of each point
+  std::vector<HistoryPoint> points = {};
+  std::vector<HistoryMark> marks = {};
+  double threshold = 1.07;  ///< drawn where values are ratios
+  double confidence = 0.99;
+};
+
+std::string svg_of(const History&);
+std::string text_of(const History&, int columns);
+/// One row a point, and one row a mark, by time.
+Table table_of(const History&);
+
+}  // namespace torchwatch::drawing

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/drawing/drawing.hpp"
+
+namespace torchwatch::drawing {
+
+// What a comparison of two builds gave, as a whole.
+
+struct HeatCell {
+  std::optional<Verdict> verdict = {};  ///< nothing: not part of the comparison
+  std::optional<double> ratio = {};
+  bool is_confirmed = false;  ///< drawn as a ring
+  std::string link = {};
+};
+
+struct HeatRow {
+  std::string workload = {};
+  std::string domain = {};
+  std::vector<HeatCell> cells = {};  ///< one for each of the map's configurations
+  std::string link = {};
+};
+
+/// One metric of all workloads in all configurations. Rows stand in the order given; where domains
+/// follow one another, each gets a heading.
+struct HeatMap {
+  Frame frame = {};
+  std::string title = {};
+  Metric metric = Metric::time;
+  std::vector<std::string> configurations = {};
+  std::vector<HeatRow> rows = {};
+  double threshold = 1.07;  ///< changes of this size get the full colour
+};
+
+/// Shares of the time of an iteration, which add up to 1.
+struct Shares {
+  double active = 0;
+  double copy = 0;
+  double idle = 0;
+};
+
+struct SharesRow {
+  std::string label = {};
+  std::optional<Shares> before = {};
+  std::optional<Shares> after = {};
+  std::string link = {};
+};
+
+/// What a GPU did, series by series, with two builds.
+struct DeviceShares {
+  Frame frame = {};
+  std::string title = {};
+  std::string before = {};  ///< the builds' names
+  std::string after = {};
+  std::vector<SharesRow> rows = {};
+};
+
+std::string svg_of(const HeatMap&);
+std::string text_of(const HeatMap&, int columns);
+/// One row a workload; the last row has the geometric mean of each configuration's ratios with
+/// their number.
+Table table_of(const HeatMap&);
+
+std::string svg_of(const DeviceShares&);
+std::string text_of(const DeviceShares&, int columns);
+Table table_of(const DeviceShares&);
+
+}  // namespace torchwatch::drawing

@@ -1,0 +1,124 @@
+#include "axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "torchwatch/figures/figures.hpp"
+
+namespace torchwatch::drawing {
+namespace {
+
+constexpr double kMargin = 0.04;  // of the range, on either side
+
+/// What round numbers of a metric are multiples of: sizes are counted in powers of 1,024.
+double unit_of_ticks(Metric metric, double greatest) {
+  if (pass_of(metric) == Pass::timing || is_leak(metric)) return 1;
+  double unit = 1;
+  while (unit * 1024 <= greatest) unit *= 1024;
+  return unit;
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below it.
+double round_step(double least) {
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::vector<double> multiples(double low, double high, double step) {
+  std::vector<double> found;
+  const double first = std::ceil(low / step - 1e-9);
+  for (double n = first; n * step <= high + step * 1e-9; ++n) found.push_back(n * step);
+  return found;
+}
+
+}  // namespace
+
+double Scale::at(double value) const {
+  const double share = std::clamp((value - low) / (high - low), 0.0, 1.0);
+  return begin + share * (end - begin);
+}
+
+Scale scale_over(const std::vector<double>& values, double begin, double end) {
+  if (values.empty()) return {0, 1, begin, end};
+  const auto [least, greatest] = std::ranges::minmax(values);
+  const double range = greatest - least;
+  // Half a per cent around a constant: what does not move looks so.
+  const double margin = range > 0 ? range * kMargin : std::max(std::abs(greatest) * 0.005, 1e-12);
+  return {least - margin, greatest + margin, begin, end};
+}
+
+std::vector<double> ticks(const Scale& scale, std::size_t most, Metric metric) {
+  const double unit = unit_of_ticks(metric, std::max(std::abs(scale.low), std::abs(scale.high)));
+  const double range = (scale.high - scale.low) / unit;
+  const auto step = round_step(range / static_cast<double>(std::max<std::size_t>(most, 1)));
+  return multiples(scale.low, scale.high, step * unit);
+}
+
+ChangeScale::ChangeScale(std::vector<double> ratios, double threshold, double begin, double end) {
+  ratios.insert(ratios.end(), {1.0, threshold, 1 / threshold});
+  for (auto& ratio : ratios) ratio = std::log(ratio);
+  logarithms_ = scale_over(ratios, begin, end);
+}
+
+double ChangeScale::at(double ratio) const {
+  return logarithms_.at(std::log(ratio));
+}
+
+bool ChangeScale::holds(double ratio) const {
+  return logarithms_.holds(std::log(ratio));
+}
+
+std::vector<double> ChangeScale::ticks(std::size_t most) const {
+  const double low = std::exp(logarithms_.low);
+  const double high = std::exp(logarithms_.high);
+  if (high / low < 3) {
+    auto found = multiples(low - 1, high - 1, round_step((high - low) / static_cast<double>(most)));
+    for (auto& each : found) each += 1;
+    return found;
+  }
+  const double step =
+      round_step((logarithms_.high - logarithms_.low) / std::log(10) / static_cast<double>(most));
+  std::vector<double> found;
+  for (const double power :
+       multiples(logarithms_.low / std::log(10), logarithms_.high / std::log(10), step)) {
+    found.push_back(std::pow(10.0, power));
+  }
+  return found;
+}
+
+namespace {
+
+template <typename Axis, typename Words>
+void draw_all(Svg& svg, const Axis& axis, const std::vector<double>& at, double top, double y,
+              const Words& words) {
+  double free_from = 0;
+  for (const double value : at) {
+    const double x = axis.at(value);
+    svg.line(x, top, x, y, "grid");
+    const auto name = words(value);
+    const double half = units_of(name) / 2;
+    const double middle = std::clamp(x, half, std::max(half, svg.width() - half));
+    if (middle - half < free_from) continue;
+    free_from = middle + half + 6;
+    svg.text(middle, y + 14, "quiet middle", name);
+  }
+}
+
+}  // namespace
+
+void draw_ticks(Svg& svg, const ChangeScale& axis, double top, double y, std::size_t most) {
+  draw_all(svg, axis, axis.ticks(most), top, y,
+           [](double ratio) { return figures::change(ratio); });
+}
+
+void draw_ticks(Svg& svg, const Scale& axis, Metric metric, double top, double y,
+                std::size_t most) {
+  draw_all(svg, axis, ticks(axis, most, metric), top, y,
+           [metric](double value) { return figures::value(metric, value); });
+}
+
+}  // namespace torchwatch::drawing

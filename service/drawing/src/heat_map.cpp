@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "svg.hpp"
+#include "torchwatch/drawing/nightly.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/printable.hpp"
+#include "words.hpp"
+
+namespace torchwatch::drawing {
+namespace {
+
+HeatCell cell_at(const HeatRow& row, std::size_t column) {
+  return column < row.cells.size() ? row.cells[column] : HeatCell{};
+}
+
+/// The number with the verdict's sign, as it stands in a cell and in a text: "▲+12.3 %".
+std::string words_of(const HeatCell& cell) {
+  if (!cell.verdict) return "";
+  const auto ratio = drawable(cell.ratio);
+  const auto change = ratio ? figures::change(*ratio) : std::string();
+  switch (*cell.verdict) {
+    case Verdict::regressed:
+      return "▲" + change;
+    case Verdict::improved:
+      return "▼" + change;
+    case Verdict::unchanged:
+      return change.empty() ? "○" : change;
+    case Verdict::inconclusive:
+      return "?" + change;
+    case Verdict::unsupported:
+      return "·";
+    case Verdict::failed:
+      return "×";
+  }
+  return "";
+}
+
+std::string table_cell(const HeatCell& cell) {
+  if (!cell.verdict) return "";
+  const auto ratio = drawable(cell.ratio);
+  std::string text = ratio ? figures::change(*ratio) + " " : "";
+  text += to_string(*cell.verdict);
+  return cell.is_confirmed ? text + ", confirmed" : text;
+}
+
+/// The geometric mean of the ratios of a column, and how many they are.
+struct Mean {
+  std::string change;
+  std::string count;
+};
+
+Mean mean_of(const HeatMap& map, std::size_t column) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& row : map.rows) {
+    const auto ratio = drawable(cell_at(row, column).ratio);
+    if (!ratio) continue;
+    sum += std::log(*ratio);
+    ++count;
+  }
+  if (count == 0) return {};
+  return {figures::change(std::exp(sum / static_cast<double>(count))), fmt::format("{}", count)};
+}
+
+std::string summary(const HeatMap& map) {
+  std::array<std::size_t, 6> counts{};
+  std::size_t all = 0;
+  for (const auto& row : map.rows) {
+    for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+      const auto verdict = cell_at(row, i).verdict;
+      if (!verdict) continue;
+      ++counts[static_cast<std::size_t>(*verdict)];
+      ++all;
+    }
+  }
+  if (all == 0) return "Nothing has been measured.";
+  std::string text = figures::count(map.rows.size(), "workload") + ", " +
+                     std::string(figures::name_of(map.metric)) + ", " + direction(map.metric);
+  char separator = ':';
+  for (const auto verdict : {Verdict::regressed, Verdict::improved, Verdict::inconclusive,
+                             Verdict::failed, Verdict::unsupported, Verdict::unchanged}) {
+    const auto count = counts[static_cast<std::size_t>(verdict)];
+    if (count == 0) continue;
+    text += fmt::format("{} {} {}", separator, count, to_string(verdict));
+    separator = ',';
+  }
+  return text + ".";
+}
+
+/// 1 to 3, by how the change compares with the threshold.
+int level_of(double ratio, double threshold) {
+  const double changes = std::abs(std::log(ratio)) / std::log(std::max(threshold, 1.0001));
+  if (changes < 1) return 1;
+  return changes < 2 ? 2 : 3;
+}
+
+/// The number in a cell, smaller where it would not fit, on a plate where stripes would cross it.
+void draw_number(Svg& svg, const std::string& words, double x, double width, std::string_view ink) {
+  const double half = units_of(words) / 2;
+  const bool is_small = 2 * half > width - 6;
+  const double y = svg.y() + (is_small ? 14 : 15);
+  if (words.starts_with('?')) svg.box(x + width / 2 - half, svg.y() + 4, 2 * half, 14, "paper");
+  svg.text(x + width / 2, y, std::string(ink) + (is_small ? " small" : ""), words);
+}
+
+void draw_cell(Svg& svg, const HeatMap& map, const HeatCell& cell, const std::string& hint,
+               double x, double width) {
+  constexpr double kHeight = 20;
+  const double y = svg.y() + 1;
+  if (!cell.verdict) return;
+  svg.open(hint, cell.link);
+  svg.box(x, y, width, kHeight, "cell");
+  std::string_view ink = "in middle";
+  const bool is_worse = *cell.verdict == Verdict::regressed;
+  if (is_worse || *cell.verdict == Verdict::improved) {
+    const int level = level_of(drawable(cell.ratio).value_or(map.threshold), map.threshold);
+    svg.box(x, y, width, kHeight, fmt::format("{}-{}", is_worse ? "worse" : "better", level));
+    if (level == 3) ink = "on middle";
+  }
+  if (*cell.verdict == Verdict::inconclusive) svg.hatched(x, y, width, kHeight);
+  if (*cell.verdict == Verdict::failed) svg.path(cross(x + width / 2, y + 10, 4), "broken");
+  if (*cell.verdict == Verdict::unsupported) {
+    svg.path(circle(x + width / 2, y + 10, 1), "broken");
+  }
+  if (cell.is_confirmed) svg.box(x + 1, y + 1, width - 2, kHeight - 2, "ring");
+  if (drawable(cell.ratio)) draw_number(svg, words_of(cell), x, width, ink);
+  svg.close();
+}
+
+void draw_row(Svg& svg, const HeatMap& map, const HeatRow& row, double left, double step) {
+  svg.open("", row.link);
+  svg.text(4, svg.y() + 15, "", fitting(row.workload, left - 8));
+  svg.close();
+  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+    const auto cell = cell_at(row, i);
+    draw_cell(svg, map, cell, row.workload + " " + map.configurations[i] + ": " + table_cell(cell),
+              left + static_cast<double>(i) * step, step - 2);
+  }
+  svg.down(22);
+}
+
+/// The configurations, in two lines where there is little space: "cpu" and "train".
+void draw_head(Svg& svg, const HeatMap& map, double left, double step) {
+  if (svg.is_narrow()) svg.down(14);
+  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+    const auto& name = map.configurations[i];
+    const double x = left + (static_cast<double>(i) + 0.5) * step;
+    const auto dash = name.find('-');
+    if (!svg.is_narrow() || dash == std::string::npos) {
+      svg.text(x, svg.y(), "bold middle", fitting_bold(name, step));
+      continue;
+    }
+    svg.text(x, svg.y() - 14, "bold middle", fitting_bold(name.substr(0, dash), step));
+    svg.text(x, svg.y(), "bold middle", fitting_bold(name.substr(dash + 1), step));
+  }
+  svg.down(4);
+}
+
+void draw_means(Svg& svg, const HeatMap& map, double left, double step) {
+  svg.line(0, svg.y() + 3, svg.width(), svg.y() + 3, "frame");
+  svg.down(18);
+  svg.text(4, svg.y(), "bold", svg.is_narrow() ? "mean" : "geometric mean");
+  svg.text(4, svg.y() + 14, "quiet", "workloads");
+  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+    const auto mean = mean_of(map, i);
+    const double x = left + (static_cast<double>(i) + 0.5) * step;
+    svg.text(x, svg.y(), "bold middle", fitting_bold(mean.change, step));
+    svg.text(x, svg.y() + 14, "quiet middle", mean.count);
+  }
+  svg.down(20);
+}
+
+}  // namespace
+
+std::string svg_of(const HeatMap& map) {
+  Svg svg(map.frame, map.title, summary(map));
+  if (map.rows.empty() || map.configurations.empty()) return svg.finished();
+  const double left = svg.width() * (svg.is_narrow() ? 0.26 : 0.28);
+  const double step = (svg.width() - left) / static_cast<double>(map.configurations.size());
+  svg.down(12);
+  draw_head(svg, map, left, step);
+  std::string domain;
+  for (const auto& row : map.rows) {
+    if (row.domain != domain) {
+      svg.down(20);
+      svg.text(0, svg.y() - 4, "quiet bold", fitting(row.domain, svg.width()));
+      domain = row.domain;
+    }
+    draw_row(svg, map, row, left, step);
+  }
+  draw_means(svg, map, left, step);
+  svg.notes(
+      fmt::format("▲ regressed, ▼ improved; full colour from twice the threshold of {} on; a "
+                  "ring: confirmed on fresh data; striped with ?: inconclusive; ×: failed; "
+                  "dot: unsupported; empty: not measured.",
+                  threshold_words(map.threshold)));
+  return svg.finished();
+}
+
+std::string text_of(const HeatMap& map, int columns) {
+  const int wide = bounded(columns);
+  std::string text = paragraph(map.title, wide) + paragraph(summary(map), wide);
+  if (map.rows.empty() || map.configurations.empty()) return text;
+  const auto all = static_cast<std::size_t>(wide);
+  const auto count = map.configurations.size();
+  const std::size_t label = std::min<std::size_t>(28, all / 3);
+  const std::size_t step = std::min<std::size_t>(14, (all - label) / count);
+  const auto line = [&](const std::string& name, const auto& cell) {
+    std::string row = padded(elided(one_line(name), label), label);
+    for (std::size_t i = 0; i < count; ++i) {
+      row += right(elided(one_line(cell(i)), step - std::min<std::size_t>(step, 1)), step);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  };
+  line("", [&](std::size_t i) { return map.configurations[i]; });
+  for (const auto& row : map.rows) {
+    line(row.workload, [&](std::size_t i) {
+      const auto cell = cell_at(row, i);
+      return words_of(cell) + (cell.is_confirmed ? "!" : "");
+    });
+  }
+  line("geometric mean", [&](std::size_t i) { return mean_of(map, i).change; });
+  line("workloads", [&](std::size_t i) { return mean_of(map, i).count; });
+  return text + paragraph(
+                    "▲ regressed, ▼ improved, ! confirmed, ? inconclusive, × failed, "
+                    "· unsupported; empty: not measured.",
+                    wide);
+}
+
+Table table_of(const HeatMap& map) {
+  Table table{{"workload", "domain"}, {}};
+  std::vector<std::string> means{"geometric mean", ""};
+  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+    table.head.push_back(one_line(map.configurations[i]));
+    const auto mean = mean_of(map, i);
+    means.push_back(mean.count.empty() ? "" : mean.change + " of " + mean.count);
+  }
+  for (const auto& row : map.rows) {
+    table.rows.push_back({one_line(row.workload), one_line(row.domain)});
+    for (std::size_t i = 0; i < map.configurations.size(); ++i) {
+      table.rows.back().push_back(table_cell(cell_at(row, i)));
+    }
+  }
+  table.rows.push_back(std::move(means));
+  return table;
+}
+
+}  // namespace torchwatch::drawing

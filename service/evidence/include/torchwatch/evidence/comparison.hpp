@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/drawing/evidence.hpp"
+#include "torchwatch/drawing/nightly.hpp"
+#include "torchwatch/evidence/context.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::evidence {
+
+// A comparison or a build as a whole. Each function asks the database for all series at once.
+// Errors are those of storage.
+
+/// Returns the changes that a comparison found (regressed, improved), or all verdicts with a ratio
+/// of one metric; the largest first. What has no ratio, as a leak, is left out.
+Result<drawing::ForestPlot> forest_of(const Context&, const storage::ComparisonRow&,
+                                      std::optional<Metric> metric = {});
+/// Returns the series of an incident, as its comparison found them.
+Result<drawing::ForestPlot> forest_of(const Context&, const storage::IncidentRow&);
+
+enum class HeatOrder { name, effect, domain };
+
+/// The domains of workloads, by name.
+using Domains = std::map<std::string, std::string>;
+
+/// Returns the verdicts of one metric, a row for each workload and variant.
+Result<drawing::HeatMap> heat_map_of(const Context&, const storage::ComparisonRow&, Metric,
+                                     const Domains& = {}, HeatOrder = HeatOrder::name);
+
+/// What a GPU did in the newest profile of each workload in that mode. `before` has its own
+/// profiles, whatever the two were compared for.
+Result<drawing::DeviceShares> device_shares_of(const Context&, const storage::BuildRow& build, Mode,
+                                               const std::optional<storage::BuildRow>& before = {});
+
+/// The values of one metric in the nightlies up to a comparison, for all of its series.
+struct Sparklines {
+  std::vector<storage::Id> comparisons = {};  ///< oldest first
+  struct Line {
+    Series series;
+    std::vector<std::optional<double>> values = {};  ///< one for each of `comparisons`, in its unit
+  };
+  std::vector<Line> lines = {};  ///< of the series that the comparison judged
+};
+inline constexpr int kSparklineValues = 90;
+Result<Sparklines> sparklines_of(const Context&, storage::Id comparison, Metric,
+                                 int count = kSparklineValues);
+
+/// The operators that the workloads of a build call, from the newest coverage run of each.
+struct Coverage {
+  /// By operator: the benchmarks that call it.
+  std::map<std::string, std::vector<Benchmark>> operators = {};
+  std::vector<Benchmark> benchmarks = {};  ///< that have such a run
+};
+Result<Coverage> coverage_of(storage::Database&, storage::Id build);
+
+}  // namespace torchwatch::evidence

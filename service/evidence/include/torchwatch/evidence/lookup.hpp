@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "torchwatch/evidence/context.hpp"
+#include "torchwatch/records/words.hpp"
+
+namespace torchwatch::evidence {
+
+/// What a search can find.
+enum class FoundKind { workload, series, build, commit, incident, comparison, bisection };
+
+struct Found {
+  FoundKind kind = FoundKind::workload;
+  std::string name = {};  ///< "resnet18"; "12"; a sha
+  std::string text = {};  ///< what it is, in a line: a title, "nightly, reported"
+  std::string path = {};  ///< its place in lists and pages: "incidents/12", "series/resnet18/..."
+};
+
+/// Most characters of a search.
+inline constexpr std::size_t kSearchMax = 200;
+
+/// Finds what the words name: workloads, series ("bert cuda train time"), builds by name, version
+/// or commit, commits that incidents name, and incidents, comparisons and bisections by number, by
+/// the words of a title too. At most `limit`, those that the words name best first. Errors: of
+/// storage.
+Result<std::vector<Found>> look_up(const Context&, const std::string& words, std::size_t limit);
+
+}  // namespace torchwatch::evidence
+
+namespace torchwatch {
+
+template <>
+struct Words<evidence::FoundKind> {
+  using enum evidence::FoundKind;
+  static constexpr std::string_view kKind = "kind of what is found";
+  static constexpr std::array kAll{Word{workload, "workload"},  Word{series, "series"},
+                                   Word{build, "build"},        Word{commit, "commit"},
+                                   Word{incident, "incident"},  Word{comparison, "comparison"},
+                                   Word{bisection, "bisection"}};
+};
+
+}  // namespace torchwatch

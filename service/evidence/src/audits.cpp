@@ -1,0 +1,51 @@
+#include <set>
+
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/evidence/work.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+
+namespace torchwatch::evidence {
+namespace {
+
+/// From this probability on a commit counts as named surely.
+constexpr double kSure = 0.99;
+constexpr int kBisectionsRead = 1'000;
+
+/// The bisections whose culprit somebody disputed.
+std::set<storage::Id> disputed_in(const std::vector<storage::BisectionRow>& rows) {
+  std::set<storage::Id> disputed;
+  for (const auto& row : rows) {
+    // What is damaged is counted by nobody.
+    const auto dispute = bisection::parse_dispute(row.spec_json).value_or(std::nullopt);
+    if (dispute) disputed.insert(dispute->bisection);
+  }
+  return disputed;
+}
+
+}  // namespace
+
+Calibration calibration_of(const std::vector<storage::BisectionRow>& rows) {
+  const auto disputed = disputed_in(rows);
+  Calibration calibration;
+  for (const auto& row : rows) {
+    const auto result = bisection::parse_bisection_result(row.result_json);
+    const auto* culprit = result ? result->leading() : nullptr;
+    if (culprit == nullptr) continue;
+    ++calibration.named;
+    const bool is_sure = culprit->commits.size() == 1 && culprit->confidence >= kSure;
+    if (!is_sure) continue;
+    ++calibration.sure;
+    if (disputed.contains(row.id)) ++calibration.disputed;
+  }
+  return calibration;
+}
+
+Result<Audits> audits_of(storage::Database& database) {
+  Audits audits;
+  TW_TRY(audits.self_tests, storage::ComparisonStore(database).self_tests());
+  TW_TRY(const auto rows, storage::BisectionStore(database).list(kBisectionsRead));
+  audits.culprits = calibration_of(rows);
+  return audits;
+}
+
+}  // namespace torchwatch::evidence

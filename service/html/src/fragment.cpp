@@ -1,0 +1,123 @@
+#include "torchwatch/html/fragment.hpp"
+
+#include "torchwatch/html/quoting.hpp"
+
+namespace torchwatch::html {
+namespace {
+
+/// ` class="summary bad"`; empty without a kind.
+std::string class_of(std::string_view kind) {
+  return kind.empty() ? "" : " class=\"" + quoted(kind) + "\"";
+}
+
+std::string markdown_link(std::string_view address, std::string_view text) {
+  return "[" + markdown_prose(text) + "](<" + quoted(address) + ">)";
+}
+
+Fragment fragment_of(const Cell& cell) {
+  auto fragment = link(cell.link, cell.text);
+  if (!cell.more.empty()) fragment += text(" " + cell.more);
+  return fragment;
+}
+
+}  // namespace
+
+Fragment& Fragment::operator+=(const Fragment& next) {
+  html += next.html;
+  markdown += next.markdown;
+  tables.insert(tables.end(), next.tables.begin(), next.tables.end());
+  return *this;
+}
+
+Fragment operator+(Fragment first, const Fragment& next) {
+  first += next;
+  return first;
+}
+
+Fragment text(std::string_view prose) {
+  return {quoted_prose(prose), markdown_prose(prose), {}};
+}
+
+Fragment link(std::string_view address, std::string_view words) {
+  if (address.empty()) return text(words);
+  return {"<a href=\"" + quoted(address) + "\">" + quoted_prose(words) + "</a>",
+          markdown_link(address, words),
+          {}};
+}
+
+Fragment code(std::string_view text) {
+  return {"<code>" + quoted(text) + "</code>", markdown_code(text), {}};
+}
+
+Fragment state(std::string_view word) {
+  return {"<span class=\"state " + quoted(word) + "\">" + quoted_prose(word) + "</span>",
+          markdown_prose(word),
+          {}};
+}
+
+Fragment title(std::string_view text) {
+  return {"<h1>" + quoted_prose(text) + "</h1>\n", "# " + markdown_prose(text) + "\n\n", {}};
+}
+
+Fragment paragraph(const Fragment& line, std::string_view kind) {
+  return {"<p" + class_of(kind) + ">" + line.html + "</p>\n", line.markdown + "\n\n", {}};
+}
+
+Fragment block(std::string_view kind, const Fragment& content) {
+  return {"<div" + class_of(kind) + ">\n" + content.html + "</div>\n", content.markdown,
+          content.tables};
+}
+
+Fragment list(const std::vector<Fragment>& items) {
+  Fragment list{"<ul>\n", "", {}};
+  for (const auto& item : items) {
+    list += {"<li>" + item.html + "</li>\n", "- " + item.markdown + "\n", {}};
+  }
+  return list + Fragment{"</ul>\n", "\n", {}};
+}
+
+Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
+  Fragment list{"<dl>\n", "", {}};
+  for (const auto& [name, cell] : facts) {
+    if (cell.text.empty()) continue;
+    const auto said = fragment_of(cell);
+    list += {"<div><dt>" + quoted(name) + "</dt><dd>" + said.html + "</dd></div>\n",
+             "- " + markdown_prose(name) + ": " + said.markdown + "\n",
+             {}};
+  }
+  return list + Fragment{"</dl>\n", "\n", {}};
+}
+
+Fragment section(std::string_view heading, const Fragment& content, std::string_view id) {
+  const auto anchor = id.empty() ? "" : " id=\"" + quoted(id) + "\"";
+  return {
+      "<section" + anchor + ">\n<h2>" + quoted(heading) + "</h2>\n" + content.html + "</section>\n",
+      "## " + markdown_prose(heading) + "\n\n" + content.markdown, content.tables};
+}
+
+Fragment details(std::string_view summary, const Fragment& content) {
+  return {"<details>\n<summary>" + quoted(summary) + "</summary>\n" + content.html + "</details>\n",
+          "### " + markdown_prose(summary) + "\n\n" + content.markdown, content.tables};
+}
+
+Fragment code_block(std::string_view text) {
+  return {"<pre>" + quoted(text) + "</pre>\n", markdown_block(text), {}};
+}
+
+Fragment figure(const std::string& svg, std::string_view drawn_text, std::string_view sentence,
+                const Fragment& data) {
+  Fragment figure;
+  figure.html = "<figure>\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"" +
+                quoted(sentence) + "\">" + svg + "</div>\n<figcaption>" + quoted_prose(sentence) +
+                "</figcaption>\n";
+  if (!data.html.empty()) {
+    figure.html += "<details>\n<summary>As a table</summary>\n" + data.html + "</details>\n";
+  }
+  figure.html += "</figure>\n";
+  figure.markdown = markdown_prose(sentence) + "\n\n";
+  figure.markdown += drawn_text.empty() ? data.markdown : markdown_block(drawn_text);
+  figure.tables = data.tables;
+  return figure;
+}
+
+}  // namespace torchwatch::html

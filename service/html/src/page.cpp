@@ -1,0 +1,61 @@
+#include "torchwatch/html/page.hpp"
+
+#include "torchwatch/html/quoting.hpp"
+
+namespace torchwatch::html {
+namespace {
+
+std::string head_of(const Frame& frame) {
+  // The empty icon keeps browsers from asking for one.
+  auto head =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"" +
+      quoted(frame.root) + "style.css\">\n";
+  for (const auto& alternate : frame.alternates) {
+    head += "<link rel=\"alternate\" type=\"" + quoted(alternate.type) + "\" href=\"" +
+            quoted(alternate.address) + "\">\n";
+  }
+  return head + "<title>" + quoted(frame.title) + "</title>\n</head>\n";
+}
+
+std::string bar_of(const Frame& frame) {
+  std::string bar;
+  for (const auto& place : frame.bar) {
+    const auto* mark = place.name == frame.current ? " aria-current=\"page\"" : "";
+    bar += "<li><a href=\"" + quoted(place.address) + "\"" + mark + ">" + quoted(place.name) +
+           "</a></li>\n";
+  }
+  return "<nav aria-label=\"Pages\">\n<ul>\n" + bar + "</ul>\n</nav>\n";
+}
+
+std::string search_of(const Frame& frame) {
+  return "<form role=\"search\" method=\"get\" action=\"" + quoted(frame.root) +
+         "search\">\n<label for=\"q\">Search</label>\n"
+         "<input id=\"q\" type=\"search\" name=\"q\" maxlength=\"200\" value=\"" +
+         quoted(frame.searched) + "\">\n<button type=\"submit\">Find</button>\n</form>\n";
+}
+
+std::string way_of(const Frame& frame) {
+  if (frame.way.empty()) return "";
+  std::string way;
+  for (const auto& place : frame.way) {
+    way += place.address.empty()
+               ? "<li aria-current=\"page\">" + quoted_prose(place.name) + "</li>\n"
+               : "<li>" + link(place.address, place.name).html + "</li>\n";
+  }
+  return "<nav class=\"way\" aria-label=\"Way to this page\">\n<ol>\n" + way + "</ol>\n</nav>\n";
+}
+
+}  // namespace
+
+std::string page_of(const Frame& frame, const Fragment& content) {
+  return head_of(frame) + "<body>\n<a class=\"skip\" href=\"#content\">To the content</a>\n" +
+         "<header>\n<p class=\"name\"><a href=\"" + quoted(frame.root) +
+         "./\">torchwatch</a></p>\n" + bar_of(frame) + search_of(frame) + "</header>\n" +
+         way_of(frame) + "<main id=\"content\" tabindex=\"-1\">\n" + content.html +
+         "</main>\n<footer>\n" + frame.footer.html + "</footer>\n</body>\n</html>\n";
+}
+
+}  // namespace torchwatch::html

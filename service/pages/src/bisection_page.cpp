@@ -1,0 +1,211 @@
+#include <charconv>
+#include <cmath>
+
+#include "items.hpp"
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/evidence/bisection.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
+#include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using html::Cells;
+using report::TraceStep;
+using Steps = std::vector<TraceStep>;
+
+html::Cell commit_cell(const std::string& sha, const View& view) {
+  return {short_sha(sha), view.to_commit(sha)};
+}
+
+/// Reads ?step=, 1 to the number of steps; all without it. Errors: invalid.
+Result<std::size_t> step_of(const View& view, std::size_t steps) {
+  TW_TRY(const auto parameters, parameters_of(view, {"step"}));
+  const auto given = parameters.find("step");
+  if (given == parameters.end()) return steps;
+  const auto& text = given->second;
+  std::size_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (is_number && step >= 1 && step <= steps) return step;
+  return fail(ErrorCode::invalid, "invalid step \"" + text.substr(0, 100) + "\": must be 1 to " +
+                                      std::to_string(steps));
+}
+
+/// The largest change that a step read.
+std::string reading_of(const TraceStep& step) {
+  if (step.readings.empty()) return "";
+  const auto& reading = step.readings.front();
+  const auto metric = reading.series.metric;
+  const auto said = bisection::is_relative(metric) ? figures::change(std::exp(reading.effect))
+                                                   : figures::difference(metric, reading.effect);
+  const auto others = step.readings.size() - 1;
+  return said + " " + to_string(reading.series) +
+         (others == 0 ? "" : " and " + std::to_string(others) + " more");
+}
+
+/// Where the culprit probably is after a step: "aaaa..bbbb 92.1 %".
+std::string belief_of(const TraceStep& step) {
+  if (step.probability <= 0) return "";
+  return short_sha(step.after) + ".." + short_sha(step.up_to) + " " +
+         figures::confidence(step.probability);
+}
+
+/// A step's sentence; strangers see none that quotes a reason.
+std::string text_of(const TraceStep& step, const View& view) {
+  const bool is_private = !view.is_trusted && !step.reason.empty();
+  return is_private ? "a step whose reason is for readers with a token" : sentence_on(step);
+}
+
+html::Fragment steps_section(const Steps& steps, std::size_t shown, const View& view) {
+  html::Rows rows;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto number = std::to_string(i + 1);
+    rows.push_back({{number, view.with_parameter("step", i + 1 == steps.size() ? "" : number)},
+                    text_of(steps[i], view),
+                    reading_of(steps[i]),
+                    belief_of(steps[i])});
+  }
+  return html::table({.columns = {{"step", Cells::numbers},
+                                  {"what was done"},
+                                  {"change, more is worse"},
+                                  {"the culprit is probably in"}},
+                      .rows = std::move(rows)});
+}
+
+/// Links to the step before, the step after and the end.
+html::Fragment replay(std::size_t shown, std::size_t steps, const View& view) {
+  auto line = html::text("Step " + std::to_string(shown) + " of " + std::to_string(steps) + ": ");
+  const auto to = [&view, steps](std::size_t step) {
+    return view.with_parameter("step", step == steps ? "" : std::to_string(step));
+  };
+  line += html::link(shown > 1 ? to(shown - 1) : "", "the one before") + html::text(" · ");
+  line += html::link(shown < steps ? to(shown + 1) : "", "the next one") + html::text(" · ");
+  line += html::link(shown < steps ? to(steps) : "", "the newest");
+  return html::paragraph(line, "choice");
+}
+
+Result<html::Fragment> search_section(const storage::BisectionRow& row, const View& view) {
+  if (!view.sources.steps_of) return html::Fragment();
+  TW_TRY(auto steps, view.sources.steps_of(row));
+  TW_TRY(const auto shown, step_of(view, steps.size()));
+  if (steps.empty()) {
+    return html::section("Steps", html::paragraph(html::text("Nothing was measured yet.")));
+  }
+  const auto table = steps_section(steps, shown, view);
+  const auto count = steps.size();
+  steps.resize(shown);
+  auto drawn = evidence::posterior_steps(context_of(view), row, steps);
+  drawn.frame.id = "posterior";
+  html::Fragment content = replay(shown, count, view);
+  if (!drawn.steps.empty()) {
+    content += figure_of(drawn,
+                         "Where the culprit was believed to be after each step, newest on "
+                         "top: the darker, the more probable");
+  }
+  return html::section("Steps", content + table, "steps");
+}
+
+/// What the search cost, and what it could not build.
+html::Fragment cost_section(const storage::BisectionRow& row, const View& view) {
+  const auto result = bisection::parse_bisection_result(row.result_json);
+  if (row.state != storage::BisectionState::ended || !result) return {};
+  const auto count = [](int number) { return std::to_string(number); };
+  auto content =
+      html::facts({{"outcome", spelling(result->outcome)},
+                   {"commits", count(result->commits)},
+                   {"folded", count(result->folded) + ", which cannot change the library"},
+                   {"builds", report::builds_text(result->builds, result->made_elsewhere)},
+                   {"runs", count(result->runs)},
+                   {"reason", view.is_trusted ? result->reason : std::string()}});
+  html::Rows rows;
+  for (const auto& skipped : result->skipped) {
+    rows.push_back({commit_cell(skipped.commit, view), view.is_trusted ? skipped.reason : ""});
+  }
+  if (!rows.empty()) {
+    content += html::details(
+        "Could not be built (" + std::to_string(rows.size()) + ")",
+        html::table({.columns = {{"commit", Cells::words}, {"reason"}}, .rows = std::move(rows)}));
+  }
+  return html::section("What it took", content);
+}
+
+std::string time_text(storage::WallMillis at) {
+  return at == 0 ? "" : platform::date_and_minute(at) + " UTC";
+}
+
+std::string state_of(const storage::BisectionRow& row) {
+  return std::string(to_string(row.state));
+}
+
+/// The culprit of a search in a list.
+html::Cell culprit_cell(const storage::BisectionRow& row, const View& view) {
+  const auto search = search_of(row, view);
+  if (!search.causes.empty()) return cause_cell(search.causes, view);
+  return row.state == storage::BisectionState::open ? "" : "no commit is blamed";
+}
+
+}  // namespace
+
+Result<Page> make_bisections(const View& view) {
+  TW_TRY(const auto page, http::page_of(view.request));
+  TW_TRY(auto rows,
+         storage::BisectionStore(view.sources.database).list(page.limit + 1, page.before));
+  const auto more = cut_to(page, view, rows);
+  html::Rows cells;
+  for (const auto& row : rows) {
+    const auto incident = row.incident ? std::to_string(*row.incident) : "";
+    cells.push_back({{std::to_string(row.id), view.to_bisection(row.id)},
+                     {incident, row.incident ? view.to_incident(*row.incident) : ""},
+                     commit_cell(row.good, view),
+                     commit_cell(row.bad, view),
+                     culprit_cell(row, view),
+                     state_of(row),
+                     platform::date_and_minute(row.created_at)});
+  }
+  auto content = html::title("Bisections");
+  if (cells.empty())
+    content += html::paragraph(html::text("None yet."));
+  else
+    content += html::table({.columns = {{"id", Cells::numbers},
+                                        {"incident", Cells::numbers},
+                                        {"last good", Cells::words},
+                                        {"first bad", Cells::words},
+                                        {"culprit"},
+                                        {"state", Cells::states},
+                                        {"begun, UTC", Cells::words}},
+                            .rows = std::move(cells)});
+  return Page{.title = "Bisections", .content = content + more, .section = "Incidents"};
+}
+
+Result<Page> make_bisection(const View& view) {
+  TW_TRY(const auto id, http::id_of(view.request));
+  TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(id));
+  TW_TRY(const auto steps, search_section(row, view));
+  TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(id), view));
+  const auto name = "Bisection " + std::to_string(id);
+  const auto search = search_of(row, view);
+  auto content =
+      html::title(name) + html::facts({{"for",
+                                        {row.incident ? "incident " + std::to_string(*row.incident)
+                                                      : std::string("a request"),
+                                         row.incident ? view.to_incident(*row.incident) : ""}},
+                                       {"state", state_of(row)},
+                                       {"waiting", waits},
+                                       {"last good", commit_cell(row.good, view)},
+                                       {"first bad", commit_cell(row.bad, view)},
+                                       {"begun", time_text(row.created_at)},
+                                       {"ended", time_text(row.ended_at)}});
+  for (const auto& cause : search.causes) content += cause_section(cause, view);
+  content += steps + cost_section(row, view);
+  const auto runs = "api/v1/bisections/" + std::to_string(id) + "/runs";
+  content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
+  return Page{.title = name,
+              .content = content,
+              .section = "Incidents",
+              .way = {{view.root + "bisections", "Bisections"}}};
+}
+
+}  // namespace torchwatch::pages

@@ -1,0 +1,187 @@
+#include "items.hpp"
+#include "torchwatch/drawing/strip.hpp"
+#include "torchwatch/evidence/comparison.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using html::Cells;
+using nlohmann::json;
+using storage::VerdictRow;
+
+/// The number of nightlies in a row of blocks.
+constexpr int kBlocks = 30;
+constexpr std::string_view kModelsAtOnce = "200";
+
+std::string text_of(const json& object, const char* member) {
+  const auto found = object.find(member);
+  if (found == object.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+/// The newest nightly's verdicts, and the values of the nightlies before it.
+struct Newest {
+  std::vector<VerdictRow> verdicts;
+  evidence::Sparklines time;
+};
+
+Result<Newest> newest_of(const View& view) {
+  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
+  if (!newest.judged) return Newest{};
+  const auto id = newest.judged->id;
+  Newest found;
+  TW_TRY(found.verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(id));
+  TW_TRY(found.time, evidence::sparklines_of(context_of(view), id, Metric::time, kBlocks));
+  return found;
+}
+
+/// "▁▁▂▁█" of the nightlies that have a value.
+std::string blocks_of(const Newest& newest, const Series& series) {
+  for (const auto& line : newest.time.lines) {
+    if (line.series != series) continue;
+    std::vector<double> values;
+    for (const auto& value : line.values) {
+      if (value) values.push_back(*value);
+    }
+    return drawing::strip(values);
+  }
+  return "";
+}
+
+const VerdictRow* verdict_of(const Newest& newest, const Series& series) {
+  for (const auto& row : newest.verdicts) {
+    if (row.series == series) return &row;
+  }
+  return nullptr;
+}
+
+/// "+15.0 % regressed": the change of the newest nightly, with its word.
+std::string change_of(const VerdictRow& row) {
+  const auto change = report::change_text(report::effect_of(row));
+  return (change.empty() ? "" : change + " ") + std::string(to_string(row.verdict));
+}
+
+/// A configuration of a model in the list: its series, its past and its newest change.
+html::Cell configuration_cell(const std::string& model, Configuration configuration,
+                              const Newest& newest, const View& view) {
+  const Series series{{model, configuration, {}}, Metric::time};
+  const auto* verdict = verdict_of(newest, series);
+  if (verdict == nullptr) return "";
+  html::Cell cell(change_of(*verdict), view.to_series(series), blocks_of(newest, series));
+  if (verdict->ratio > 0) cell.order = verdict->ratio;
+  return cell;
+}
+
+/// The series of a model as the API lists them.
+std::vector<Series> series_of(const json& model) {
+  std::vector<Series> all;
+  for (const auto& benchmark : model.value("measured", json::array())) {
+    const auto configuration = parse_configuration(benchmark.value("configuration", ""));
+    const auto variant = parse_variant(benchmark.value("variant", ""));
+    if (!configuration || !variant) continue;
+    for (const auto& series : benchmark.value("series", json::array())) {
+      const auto metric = parse_metric(series.value("metric", ""));
+      if (metric) all.push_back({{model.value("name", ""), *configuration, *variant}, *metric});
+    }
+  }
+  return all;
+}
+
+Result<html::Fragment> series_table(const json& model, const View& view) {
+  const auto all = series_of(model);
+  if (all.empty()) return html::paragraph(html::text("It was not measured yet."));
+  TW_TRY(const auto newest, newest_of(view));
+  html::Table table{
+      .columns = {{"configuration", Cells::words, "configuration"},
+                  {"metric", Cells::words, "metric"},
+                  {"newest value", Cells::numbers},
+                  {"change in the newest nightly, more is worse", Cells::numbers, "change"},
+                  {"interval", Cells::numbers},
+                  {"spread", Cells::numbers, "spread"},
+                  {"lately"}}};
+  for (const auto& series : all) {
+    const auto* verdict = verdict_of(newest, series);
+    const auto effect = verdict != nullptr ? report::effect_of(*verdict) : report::EffectFacts{};
+    const bool has_value = verdict != nullptr && verdict->candidate_value != 0;
+    html::Cell change(verdict == nullptr ? "" : change_of(*verdict), effect.ratio);
+    html::Cell spread(has_value ? figures::spread(verdict->candidate_spread) : "",
+                      effect.candidate_spread);
+    table.rows.push_back({{report::configuration_text(series.benchmark), view.to_series(series)},
+                          to_string(series.metric),
+                          has_value ? figures::value(series.metric, verdict->candidate_value) : "",
+                          change,
+                          verdict == nullptr ? "" : report::interval_text(effect),
+                          spread,
+                          blocks_of(newest, series)});
+  }
+  return sorted_table(view, std::move(table));
+}
+
+}  // namespace
+
+Result<Page> make_models(const View& view) {
+  TW_TRY(const auto parameters, parameters_of(view, {"domain", "sort"}));
+  std::multimap<std::string, std::string> query{{"limit", std::string(kModelsAtOnce)}};
+  if (parameters.contains("domain")) query.emplace("domain", parameters.at("domain"));
+  TW_TRY(const auto listed, ask_for_json(view, "/api/v1/workloads", query));
+  TW_TRY(const auto newest, newest_of(view));
+  html::Table table{
+      .columns = {{"model", Cells::words, "model"}, {"domain", Cells::texts, "domain"}, {"task"}}};
+  std::vector<Configuration> configurations;
+  for (const auto device : {Device::cpu, Device::cuda}) {
+    for (const auto mode : {Mode::train, Mode::infer}) {
+      const Configuration configuration{device, mode};
+      configurations.push_back(configuration);
+      table.columns.push_back({to_string(configuration), Cells::words, to_string(configuration)});
+    }
+  }
+  for (const auto& model : listed.at("workloads")) {
+    const auto name = text_of(model, "name");
+    const auto domain = text_of(model, "domain");
+    std::vector<html::Cell> row{
+        {name, view.to_model(name)},
+        {domain, domain.empty() ? "" : view.with_parameter("domain", domain)},
+        text_of(model, "task")};
+    for (const auto configuration : configurations) {
+      row.push_back(configuration_cell(name, configuration, newest, view));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  const auto count = figures::count(table.rows.size(), "model");
+  TW_TRY(const auto sorted, sorted_table(view, std::move(table)));
+  auto content = html::title("Models") +
+                 html::paragraph(html::text(
+                     count + ". Changes of time per iteration in the newest nightly, more is "
+                             "worse; the blocks are the nightlies before it.")) +
+                 sorted;
+  if (parameters.contains("domain")) {
+    content += html::paragraph(html::link(view.with_parameter("domain", ""), "All domains"));
+  }
+  return Page{.title = "Models", .content = content, .section = "Models"};
+}
+
+Result<Page> make_model(const View& view) {
+  TW_TRY_VOID(parameters_of(view, {"sort"}));
+  const auto& name = view.request.path_parameters.at("name");
+  TW_TRY(const auto model, ask_for_json(view, "/api/v1/workloads/" + name));
+  TW_TRY(const auto table, series_table(model, view));
+  const auto content = html::title(name) +
+                       html::facts({{"domain", text_of(model, "domain")},
+                                    {"task", text_of(model, "task")},
+                                    {"train batch", text_of(model, "train_batch")},
+                                    {"eval batch", text_of(model, "eval_batch")}}) +
+                       html::section("Series", table) +
+                       html::paragraph(html::text(
+                           "Measure it alone: `torchwatch measure BUILD --workload " + name + "`"));
+  return Page{.title = name,
+              .content = content,
+              .section = "Models",
+              .way = {{view.root + "models", "Models"}}};
+}
+
+}  // namespace torchwatch::pages

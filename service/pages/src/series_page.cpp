@@ -1,0 +1,189 @@
+#include "items.hpp"
+#include "torchwatch/evidence/series.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/reproduce.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using Parameters = std::map<std::string, std::string>;
+
+const std::vector<std::string> kShown{"values", "changes"};
+constexpr int kValuesRead = 200;
+
+/// What the page's path says, or else its query; the default where neither does.
+std::string given(const View& view, const Parameters& parameters, const std::string& name,
+                  std::string_view otherwise) {
+  const auto part = view.request.path_parameters.find(name);
+  const bool is_in_path = part != view.request.path_parameters.end();
+  return is_in_path ? part->second : value_or(parameters, name, otherwise);
+}
+
+/// Reads the series that the path or the query names. Errors: invalid; not_found, when it has no
+/// values.
+Result<Series> series_of(const Parameters& parameters, const View& view) {
+  const auto word = [&](const std::string& name, std::string_view otherwise) {
+    return given(view, parameters, name, otherwise);
+  };
+  Series series;
+  series.benchmark.workload = word("workload", "");
+  TW_TRY(series.benchmark.configuration, parse_configuration(word("configuration", "cpu-train")));
+  TW_TRY(series.benchmark.variant, parse_variant(word("variant", "default")));
+  TW_TRY(series.metric, parse_metric(word("metric", "time")));
+  TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, 1));
+  if (!values.empty()) return series;
+  return fail(ErrorCode::not_found,
+              "no values of " + to_string(series).substr(0, 200) + ", here or at any time");
+}
+
+/// The same benchmark's other metrics, and its workload in other configurations.
+Result<html::Fragment> neighbours(const Series& series, const View& view) {
+  TW_TRY(const auto all, storage::RunStore(view.sources.database).all_series());
+  std::vector<html::Fragment> items;
+  for (const auto& other : all) {
+    if (other.benchmark.workload != series.benchmark.workload || other == series) continue;
+    items.push_back(html::link(view.to_series(other), to_string(other)));
+  }
+  if (items.empty()) return html::Fragment();
+  return html::section("Other series of this model", html::list(items));
+}
+
+/// How much the newest verdict saw, and the smallest change that would have been found: the width
+/// of its interval.
+std::string newest_text(const drawing::History& history) {
+  if (history.points.empty()) return "No nightly was judged on it yet.";
+  const auto& newest = history.points.back();
+  auto text = "Newest, " + newest.build + ": " +
+              (history.is_ratio ? figures::change(newest.value)
+                                : figures::value(history.metric, newest.value));
+  if (history.is_ratio && newest.interval) {
+    text += " " + figures::interval_with_unit(newest.interval->low, newest.interval->high);
+  }
+  return text + ", " + std::string(to_string(newest.verdict)) + ". Less is better.";
+}
+
+/// The newest values, each with its run.
+Result<html::Fragment> runs_section(const Series& series, const View& view) {
+  TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
+  html::Rows rows;
+  std::map<storage::Id, std::string> names;
+  for (auto value = values.rbegin(); value != values.rend(); ++value) {
+    if (!names.contains(value->build)) {
+      TW_TRY(names[value->build], name_of_build(value->build, view));
+    }
+    const auto run = view.root + "api/v1/runs/" + std::to_string(value->attempt);
+    rows.push_back({{platform::date_and_minute(value->measured_at)},
+                    {names[value->build], view.to_build(value->build)},
+                    {figures::value(series.metric, static_cast<double>(value->value)), run},
+                    {value->is_thinned ? "" : "samples", run + "/samples"}});
+  }
+  using html::Cells;
+  return html::details(
+      "The newest " + figures::count(rows.size(), "run"),
+      html::table({.columns = {{"measured, UTC", Cells::words},
+                               {"build"},
+                               {std::string(figures::name_of(series.metric)), Cells::numbers},
+                               {"raw", Cells::words}},
+                   .rows = std::move(rows)}));
+}
+
+/// The comparisons that a history leads to, by their links.
+using Comparisons = std::map<std::string, storage::Id>;
+
+/// The samples of the newest comparison of a history.
+Result<html::Fragment> samples_section(const drawing::History& history,
+                                       const Comparisons& comparisons, const Series& series,
+                                       const View& view) {
+  if (history.points.empty()) return html::Fragment();
+  const auto newest = comparisons.find(history.points.back().link);
+  if (newest == comparisons.end()) return html::Fragment();
+  TW_TRY(const auto comparison,
+         storage::ComparisonStore(view.sources.database).get(newest->second));
+  TW_TRY(auto drawn, evidence::strips_of(context_of(view), comparison, series));
+  if (drawn.strips.runs.empty()) return html::Fragment();
+  drawn.strips.frame.id = "strips";
+  html::Fragment command;
+  if (view.is_trusted) {
+    command = html::paragraph(html::text("Measure it again:")) +
+              html::code_block(report::compare_command(
+                  drawn.strips.baseline, drawn.strips.candidate, series.benchmark, std::nullopt));
+  }
+  return html::section("Samples of the newest comparison",
+                       figure_of(drawn.strips,
+                                 "Every sample, in the order in which it was "
+                                 "taken; less is better") +
+                           command,
+                       "samples");
+}
+
+/// All series that have values.
+Result<Page> list_of_series(const View& view) {
+  TW_TRY(const auto all, storage::RunStore(view.sources.database).all_series());
+  html::Rows rows;
+  for (const auto& series : all) {
+    rows.push_back({{series.benchmark.workload, view.to_series(series)},
+                    report::configuration_text(series.benchmark),
+                    to_string(series.metric),
+                    unit_of(series.metric)});
+  }
+  using html::Cells;
+  const auto table = html::table({.columns = {{"workload", Cells::words},
+                                              {"configuration", Cells::words},
+                                              {"metric", Cells::words},
+                                              {"unit", Cells::words}},
+                                  .rows = std::move(rows)});
+  return Page{.title = "Series",
+              .content = html::title("Series") + table,
+              .section = "Models",
+              .way = {{view.root + "models", "Models"}}};
+}
+
+}  // namespace
+
+Result<Page> make_series(const View& view) {
+  TW_TRY(const auto page, http::page_of(view.request, {"workload", "configuration", "variant",
+                                                       "metric", "from", "to", "show"}));
+  const auto& parameters = page.filters;
+  if (given(view, parameters, "workload", "").empty()) return list_of_series(view);
+  TW_TRY(const auto series, series_of(parameters, view));
+  const auto shown = value_or(parameters, "show", "values");
+  TW_TRY_VOID(check_choice("show", shown, kShown));
+  TW_TRY(const auto days, http::days_of(page));
+  const auto name = to_string(series);
+  Comparisons comparisons;
+  auto context = context_of(view);
+  context.links.comparison = [&](storage::Id id) {
+    const auto link = view.to_comparison(id);
+    comparisons[link] = id;
+    return link;
+  };
+  TW_TRY(auto history, evidence::history_of(context, {.series = series,
+                                                      .from = days.from,
+                                                      .until = days.until,
+                                                      .is_ratio = shown == "changes"}));
+  history.frame.id = "history";
+  TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
+  TW_TRY(const auto runs, runs_section(series, view));
+  TW_TRY(const auto others, neighbours(series, view));
+  auto content = html::title(name) + html::paragraph(html::text(newest_text(history)), "summary") +
+                 choice(view, "show", shown, "values", kShown);
+  if (!history.points.empty()) {
+    content +=
+        html::section("Nightly by nightly",
+                      figure_of(history, std::string(figures::name_of(series.metric)) + " in " +
+                                             std::string(unit_of(series.metric)) + " of " +
+                                             figures::count(history.points.size(), "comparison") +
+                                             "; less is better"));
+  }
+  content += samples + runs + others;
+  return Page{.title = name,
+              .content = content,
+              .section = "Models",
+              .way = {{view.root + "models", "Models"},
+                      {view.to_model(series.benchmark.workload), series.benchmark.workload}}};
+}
+
+}  // namespace torchwatch::pages

@@ -1,0 +1,205 @@
+#include "items.hpp"
+#include "torchwatch/evidence/lookup.hpp"
+#include "torchwatch/evidence/work.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using html::Cells;
+using nlohmann::json;
+
+std::string text_of(const json& object, const char* member) {
+  const auto found = object.find(member);
+  if (found == object.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::string address_of(const evidence::QueuedItem& item, const View& view) {
+  const auto id = std::to_string(item.id);
+  if (item.kind == storage::ItemKind::comparison) return view.to_comparison(item.id);
+  if (item.kind == storage::ItemKind::bisection) return view.to_bisection(item.id);
+  return view.root + "api/v1/requests/" + id;
+}
+
+/// Why an item waits; strangers see since when.
+std::string why_of(const evidence::QueuedItem& item, const View& view) {
+  if (!item.setback) return "its place in the queue";
+  const auto since = "waits since " + platform::date_and_minute(item.setback->since);
+  return view.is_trusted ? shortened(since + ": " + item.setback->error) : since;
+}
+
+std::string estimate_of(const evidence::QueuedItem& item) {
+  if (!item.estimate) return "";
+  return figures::duration(item.estimate->likely) + ", at most " +
+         figures::duration(item.estimate->at_most);
+}
+
+/// Where a page shows what a search found.
+std::string place_of(const evidence::Found& found, const View& view) {
+  if (found.kind == evidence::FoundKind::workload) return view.to_model(found.name);
+  return found.path.empty() ? "" : view.root + found.path;
+}
+
+html::Fragment culprits_held(const evidence::Calibration& culprits) {
+  if (culprits.sure == 0) {
+    return html::paragraph(html::text("No commit was named with 99 % or more yet."));
+  }
+  return html::paragraph(
+      html::text("Of " + figures::count(static_cast<std::size_t>(culprits.sure), "culprit") +
+                 " named with 99 % or more, " + std::to_string(culprits.held()) + " held and " +
+                 std::to_string(culprits.disputed) + " were disputed."));
+}
+
+Result<html::Fragment> audits_section(const View& view) {
+  TW_TRY(const auto audits, evidence::audits_of(view.sources.database));
+  html::Rows rows;
+  for (const auto& tally : audits.self_tests) {
+    rows.push_back({to_string(tally.metric), std::to_string(tally.series),
+                    std::to_string(tally.regressed + tally.improved),
+                    report::false_alarms_bound_text(tally)});
+  }
+  auto content =
+      html::paragraph(html::text(report::self_tests_text(storage::sum_of(audits.self_tests))));
+  if (!rows.empty()) {
+    content += html::table({.columns = {{"metric", Cells::words},
+                                        {"series", Cells::numbers},
+                                        {"false alarms", Cells::numbers},
+                                        {"rate, 95 % upper bound", Cells::numbers}},
+                            .rows = std::move(rows)});
+  }
+  return html::section("How far to trust it", content + culprits_held(audits.culprits), "trust");
+}
+
+}  // namespace
+
+Result<Page> make_queue(const View& view) {
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY(const auto items, evidence::queue_of(view.sources.database));
+  html::Rows rows;
+  for (const auto& item : items) {
+    const bool is_running =
+        item.kind == storage::ItemKind::comparison && view.service_now.doing.comparison == item.id;
+    rows.push_back({{std::string(to_string(item.kind)) + " " + std::to_string(item.id),
+                     address_of(item, view)},
+                    item.what,
+                    platform::date_and_minute(item.since),
+                    is_running ? "running" : "waiting",
+                    is_running ? "" : why_of(item, view),
+                    estimate_of(item)});
+  }
+  auto content = html::title("Queue");
+  if (rows.empty()) {
+    content += html::paragraph(
+        html::text("Nothing waits. The next nightly is compared once its build is there."),
+        "summary good");
+  } else {
+    content +=
+        html::paragraph(html::text("In the order in which they are done; what waits for something "
+                                   "is passed over until then.")) +
+        html::table({.columns = {{"item", Cells::words},
+                                 {"what", Cells::words},
+                                 {"asked for, UTC", Cells::words},
+                                 {"state", Cells::states},
+                                 {"waits for"},
+                                 {"such work takes"}},
+                     .rows = std::move(rows)});
+  }
+  return Page{.title = "Queue", .content = content, .section = "Tonight"};
+}
+
+Result<Page> make_search(const View& view) {
+  TW_TRY(const auto parameters, parameters_of(view, {"q"}));
+  const auto words = printable(value_or(parameters, "q", ""));
+  if (characters_of(words) > evidence::kSearchMax) {
+    return fail(ErrorCode::invalid, "invalid q: must be at most " +
+                                        std::to_string(evidence::kSearchMax) + " characters long");
+  }
+  constexpr std::size_t kShown = 50;
+  auto content = html::title("Search");
+  if (words.empty()) {
+    content += html::paragraph(html::text(
+        "Names of models, builds, commits (7 digits or more), numbers of incidents, and words of "
+        "a series find something: `bert cuda train memory`."));
+    return Page{.title = "Search", .content = content};
+  }
+  TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown));
+  html::Rows rows;
+  for (const auto& found : all) {
+    rows.push_back({std::string(spelling(found.kind)),
+                    {found.name, place_of(found, view)},
+                    shortened(found.text)});
+  }
+  content +=
+      html::paragraph(html::text(figures::count(all.size(), "result") + " for \"" + words + "\"."));
+  if (!rows.empty()) {
+    content += html::table(
+        {.columns = {{"kind", Cells::words}, {"name"}, {"what it is"}}, .rows = std::move(rows)});
+  }
+  return Page{.title = "Search", .content = content};
+}
+
+Result<Page> make_machines(const View& view) {
+  TW_TRY(const auto page, http::page_of(view.request));
+  TW_TRY(const auto listed, ask_for_json(view, "/api/v1/machines",
+                                         {{"limit", std::to_string(page.limit)},
+                                          {"before", std::to_string(page.before)}}));
+  html::Rows rows;
+  for (const auto& machine : listed.at("machines")) {
+    const auto id = text_of(machine, "id");
+    rows.push_back({{id, view.root + "machines/" + id},
+                    text_of(machine, "processor"),
+                    text_of(machine, "cores"),
+                    text_of(machine, "gpu"),
+                    text_of(machine, "gpu_driver"),
+                    text_of(machine, "kernel"),
+                    text_of(machine, "runs"),
+                    text_of(machine, "last_run_at")});
+  }
+  auto content = html::title("Machines");
+  if (rows.empty()) {
+    content += html::paragraph(html::text("No machine has measured anything yet."));
+  } else {
+    content += html::table({.columns = {{"id", Cells::numbers},
+                                        {"processor"},
+                                        {"cores", Cells::numbers},
+                                        {"GPU"},
+                                        {"driver", Cells::words},
+                                        {"kernel"},
+                                        {"runs", Cells::numbers},
+                                        {"last run, UTC", Cells::words}},
+                            .rows = std::move(rows)});
+  }
+  TW_TRY(const auto audits, audits_section(view));
+  return Page{.title = "Machines", .content = content + audits, .section = "Machines"};
+}
+
+Result<Page> make_machine(const View& view) {
+  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY(const auto id, http::id_of(view.request));
+  TW_TRY(const auto machine, ask_for_json(view, "/api/v1/machines/" + std::to_string(id)));
+  html::Rows rows;
+  for (const auto& [name, value] : machine.at("facts").items()) {
+    rows.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
+  }
+  const auto name = "Machine " + std::to_string(id);
+  const auto content =
+      html::title(name) +
+      html::facts({{"processor", text_of(machine, "processor")},
+                   {"GPU", text_of(machine, "gpu")},
+                   {"runs", text_of(machine, "runs")},
+                   {"first run", text_of(machine, "first_run_at")},
+                   {"last run", text_of(machine, "last_run_at")}}) +
+      html::section(
+          "Facts that runs must share to be comparable",
+          html::table({.columns = {{"fact", Cells::words}, {"value"}}, .rows = std::move(rows)}));
+  return Page{.title = name,
+              .content = content,
+              .section = "Machines",
+              .way = {{view.root + "machines", "Machines"}}};
+}
+
+}  // namespace torchwatch::pages

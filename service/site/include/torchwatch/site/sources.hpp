@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/health/report.hpp"
+#include "torchwatch/http/router.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::pages {
+
+/// What the pages show and link. What it refers to must outlive the routes; its functions are
+/// called from several threads.
+struct Sources {
+  storage::Database& database;
+  const platform::Clock& clock;
+  /// What does not work and what is done at present.
+  std::function<health::Report()> service_now = {};
+  /// Returns a commit's subject; empty where it is not known.
+  std::function<std::string(const std::string& sha)> subject_of = {};
+  /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
+  std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
+  std::string commits_address = {};  ///< where commits are linked; empty: they are not
+  std::string issues_address = {};   ///< where issues are linked; empty: they are not
+  double confidence = 0.99;          ///< of the intervals of comparisons
+  double threshold = 1.07;           ///< the ratio that must be found
+  /// The API's, which some pages and all `.json` twins are made of.
+  std::vector<http::Route> api = {};
+};
+
+}  // namespace torchwatch::pages

@@ -1,0 +1,258 @@
+#include "torchwatch/site/parts.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/culprits.hpp"
+#include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/setback.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using html::Cell;
+using html::Cells;
+
+/// "99.7 % sure, +14.9 % [+13.5, +16.3] %".
+std::string evidence_of(const report::CulpritFacts& cause) {
+  std::string text;
+  if (cause.confidence > 0) text = figures::confidence(cause.confidence) + " sure";
+  if (cause.effects.empty()) return text;
+  const auto& largest = *std::ranges::min_element(cause.effects, report::is_larger);
+  const auto change = report::change_text(largest);
+  if (change.empty()) return text;
+  const auto interval = report::interval_text(largest);
+  text += (text.empty() ? "" : ", ") + change;
+  return interval.empty() ? text : text + " " + interval;
+}
+
+html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) {
+  std::vector<html::Fragment> commits;
+  for (const auto& commit : cause.commits) {
+    commits.push_back(html::link(view.to_commit(commit.sha), commit.sha) +
+                      html::text(" " + commit.subject));
+  }
+  return html::list(commits);
+}
+
+/// Who acknowledged an incident, as they say; empty where nobody did.
+std::string who_has(const storage::IncidentRow& incident) {
+  const bool is_taken = incident.state == storage::IncidentState::acknowledged;
+  return is_taken && !incident.decisions.empty() ? incident.decisions.back().decision.by : "";
+}
+
+}  // namespace
+
+std::string name_of(const storage::BuildRow& build, const View& view) {
+  const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
+  if (is_private) return "a folder";
+  return build.origin == storage::BuildOrigin::commit ? short_sha(build.name) : build.name;
+}
+
+Result<std::string> name_of_build(storage::Id id, const View& view) {
+  TW_TRY(const auto build, storage::BuildStore(view.sources.database).get(id));
+  return name_of(build, view);
+}
+
+Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const View& view) {
+  TW_TRY(const auto candidate, name_of_build(row.candidate, view));
+  if (!row.baseline) return candidate;
+  TW_TRY(const auto baseline, name_of_build(*row.baseline, view));
+  return candidate + " against " + baseline;
+}
+
+Search search_of(const storage::BisectionRow& row, const View& view) {
+  Search search{.state = row.state, .causes = report::causes_of(row)};
+  if (!view.sources.subject_of) return search;
+  for (auto& cause : search.causes) {
+    for (auto& commit : cause.commits) commit.subject = view.sources.subject_of(commit.sha);
+  }
+  return search;
+}
+
+Result<Search> search_of(const storage::IncidentRow& incident, const View& view) {
+  if (!incident.bisection) return Search{};
+  TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(*incident.bisection));
+  return search_of(row, view);
+}
+
+Result<std::string> waits_for(storage::ItemKind kind, const std::string& item, const View& view) {
+  TW_TRY(const auto setback, storage::SetbackStore(view.sources.database).find({kind, item}));
+  if (!setback) return std::string();
+  if (view.is_trusted) return report::waiting_text(*setback);
+  return "waits since " + platform::date_and_minute(setback->since) + " UTC";
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kCharacters = 160;
+  if (characters_of(text) <= kCharacters) return text;
+  std::size_t end = kCharacters;
+  while (end > 0 && continues_character(text[end])) --end;
+  return text.substr(0, end) + "…";
+}
+
+html::Fragment reason_table(const std::vector<storage::VerdictRow>& rows, const View& view) {
+  html::Rows cells;
+  for (const auto& row : rows) {
+    cells.push_back({{row.series.benchmark.workload, view.to_series(row.series)},
+                     report::configuration_text(row.series.benchmark),
+                     to_string(row.series.metric),
+                     view.is_trusted ? row.reason : ""});
+  }
+  return html::table({.columns = {{"workload", Cells::words},
+                                  {"configuration", Cells::words},
+                                  {"metric", Cells::words},
+                                  {"reason"}},
+                      .rows = std::move(cells)});
+}
+
+Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& view) {
+  const auto* cause = bisection::leading(causes);
+  if (cause == nullptr) return "";
+  const auto evidence = evidence_of(*cause);
+  const auto behind = evidence.empty() ? "" : "(" + evidence + ")";
+  if (cause->commits.size() != 1) {
+    return {"one of " + figures::count(cause->commits.size(), "commit"), "", behind};
+  }
+  const auto& commit = cause->commits.front();
+  const auto subject = commit.subject.empty() ? "" : commit.subject + " ";
+  return {short_sha(commit.sha), view.to_commit(commit.sha), subject + behind};
+}
+
+html::Fragment cause_section(const report::CulpritFacts& cause, const View& view) {
+  const bool is_one = cause.commits.size() == 1;
+  auto content = commit_list(cause, view);
+  if (cause.confidence > 0) {
+    content += html::paragraph(html::text("torchwatch is " + figures::confidence(cause.confidence) +
+                                          " sure" + (is_one ? "." : " that it is one of these.")));
+  }
+  if (!cause.verified.empty()) {
+    content += html::paragraph(html::text("Verified " + cause.verified + "."));
+  }
+  if (!cause.effects.empty()) {
+    content += html::paragraph(html::text("Compared with the commit before:")) +
+               effect_table(cause.effects, view, report::kBisectionIntervalConfidence);
+  }
+  return html::section(is_one ? "Culprit" : "Could not decide between these", content);
+}
+
+Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& incidents,
+                                      const View& view) {
+  html::Rows rows;
+  for (const auto& incident : incidents) {
+    TW_TRY(const auto search, search_of(incident, view));
+    const auto& number = incident.issue_number;
+    rows.push_back(
+        {{std::to_string(incident.id), view.to_incident(incident.id)},
+         {incident.title, view.to_incident(incident.id)},
+         cause_cell(search.causes, view),
+         report::state_word(incident),
+         who_has(incident),
+         {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
+         platform::date_and_minute(incident.opened_at)});
+  }
+  if (rows.empty()) return html::paragraph(html::text("None."));
+  return html::table({.columns = {{"id", Cells::numbers},
+                                  {"what"},
+                                  {"culprit"},
+                                  {"state", Cells::states},
+                                  {"who has it"},
+                                  {"issue", Cells::words},
+                                  {"opened, UTC", Cells::words}},
+                      .rows = std::move(rows)});
+}
+
+Result<std::string> remark_on(const storage::ComparisonRow& row, const View& view) {
+  if (is_end(row.state)) return view.is_trusted ? report::remark_on(row) : std::string();
+  TW_TRY(auto waits, waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
+  return waits.empty() && view.is_trusted ? report::remark_on(row) : waits;
+}
+
+Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
+                                        const View& view) {
+  html::Rows rows;
+  for (const auto& row : comparisons) {
+    TW_TRY(const auto name, name_of_comparison(row, view));
+    TW_TRY(const auto result,
+           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
+    TW_TRY(const auto remark, remark_on(row, view));
+    rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
+                    {name, view.to_comparison(row.id)},
+                    to_string(row.purpose),
+                    result,
+                    platform::date_and_minute(row.created_at),
+                    shortened(remark)});
+  }
+  if (rows.empty()) return html::paragraph(html::text("None yet."));
+  return html::table({.columns = {{"id", Cells::numbers},
+                                  {"builds"},
+                                  {"purpose", Cells::words},
+                                  {"result", Cells::states},
+                                  {"started, UTC", Cells::words},
+                                  {"remark"}},
+                      .rows = std::move(rows)});
+}
+
+html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, const View& view,
+                            double confidence) {
+  html::Rows rows;
+  for (const auto& effect : effects) {
+    const auto& [benchmark, metric] = effect.series;
+    const bool has_values = effect.baseline_value != 0 || effect.candidate_value != 0;
+    const auto value = [&](double of) { return has_values ? figures::value(metric, of) : ""; };
+    rows.push_back({{benchmark.workload, view.to_series(effect.series)},
+                    report::configuration_text(benchmark),
+                    to_string(metric),
+                    report::change_text(effect),
+                    report::interval_text(effect),
+                    value(effect.baseline_value),
+                    value(effect.candidate_value),
+                    effect.runs > 0 ? std::to_string(effect.runs) : ""});
+  }
+  return html::table({.columns = {{"workload", Cells::words},
+                                  {"configuration", Cells::words},
+                                  {"metric", Cells::words},
+                                  {"change", Cells::numbers},
+                                  {report::interval_heading(confidence), Cells::numbers},
+                                  {"baseline", Cells::numbers},
+                                  {"candidate", Cells::numbers},
+                                  {"runs", Cells::numbers}},
+                      .rows = std::move(rows)});
+}
+
+evidence::Context context_of(const View& view) {
+  return {.database = view.sources.database,
+          .is_trusted = view.is_trusted,
+          .confidence = view.confidence,
+          .threshold = view.sources.threshold,
+          .links = {.series = [&view](const Series& series) { return view.to_series(series); },
+                    .comparison = [&view](storage::Id id) { return view.to_comparison(id); },
+                    .incident = [&view](storage::Id id) { return view.to_incident(id); },
+                    .commit = [&view](const std::string& sha) { return view.to_commit(sha); }}};
+}
+
+html::Fragment drawn_data(const drawing::Table& data) {
+  html::Table table;
+  for (const auto& name : data.head) table.columns.push_back({name});
+  for (const auto& row : data.rows) table.rows.emplace_back(row.begin(), row.end());
+  return html::table(std::move(table));
+}
+
+double seconds_between(storage::WallMillis from, storage::WallMillis to) {
+  constexpr double kSecond = 1000;
+  return static_cast<double>(to - from) / kSecond;
+}
+
+std::string age_text(storage::WallMillis at, const View& view) {
+  return figures::age(seconds_between(at, view.sources.clock.wall_now()));
+}
+
+}  // namespace torchwatch::pages

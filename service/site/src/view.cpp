@@ -1,0 +1,218 @@
+#include "torchwatch/site/view.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/paging/paging.hpp"
+#include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
+#include "torchwatch/report/view.hpp"
+
+namespace torchwatch::pages {
+namespace {
+
+using html::Place;
+
+std::vector<Place> bar_of(const View& view) {
+  return {{view.root + "./", "Tonight"},          {view.root + "comparisons", "Comparisons"},
+          {view.root + "incidents", "Incidents"}, {view.root + "models", "Models"},
+          {view.root + "builds", "Builds"},       {view.root + "machines", "Machines"}};
+}
+
+/// Links with a blank between.
+html::Fragment links_of(std::string_view before, const std::vector<Place>& places,
+                        const std::string& root) {
+  auto line = html::text(before);
+  for (const auto& place : places) {
+    if (&place != &places.front()) line += html::text(", ");
+    line += html::link(root + place.address, place.name);
+  }
+  return html::paragraph(line);
+}
+
+/// "The newest verdicts came 5 h 12 min ago." Says nothing where that cannot be read.
+std::string age_of_data(const View& view) {
+  const auto newest = report::newest_nightly(view.sources.database);
+  if (!newest || !newest->judged) return "No nightly has a verdict yet.";
+  constexpr double kSecond = 1000;
+  const auto age = view.sources.clock.wall_now() - newest->judged->ended_at;
+  if (newest->judged->ended_at == 0) return "The newest verdicts are not reported yet.";
+  return "The newest verdicts came " + figures::age(static_cast<double>(age) / kSecond) + ".";
+}
+
+html::Fragment footer_of(const View& view) {
+  return links_of("Also: ",
+                  {{"bisections", "bisections"},
+                   {"queue", "queue"},
+                   {"gpu", "what the GPU does"},
+                   {"coverage", "coverage of operators"},
+                   {"help", "help and words"}},
+                  view.root) +
+         links_of("For programs: ",
+                  {{"api/v1/comparisons", "comparisons"},
+                   {"api/v1/incidents", "incidents"},
+                   {"api/v1/bisections", "bisections"},
+                   {"api/v1/builds", "builds"},
+                   {"api/v1/self-tests", "self-tests"},
+                   {"api/v1/openapi.json", "their description"},
+                   {"healthz", "health"}},
+                  view.root) +
+         html::paragraph(html::text("torchwatch " + std::string(report::program_version()) + ". " +
+                                    age_of_data(view) + " All times are UTC."));
+}
+
+/// What the search field holds again; nothing of what is too long for it.
+std::string searched_text(const std::string& given) {
+  constexpr std::size_t kCharactersMax = 200;
+  return characters_of(given) > kCharactersMax ? "" : printable(given);
+}
+
+}  // namespace
+
+std::string View::to_incident(storage::Id id) const {
+  return root + "incidents/" + std::to_string(id);
+}
+
+std::string View::to_comparison(storage::Id id) const {
+  return root + "comparisons/" + std::to_string(id);
+}
+
+std::string View::to_build(storage::Id id) const {
+  return root + "builds/" + std::to_string(id);
+}
+
+std::string View::to_bisection(storage::Id id) const {
+  return root + "bisections/" + std::to_string(id);
+}
+
+std::string View::to_series(const Series& series) const {
+  const auto& [workload, configuration, variant] = series.benchmark;
+  return root + "series/" + http::percent_encoded(workload) + "/" + to_string(configuration) + "/" +
+         http::percent_encoded(to_string(variant)) + "/" + std::string(to_string(series.metric));
+}
+
+std::string View::to_model(const std::string& workload) const {
+  return root + "models/" + http::percent_encoded(workload);
+}
+
+std::string View::to_commit(const std::string& sha) const {
+  return report::commit_address(sources.commits_address, sha);
+}
+
+std::string View::to_issue(std::int64_t number) const {
+  return sources.issues_address.empty()
+             ? ""
+             : sources.issues_address + "/issues/" + std::to_string(number);
+}
+
+std::string View::with_parameter(std::string_view name, std::string_view value) const {
+  std::string address = "?";
+  const auto add = [&address](std::string_view key, std::string_view of) {
+    if (address.size() > 1) address += '&';
+    address += std::string(key) + "=" + http::percent_encoded(std::string(of));
+  };
+  for (const auto& [key, of] : request.query) {
+    if (key != name) add(key, of);
+  }
+  if (!value.empty()) add(name, value);
+  return address;
+}
+
+View view_of(const http::Request& request, const Sources& sources, std::string root) {
+  return {.sources = sources,
+          .request = request,
+          .is_trusted = request.is_trusted,
+          .root = std::move(root),
+          .service_now = sources.service_now ? sources.service_now() : health::Report{},
+          .confidence = sources.confidence};
+}
+
+Result<http::Reply> ask(const View& view, const std::string& path,
+                        const std::multimap<std::string, std::string>& query) {
+  auto request = view.request;
+  request.path = path;
+  request.query = query;
+  const auto found = http::match(view.sources.api, request);
+  // What readers may not read is not found for them by a page either.
+  if (!found || found->route->scope != Scope::read) {
+    return fail(ErrorCode::not_found, "nothing at " + path.substr(0, 200));
+  }
+  request.path_parameters = found->parameters;
+  return found->route->handler(request);
+}
+
+Result<nlohmann::json> ask_for_json(const View& view, const std::string& path,
+                                    const std::multimap<std::string, std::string>& query) {
+  TW_TRY(const auto reply, ask(view, path, query));
+  auto body = nlohmann::json::parse(reply.body, nullptr, false);
+  if (body.is_discarded()) return fail(ErrorCode::internal, "no JSON at " + path);
+  return body;
+}
+
+Result<std::map<std::string, std::string>> parameters_of(
+    const View& view, std::initializer_list<std::string_view> known) {
+  TW_TRY(auto page, http::page_of(view.request, known));
+  return std::move(page.filters);
+}
+
+std::string value_or(const std::map<std::string, std::string>& parameters, const std::string& name,
+                     std::string_view otherwise) {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? std::string(otherwise) : found->second;
+}
+
+Status check_choice(std::string_view what, std::string_view given,
+                    const std::vector<std::string>& words) {
+  if (std::ranges::find(words, given) != words.end()) return {};
+  std::string allowed;
+  for (const auto& word : words) allowed += (allowed.empty() ? "" : ", ") + word;
+  return fail(ErrorCode::invalid, "invalid " + std::string(what) + " \"" +
+                                      std::string(given.substr(0, 100)) + "\": must be one of " +
+                                      allowed);
+}
+
+html::Fragment choice(const View& view, std::string_view name, std::string_view present,
+                      std::string_view otherwise, const std::vector<std::string>& words) {
+  auto line = html::text(std::string(name) + ": ");
+  for (const auto& word : words) {
+    if (&word != &words.front()) line += html::text(" · ");
+    const bool is_default = word == otherwise;
+    line +=
+        word == present
+            ? html::Fragment{"<strong aria-current=\"true\">" + html::text(word).html + "</strong>",
+                             html::text(word).markdown,
+                             {}}
+            : html::link(view.with_parameter(name, is_default ? "" : word), word);
+  }
+  return html::paragraph(line, "choice");
+}
+
+Result<html::Fragment> sorted_table(const View& view, html::Table table) {
+  const auto given = view.request.query.find("sort");
+  if (given != view.request.query.end()) table.sorted_by = given->second;
+  TW_TRY_VOID(html::sort(table));
+  const auto others = view.with_parameter("sort", "");
+  table.sort_address = others + (others.size() > 1 ? "&sort=" : "sort=");
+  return html::table(std::move(table));
+}
+
+http::Reply framed(const View& view, const Page& page, std::vector<html::Alternate> alternates) {
+  const auto given = view.request.query.find("q");
+  const bool is_search = view.request.path == "/search" && given != view.request.query.end();
+  html::Frame frame{.title = page.title.empty() ? "torchwatch" : page.title + " - torchwatch",
+                    .root = view.root,
+                    .bar = bar_of(view),
+                    .current = page.section,
+                    .way = page.way,
+                    .alternates = std::move(alternates),
+                    .searched = is_search ? searched_text(given->second) : "",
+                    .footer = footer_of(view)};
+  if (!page.title.empty()) {
+    frame.way.insert(frame.way.begin(), {view.root + "./", "Tonight"});
+    frame.way.push_back({"", page.title});
+  }
+  return {page.status, "text/html; charset=utf-8", html::page_of(frame, page.content), {}};
+}
+
+}  // namespace torchwatch::pages

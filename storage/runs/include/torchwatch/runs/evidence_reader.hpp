@@ -1,0 +1,102 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::storage {
+
+// What pages draw, read for many series or many comparisons by one statement.
+
+/// A verdict in the past of its series.
+struct PastVerdict {
+  Id candidate = 0;   ///< the build
+  WallMillis at = 0;  ///< when the comparison was opened
+  std::optional<double> confidence = {};
+  std::string environment_digest = {};  ///< of the run in `slot`; empty where there is none
+  VerdictRow verdict = {};
+};
+
+/// Whose past is read.
+struct PastWanted {
+  Series series = {};
+  Purpose purpose = Purpose::nightly;
+  WallMillis from = 0;
+  WallMillis until = INT64_MAX;  ///< the first moment after it
+  std::string slot = {};         ///< the run whose environment is read
+  int limit = 0;                 ///< of verdicts, the newest
+};
+
+/// The value of a series in a comparison.
+struct Level {
+  Id comparison = 0;
+  Benchmark benchmark = {};
+  double candidate_value = 0;
+};
+
+/// What the newest profile of a benchmark shows.
+struct ProfileOf {
+  Benchmark benchmark = {};
+  Id run = 0;
+  Breakdown breakdown = {};
+};
+
+/// An operator that the newest coverage run of a benchmark calls.
+struct CallsOf {
+  Benchmark benchmark = {};
+  Id run = 0;
+  std::string name = {};  ///< of the operator
+  std::int64_t calls = 0;
+};
+
+/// The runs of a comparison so far.
+struct RunCounts {
+  int benchmarks = 0;  ///< that have a run
+  int done = 0;
+  int failed = 0;
+  WallMillis first_at = 0;  ///< the start of the first run; 0: there is none
+  WallMillis last_at = 0;   ///< the end of the newest one that has ended; 0: there is none
+};
+
+/// A run in flight.
+struct IssuedRun {
+  Id attempt = 0;
+  Benchmark benchmark = {};
+  Pass pass = Pass::timing;
+  WallMillis issued_at = 0;
+};
+
+/// Reads verdicts and runs across comparisons. Thread-safe as Database is.
+class EvidenceReader {
+ public:
+  explicit EvidenceReader(Database& database) : database_(database) {}
+
+  /// Returns the verdicts on a series, oldest first.
+  Result<std::vector<PastVerdict>> past_of(const PastWanted&);
+
+  /// Returns the newest `count` nightly comparisons up to that one which have verdicts, oldest
+  /// first.
+  Result<std::vector<Id>> judged_nightlies(Id until, int count);
+  /// Returns the values of one metric in the nightly comparisons between two ids, both included.
+  Result<std::vector<Level>> levels_between(Id first, Id last, Metric);
+
+  /// Returns the newest profile of each benchmark of a build, by benchmark.
+  Result<std::vector<ProfileOf>> profiles_of(Id build);
+  /// Returns the operators of the newest coverage run of each benchmark of a build; one without
+  /// operators is left out.
+  Result<std::vector<CallsOf>> operators_of(Id build);
+  Result<RunCounts> counts_of(Id comparison);
+  Result<std::vector<IssuedRun>> running_in(Id comparison);
+  /// Returns how long the newest reported comparisons of a purpose took from their first run to
+  /// their end, in seconds.
+  Result<std::vector<double>> durations_of(Purpose, int count);
+
+ private:
+  Database& database_;
+};
+
+}  // namespace torchwatch::storage

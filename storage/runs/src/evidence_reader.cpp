@@ -1,0 +1,213 @@
+#include "torchwatch/runs/evidence_reader.hpp"
+
+#include <algorithm>
+
+#include "benchmarks.hpp"
+#include "transaction.hpp"
+#include "words.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+PastVerdict past_of_row(Query& row) {
+  PastVerdict past;
+  past.candidate = row.take<Id>();
+  past.at = row.take<WallMillis>();
+  past.confidence = row.take<std::optional<double>>();
+  past.environment_digest = row.take<std::string>();
+  auto& verdict = past.verdict;
+  verdict.id = row.take<Id>();
+  verdict.comparison = row.take<Id>();
+  verdict.verdict = row.take<Verdict>();
+  verdict.ratio = row.take<double>();
+  verdict.interval_low = row.take<double>();
+  verdict.interval_high = row.take<double>();
+  verdict.baseline_value = row.take<double>();
+  verdict.candidate_value = row.take<double>();
+  verdict.baseline_spread = row.take<double>();
+  verdict.candidate_spread = row.take<double>();
+  verdict.runs = row.take<int>();
+  verdict.reason = row.take<std::string>();
+  return past;
+}
+
+Id id_of(Query& row) {
+  return row.take<Id>();
+}
+
+Level level_of(Query& row) {
+  return Level{.comparison = row.take<Id>(),
+               .benchmark = take_benchmark(row),
+               .candidate_value = row.take<double>()};
+}
+
+ProfileOf profile_of(Query& row) {
+  return ProfileOf{.benchmark = take_benchmark(row),
+                   .run = row.take<Id>(),
+                   .breakdown = {.active_ns = row.take<std::int64_t>(),
+                                 .copy_ns = row.take<std::int64_t>(),
+                                 .idle_ns = row.take<std::int64_t>()}};
+}
+
+CallsOf calls_of(Query& row) {
+  return CallsOf{.benchmark = take_benchmark(row),
+                 .run = row.take<Id>(),
+                 .name = row.take<std::string>(),
+                 .calls = row.take<std::int64_t>()};
+}
+
+RunCounts counts_in(Query& row) {
+  return RunCounts{.benchmarks = row.take<int>(),
+                   .done = row.take<int>(),
+                   .failed = row.take<int>(),
+                   .first_at = row.take<WallMillis>(),
+                   .last_at = row.take<WallMillis>()};
+}
+
+IssuedRun issued_of(Query& row) {
+  return IssuedRun{.attempt = row.take<Id>(),
+                   .benchmark = take_benchmark(row),
+                   .pass = row.take<Pass>(),
+                   .issued_at = row.take<WallMillis>()};
+}
+
+double duration_of(Query& row) {
+  constexpr double kMillisPerSecond = 1000;
+  return static_cast<double>(row.take<WallMillis>()) / kMillisPerSecond;
+}
+
+/// The newest run of a pass of each benchmark of a build. Runs are found by their comparisons,
+/// which have an index; the comparisons of a build are found among all, which are few.
+const std::string kNewestOfBuild =
+    "(SELECT max(id) AS id FROM attempt WHERE comparison_id IN "
+    "(SELECT id FROM comparison WHERE candidate_id = ?1 OR baseline_id = ?1) "
+    "AND build_id = ?1 AND pass = ?2 AND state = 'done' GROUP BY benchmark_id) AS newest "
+    "JOIN attempt ON attempt.id = newest.id JOIN benchmark ON benchmark.id = benchmark_id ";
+
+}  // namespace
+
+Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wanted) {
+  const auto& benchmark = wanted.series.benchmark;
+  return read(database_, [&](Connection& connection) -> Result<std::vector<PastVerdict>> {
+    TW_TRY(
+        auto past,
+        all_rows(Query(connection,
+                       "SELECT comparison.candidate_id, comparison.created_at, "
+                       "comparison.confidence, "
+                       "ifnull((SELECT digest FROM attempt "
+                       "JOIN result ON result.attempt_id = attempt.id "
+                       "JOIN environment ON environment.id = environment_id "
+                       "WHERE attempt.comparison_id = comparison.id AND slot = ?7 "
+                       "AND attempt.state = 'done'), ''), "
+                       "verdict.id, comparison_id, verdict, ratio, interval_low, interval_high, "
+                       "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
+                       "verdict.reason FROM comparison "
+                       "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
+                       "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
+                       "AND variant = ?3) AND metric = ?4 "
+                       "WHERE purpose = ?5 AND created_at >= ?6 AND created_at < ?8 "
+                       "ORDER BY comparison.id DESC LIMIT ?9",
+                       benchmark.workload, to_string(benchmark.configuration),
+                       to_string(benchmark.variant), wanted.series.metric, wanted.purpose,
+                       wanted.from, wanted.slot, wanted.until, wanted.limit),
+                 past_of_row));
+    for (auto& each : past) each.verdict.series = wanted.series;
+    std::ranges::reverse(past);
+    return past;
+  });
+}
+
+Result<std::vector<Id>> EvidenceReader::judged_nightlies(Id until, int count) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<Id>> {
+    TW_TRY(auto ids,
+           all_rows(Query(connection,
+                          "SELECT id FROM comparison WHERE purpose = 'nightly' AND id <= ? "
+                          "AND EXISTS (SELECT 1 FROM verdict "
+                          "WHERE verdict.comparison_id = comparison.id) "
+                          "ORDER BY id DESC LIMIT ?",
+                          until, count),
+                    id_of));
+    std::ranges::reverse(ids);
+    return ids;
+  });
+}
+
+Result<std::vector<Level>> EvidenceReader::levels_between(Id first, Id last, Metric metric) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          std::string("SELECT comparison.id, ") + kBenchmarkColumns +
+                              ", candidate_value FROM comparison "
+                              "JOIN verdict ON verdict.comparison_id = comparison.id "
+                              "JOIN benchmark ON benchmark.id = benchmark_id "
+                              "WHERE purpose = 'nightly' AND comparison.id BETWEEN ? AND ? "
+                              "AND metric = ? AND verdict NOT IN ('unsupported', 'failed') "
+                              "ORDER BY comparison.id",
+                          first, last, metric),
+                    level_of);
+  });
+}
+
+Result<std::vector<ProfileOf>> EvidenceReader::profiles_of(Id build) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          std::string("SELECT ") + kBenchmarkColumns +
+                              ", attempt.id, active_ns, copy_ns, idle_ns FROM " + kNewestOfBuild +
+                              "JOIN result ON result.attempt_id = attempt.id "
+                              "WHERE active_ns IS NOT NULL "
+                              "ORDER BY workload, configuration, variant",
+                          build, Pass::profile),
+                    profile_of);
+  });
+}
+
+Result<std::vector<CallsOf>> EvidenceReader::operators_of(Id build) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          std::string("SELECT ") + kBenchmarkColumns +
+                              ", attempt.id, operator.name, calls FROM " + kNewestOfBuild +
+                              "JOIN operator ON operator.attempt_id = attempt.id "
+                              "ORDER BY workload, configuration, variant, operator.name",
+                          build, Pass::coverage),
+                    calls_of);
+  });
+}
+
+Result<RunCounts> EvidenceReader::counts_of(Id comparison) {
+  return read(database_, [&](Connection& connection) {
+    return one_row(Query(connection,
+                         "SELECT count(DISTINCT benchmark_id), ifnull(sum(state = 'done'), 0), "
+                         "ifnull(sum(state = 'failed'), 0), ifnull(min(issued_at), 0), "
+                         "ifnull(max(ended_at), 0) FROM attempt WHERE comparison_id = ?",
+                         comparison),
+                   counts_in, "comparison " + std::to_string(comparison));
+  });
+}
+
+Result<std::vector<IssuedRun>> EvidenceReader::running_in(Id comparison) {
+  return read(database_, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          std::string("SELECT attempt.id, ") + kBenchmarkColumns +
+                              ", pass, issued_at FROM attempt "
+                              "JOIN benchmark ON benchmark.id = benchmark_id "
+                              "WHERE attempt.state = 'issued' AND +comparison_id = ? "
+                              "ORDER BY attempt.id",
+                          comparison),
+                    issued_of);
+  });
+}
+
+Result<std::vector<double>> EvidenceReader::durations_of(Purpose purpose, int count) {
+  return read(database_, [&](Connection& connection) {
+    // The first run has the least id; the index alone answers for it.
+    return all_rows(Query(connection,
+                          "SELECT comparison.ended_at - first.issued_at FROM comparison "
+                          "JOIN attempt AS first ON first.id = (SELECT min(id) FROM attempt "
+                          "WHERE comparison_id = comparison.id) "
+                          "WHERE purpose = ? AND comparison.state = 'reported' "
+                          "ORDER BY comparison.id DESC LIMIT ?",
+                          purpose, count),
+                    duration_of);
+  });
+}
+
+}  // namespace torchwatch::storage

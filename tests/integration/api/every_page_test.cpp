@@ -1,0 +1,263 @@
+// What all pages have in common, and their twins.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "api_fixture.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+const std::string kSeriesPage = "/series?workload=resnet18&configuration=cpu-train";
+
+const std::vector<std::string> kPages{"/",
+                                      "/comparisons",
+                                      "/comparisons/1",
+                                      "/comparisons/1?only=regressed&order=name",
+                                      "/nightlies/2.14.0.dev20260817",
+                                      "/compare/2.14.0.dev20260816...2.14.0.dev20260817",
+                                      "/incidents",
+                                      "/incidents/1",
+                                      "/bisections",
+                                      "/bisections/1",
+                                      "/models",
+                                      "/models?sort=-cpu-train",
+                                      "/models/resnet18",
+                                      "/series",
+                                      kSeriesPage,
+                                      kSeriesPage + "&show=changes",
+                                      "/series/resnet18/cpu-train/default/time",
+                                      "/builds",
+                                      "/builds/1",
+                                      "/machines",
+                                      "/machines/1",
+                                      "/queue",
+                                      "/search",
+                                      "/search?q=resnet18",
+                                      "/gpu",
+                                      "/coverage",
+                                      "/help"};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// The end of the tag that begins at `begin`: its ">" outside of quotation marks.
+std::size_t end_of_tag(const std::string& html, std::size_t begin) {
+  bool is_quoted = false;
+  for (auto at = begin; at < html.size(); ++at) {
+    if (html[at] == '"') is_quoted = !is_quoted;
+    if (html[at] == '>' && !is_quoted) return at;
+  }
+  return html.size();
+}
+
+/// The first tag that is closed wrongly, or not at all; empty where the page is well formed.
+std::string wrong_tag(const std::string& html) {
+  const std::vector<std::string> never_closed{"!doctype", "meta", "link", "input", "br"};
+  std::vector<std::string> open;
+  for (auto at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const auto end = end_of_tag(html, at);
+    const auto tag = html.substr(at + 1, end - at - 1);
+    const auto name = tag.substr(0, tag.find_first_of(" \n/", 1));
+    if (tag.ends_with('/') || std::ranges::find(never_closed, name) != never_closed.end()) continue;
+    if (!name.starts_with('/')) {
+      open.push_back(name);
+    } else if (open.empty() || "/" + open.back() != name) {
+      return "<" + name + ">";
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : "<" + open.back() + ">";
+}
+
+/// Addresses of `<link rel="alternate">`, from the root.
+std::vector<std::string> alternates_of(const std::string& page, const std::string& html) {
+  static const std::regex kAlternate("rel=\"alternate\" type=\"[a-z/]+\" href=\"([^\"]+)\"");
+  const auto path = page.substr(0, page.find('?'));
+  std::vector<std::string> found;
+  for (std::sregex_iterator link(html.begin(), html.end(), kAlternate), end; link != end; ++link) {
+    const auto address = std::regex_replace((*link)[1].str(), std::regex("&amp;"), "&");
+    found.push_back(path.substr(0, path.rfind('/') + 1) + address);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("every page has one heading, a title, a language, and no script or style of its own") {
+  Api api;
+  api.fill();
+  for (const auto& path : kPages) {
+    INFO(path);
+    const auto html = api.page(path);
+    CHECK(count(html, "<h1>") == 1);
+    CHECK(count(html.substr(0, html.find("</head>")), "<title>") == 1);
+    CHECK_THAT(html, Contains("<html lang=\"en\">") && Contains("All times are UTC."));
+    CHECK_THAT(html, !Contains("<script") && !Contains("<style") && !Contains(" style=") &&
+                         !Contains(" onclick="));
+    CHECK(wrong_tag(html) == "");
+  }
+}
+
+TEST_CASE("every page names its twins, and the text is one of them") {
+  Api api;
+  api.fill();
+  for (const auto& path : kPages) {
+    const auto alternates = alternates_of(path, api.page(path));
+    INFO(path);
+    const auto is_text = [](const auto& address) {
+      return address.find(".md") != std::string::npos;
+    };
+    const auto text = std::ranges::find_if(alternates, is_text);
+    REQUIRE(text != alternates.end());
+    INFO(*text);
+    const auto answer = api.get(*text);
+    CHECK(answer.status == 200);
+    CHECK(answer.headers.at("content-type") == "text/markdown; charset=utf-8");
+    CHECK_FALSE(answer.text.empty());
+  }
+}
+
+TEST_CASE("the JSON twin of a page is the API's answer") {
+  Api api;
+  api.fill();
+  const std::vector<std::pair<std::string, std::string>> twins{
+      {"/comparisons.json?limit=1", "/api/v1/comparisons?limit=1"},
+      {"/comparisons/1.json?only=regressed", "/api/v1/comparisons/1"},
+      {"/nightlies/2.14.0.dev20260817.json", "/api/v1/nightlies/2.14.0.dev20260817"},
+      {"/incidents/1.json", "/api/v1/incidents/1"},
+      {"/bisections/1.json", "/api/v1/bisections/1"},
+      {"/models/resnet18.json", "/api/v1/workloads/resnet18"},
+      {"/series.json?workload=resnet18", "/api/v1/series?workload=resnet18"},
+      {"/series/resnet18/cpu-train/default/time.json",
+       "/api/v1/series/resnet18/cpu-train/default/time"},
+      {"/builds/2.json", "/api/v1/builds/2"},
+      {"/machines.json", "/api/v1/machines"}};
+  for (const auto& [twin, original] : twins) {
+    INFO(twin);
+    CHECK(api.get(twin).status == 200);
+    CHECK(api.get(twin).body == api.get(original).body);
+  }
+}
+
+TEST_CASE("the text of an incident is that of its issue, for readers who may see it") {
+  Api api;
+  api.fill();
+  CHECK(api.get("/incidents/1.md").text == "Slower.");
+  const auto seen = api.send("GET", "/incidents/1.md", "", {{"X-Forwarded-For", "192.0.2.1"}});
+  CHECK_THAT(seen.text, Contains("# resnet18 cpu-train time +15.0 %") && !Contains("Slower."));
+}
+
+TEST_CASE("a table of a page is a file for spreadsheets") {
+  Api api;
+  api.fill();
+  const auto answer = api.get("/comparisons/1.csv");
+  CHECK(answer.headers.at("content-type") == "text/csv; charset=utf-8");
+  CHECK_THAT(answer.text, Contains("workload,configuration,variant,metric,unit,verdict,ratio") &&
+                              Contains("resnet18,cpu-train,default,time,ns,regressed,1.15,1.13"));
+  CHECK(api.get("/help.csv").status == 200);
+  CHECK(api.get("/incidents/1.xml").status == 404);
+}
+
+TEST_CASE("names of others are harmless on every page and in every table") {
+  Api api;
+  api.fill();
+  const std::string hostile = "=cmd|'<img src=x onerror=alert(1)>\"";
+  auto build = BuildStore(*api.database).discover(BuildOrigin::folder, hostile).value();
+  REQUIRE(BuildStore(*api.database).reject(build.id, hostile));
+  REQUIRE(IncidentStore(*api.database).set_title(1, hostile));
+  for (const std::string path : {"/", "/builds", "/builds/3", "/incidents", "/incidents/1"}) {
+    INFO(path);
+    const auto html = api.page(path);
+    CHECK_THAT(html, Contains("&lt;img src=x") && !Contains("<img"));
+    CHECK(wrong_tag(html) == "");
+  }
+  for (const std::string path : {"/builds.csv", "/incidents.csv"}) {
+    CHECK_THAT(api.get(path).text, Contains("\"'=cmd") && !Contains(",=cmd"));
+  }
+  CHECK_THAT(api.get("/builds.md").text, !Contains("<img"));
+  CHECK_THAT(api.page("/search?q=%3Cimg%20src%3Dx%3E"),
+             Contains("value=\"&lt;img src=x&gt;\"") && !Contains("<img"));
+}
+
+TEST_CASE("what is asked wrongly is said on a page with the right status") {
+  Api api;
+  api.fill();
+  const std::vector<std::pair<std::string, int>> wrong{
+      {"/incidents/x", 404},
+      {"/incidents/99", 404},
+      {"/comparisons/99", 404},
+      {"/nightlies/1999-01-01", 404},
+      {"/models/nothing", 404},
+      {"/series?workload=nothing", 404},
+      {"/series?workload=resnet18&configuration=tpu-train", 400},
+      {kSeriesPage + "&from=2026-13-01", 400},
+      {"/comparisons/1?metric=beauty", 400},
+      {"/comparisons/1?only=nice", 400},
+      {"/comparisons?limit=100000", 400},
+      {"/bisections/1?step=99", 400},
+      {"/bisections/1?step=-1", 400},
+      {"/compare/alone", 400},
+      {"/compare/a...b", 404},
+      {"/models?sort=beauty", 400},
+      {"/builds?origin=moon", 400},
+      {"/search?q=" + std::string(10'000, 'a'), 400},
+      {"/help?a=b", 400},
+      {"/?a=b", 400}};
+  for (const auto& [path, status] : wrong) {
+    INFO(path.substr(0, 100));
+    const auto answer = api.get(path);
+    CHECK(answer.status == status);
+    CHECK(answer.headers.at("content-type") == "text/html; charset=utf-8");
+    CHECK(count(answer.text, "<h1>") == 1);
+  }
+}
+
+TEST_CASE("a stranger sees no folder and no reason in a twin either") {
+  Api api;
+  api.fill();
+  auto build = BuildStore(*api.database).discover(BuildOrigin::folder, "/home/ada/build").value();
+  REQUIRE(BuildStore(*api.database).reject(build.id, "no /home/ada/build/lib"));
+  for (const std::string path : {"/builds", "/builds.md", "/builds.csv", "/builds.json",
+                                 "/builds/3", "/builds/3.md", "/builds/3.json", "/search?q=ada"}) {
+    INFO(path);
+    const auto seen = api.send("GET", path, "", {{"X-Forwarded-For", "192.0.2.1"}});
+    CHECK(seen.status == 200);
+    CHECK_THAT(seen.text, !Contains("/home/ada"));
+  }
+}
+
+TEST_CASE("a search is sent by a form that the policy allows") {
+  Api api;
+  const auto answer = api.get("/");
+  CHECK_THAT(answer.headers.at("content-security-policy"), Contains("default-src 'none'") &&
+                                                               Contains("form-action 'self'") &&
+                                                               !Contains("unsafe"));
+  CHECK_THAT(answer.text, Contains("action=\"search\""));
+}
+
+TEST_CASE("a list shows what its filter names") {
+  Api api;
+  api.fill();
+  CHECK_THAT(api.page("/incidents?state=open"), Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(api.page("/incidents?state=closed"), Contains("<p>None.</p>"));
+  CHECK_THAT(api.page("/comparisons?purpose=drift"), Contains("<p>None yet.</p>"));
+  CHECK(api.get("/incidents?state=lost").status == 400);
+  CHECK(api.get("/incidents.json?state=closed").body.at("incidents").empty());
+}
+
+TEST_CASE("a bisection is replayed up to a step") {
+  Api api;
+  api.fill();
+  const auto html = api.page("/bisections/1?step=1");
+  CHECK_THAT(html, Contains("Step 1 of 1") && Contains("What it took"));
+}

@@ -1,0 +1,127 @@
+#include "torchwatch/evidence/comparison.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "evidence_rows.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+const Series kResnet = series_of("resnet18");
+const Series kAlexnet = series_of("alexnet");
+const Series kAlexnetInfer = series_of("alexnet", Metric::time, Mode::infer);
+
+struct Judged : EvidenceRows {
+  Judged() {
+    add_verdict(row.id, kResnet, Verdict::regressed, 1.1);
+    add_verdict(row.id, kAlexnet, Verdict::improved, 0.8);
+    add_verdict(row.id, kAlexnetInfer, Verdict::unchanged, 1.01);
+    add_verdict(row.id, series_of("resnet18", Metric::leak_growth), Verdict::regressed, 0, 64);
+  }
+
+  Id baseline = add_build("2.14.0.dev20260816");
+  Id candidate = add_build("2.14.0.dev20260817");
+  storage::ComparisonRow row = add_comparison(candidate, baseline);
+};
+
+}  // namespace
+
+TEST_CASE("a forest has the changes with a ratio, the largest first") {
+  Judged rows;
+  rows.context.links.series = [](const Series& series) { return "s/" + to_string(series); };
+  const auto forest = evidence::forest_of(rows.context, rows.row).value();
+  REQUIRE(forest.rows.size() == 2);
+  CHECK(forest.rows[0].label == "alexnet cpu-train time");
+  CHECK(forest.rows[0].verdict == Verdict::improved);
+  CHECK(forest.rows[1].ratio == 1.1);
+  CHECK(forest.rows[1].link == "s/resnet18 cpu-train time");
+  CHECK(forest.title == "2.14.0.dev20260817 against 2.14.0.dev20260816");
+}
+
+TEST_CASE("a forest of one metric has what is unchanged, too") {
+  Judged rows;
+  CHECK(evidence::forest_of(rows.context, rows.row, Metric::time).value().rows.size() == 3);
+  CHECK(evidence::forest_of(rows.context, rows.row, Metric::cpu_peak).value().rows.empty());
+}
+
+TEST_CASE("a forest of an incident has its series") {
+  Judged rows;
+  storage::IncidentRow incident;
+  incident.comparison = rows.row.id;
+  incident.key = "time-cpu:abc";
+  incident.title = "resnet18 slower";
+  incident.series = {{kResnet, 1.1, 1.08, 1.12, 100, 110}};
+  incident = storage::IncidentStore(*rows.database).open(incident).value();
+  const auto forest = evidence::forest_of(rows.context, incident).value();
+  CHECK(forest.title == "resnet18 slower");
+  REQUIRE(forest.rows.size() == 1);
+  CHECK(forest.rows[0].interval->high == 1.12);
+}
+
+TEST_CASE("a heat map has a row for each workload, and no verdict where there is none") {
+  Judged rows;
+  const auto map = evidence::heat_map_of(rows.context, rows.row, Metric::time).value();
+  CHECK(map.configurations == std::vector<std::string>{"cpu-train", "cpu-infer"});
+  REQUIRE(map.rows.size() == 2);
+  CHECK(map.rows[0].workload == "alexnet");
+  CHECK(map.rows[0].cells[1].verdict == Verdict::unchanged);
+  CHECK_FALSE(map.rows[0].cells[1].is_confirmed);
+  CHECK(map.rows[1].workload == "resnet18");
+  CHECK(map.rows[1].cells[0].ratio == 1.1);
+  CHECK(map.rows[1].cells[0].is_confirmed);
+  CHECK_FALSE(map.rows[1].cells[1].verdict);
+}
+
+TEST_CASE("a heat map is ordered by effect or by domain where that is asked for") {
+  Judged rows;
+  const evidence::Domains domains{{"alexnet", "vision"}, {"resnet18", "a domain before it"}};
+  const auto first = [&](evidence::HeatOrder order) {
+    return evidence::heat_map_of(rows.context, rows.row, Metric::time, domains, order)
+        .value()
+        .rows.front()
+        .workload;
+  };
+  CHECK(first(evidence::HeatOrder::name) == "alexnet");
+  CHECK(first(evidence::HeatOrder::effect) == "alexnet");
+  CHECK(first(evidence::HeatOrder::domain) == "resnet18");
+}
+
+TEST_CASE("a variant has a row of its own in a heat map") {
+  Judged rows;
+  auto variant = kResnet;
+  variant.benchmark.variant.precision = Precision::bf16;
+  rows.add_verdict(rows.row.id, variant, Verdict::unchanged, 1.0);
+  const auto map = evidence::heat_map_of(rows.context, rows.row, Metric::time).value();
+  REQUIRE(map.rows.size() == 3);
+  CHECK(map.rows[2].workload == "resnet18 bf16");
+}
+
+TEST_CASE("sparklines have the values of the judged nightlies up to a comparison") {
+  Judged rows;
+  const auto later = rows.add_build("2.14.0.dev20260818");
+  rows.add_comparison(later, rows.baseline);  // without verdicts
+  const auto last = rows.add_comparison(later, rows.candidate);
+  rows.add_verdict(last.id, kResnet, Verdict::unchanged, 1.0, 120);
+  rows.add_verdict(last.id, kAlexnet, Verdict::failed, 0);
+  const auto all = evidence::sparklines_of(rows.context, last.id, Metric::time).value();
+  CHECK(all.comparisons == std::vector<storage::Id>{rows.row.id, last.id});
+  REQUIRE(all.lines.size() == 2);
+  CHECK(all.lines[0].series == kAlexnet);
+  CHECK(all.lines[0].values[0] == 80.0);
+  CHECK_FALSE(all.lines[0].values[1]);
+  CHECK(all.lines[1].values[0] == Approx(110));
+  CHECK(all.lines[1].values[1] == 120.0);
+  const auto one = evidence::sparklines_of(rows.context, last.id, Metric::time, 1).value();
+  CHECK(one.comparisons == std::vector<storage::Id>{last.id});
+}
+
+TEST_CASE("a comparison without verdicts has no drawing with rows") {
+  EvidenceRows rows;
+  const auto build = rows.add_build("2.14.0.dev20260817");
+  const auto row = rows.add_comparison(build, build);
+  CHECK(evidence::forest_of(rows.context, row).value().rows.empty());
+  CHECK(evidence::heat_map_of(rows.context, row, Metric::time).value().rows.empty());
+  CHECK(evidence::sparklines_of(rows.context, row.id, Metric::time).value().lines.empty());
+}

@@ -1,0 +1,189 @@
+#include "torchwatch/drawing/drawing.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "golden.hpp"
+#include "samples.hpp"
+#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/records/printable.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::drawing;
+using Catch::Contains;
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+const std::string kHostile = "</text><script>alert(1)</script>\n\"' & \033[2J`\xff --> \u202e";
+
+std::size_t longest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) {
+    longest = std::max(longest, characters_of(line));
+  }
+  return longest;
+}
+
+std::string joined(const Table& table) {
+  std::string text;
+  for (const auto& row : table.rows) {
+    CHECK(row.size() == table.head.size());
+    for (const auto& cell : row) text += cell + "|";
+    text += "\n";
+  }
+  return text;
+}
+
+/// What every drawing keeps, whatever it is made of.
+template <typename Drawing>
+void check_sound(Drawing drawing) {
+  for (const int width : {kNarrowWidth, 720}) {
+    drawing.frame.width = width;
+    const auto svg = svg_of(drawing);
+    CHECK_THAT(svg, Contains("role=\"img\"") && Contains("viewBox=\"0 0 ") && Contains("<title"));
+    CHECK_THAT(svg, !Contains("style=") && !Contains("nan") && !Contains("inf "));
+    CHECK_THAT(svg, !Contains("<script") && !Contains("javascript") && !Contains("\033"));
+    CHECK(svg == svg_of(drawing));
+  }
+  for (const int columns : {40, 60, 100}) {
+    const auto text = text_of(drawing, columns);
+    CHECK(longest_line(text) <= static_cast<std::size_t>(columns));
+    CHECK_THAT(text, !Contains("\033") && !Contains("\xff") && !Contains("\u202e"));
+  }
+  joined(table_of(drawing));
+}
+
+template <typename Drawing>
+void check_golden(const std::string& name, const Drawing& drawing) {
+  check_sound(drawing);
+  require_golden("drawing/" + name + ".svg", svg_of(drawing));
+  require_golden("drawing/" + name + ".txt", text_of(drawing, 80));
+}
+
+SampleStrips strips_of(const std::vector<double>& samples) {
+  SampleStrips strips;
+  for (const auto side : {Side::baseline, Side::candidate}) {
+    strips.runs.push_back({.side = side, .samples = samples, .median = samples.front()});
+  }
+  return strips;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of evidence is drawn as it was accepted") {
+  check_golden("sample_strips", sample_strips());
+  check_golden("forest_plot", sample_forest());
+  check_golden("memory_levels", sample_memory());
+  check_golden("history", sample_history());
+  check_golden("posterior_steps", sample_posterior());
+  check_golden("heat_map", sample_heat_map());
+  check_golden("device_shares", sample_shares());
+}
+
+TEST_CASE("what has no data is a sentence, not an error") {
+  check_sound(SampleStrips{});
+  check_sound(ForestPlot{});
+  check_sound(MemoryLevels{});
+  check_sound(History{});
+  check_sound(PosteriorSteps{});
+  check_sound(HeatMap{});
+  check_sound(DeviceShares{});
+  CHECK_THAT(text_of(History{}, 60), Contains("Nothing has been measured."));
+}
+
+TEST_CASE("one value, equal values and huge values are drawn") {
+  check_sound(strips_of({2e6}));
+  check_sound(strips_of({2e6, 2e6, 2e6}));
+  check_sound(strips_of({1, 1e15}));
+  check_sound(strips_of({0, 0}));
+  check_sound(MemoryLevels{.baseline_bytes = {0}, .candidate_bytes = {1e15, 1e15}});
+  check_sound(ForestPlot{.rows = {{.label = "a", .ratio = 1e6, .interval = Interval{1e-6, 1e9}}}});
+  check_sound(History{.points = {{.build = "a", .time = "2026-11-20", .value = 1}}});
+  check_sound(History{.points = {{.build = "a", .time = "late", .value = 1},
+                                 {.build = "b", .time = "2026-02-30", .value = 1}}});
+}
+
+TEST_CASE("what is not a number is left out") {
+  check_sound(strips_of({2e6, std::nan(""), kInfinite}));
+  auto forest = sample_forest();
+  forest.rows[0].ratio = std::nan("");
+  forest.rows[1].interval = Interval{0, kInfinite};
+  check_sound(forest);
+  CHECK(table_of(forest).rows.size() == 4);
+  CHECK(table_of(forest).rows[0][2].empty());
+  check_sound(MemoryLevels{.baseline_bytes = {kInfinite}, .baseline_slope = std::nan("")});
+  check_sound(History{.points = {{.time = "2026-11-20", .value = kInfinite}}});
+  check_sound(PosteriorSteps{.commits = {{}, {}}, .steps = {{.probe = 9, .masses = {kInfinite}}}});
+  check_sound(HeatMap{.configurations = {"cpu-train"},
+                      .rows = {{.workload = "a", .cells = {{Verdict::regressed, std::nan("")}}}}});
+  check_sound(
+      DeviceShares{.rows = {{.label = "a", .before = Shares{-1, 2, 0}, .after = Shares{}}}});
+}
+
+TEST_CASE("text of others stays text in every drawing") {
+  auto strips = sample_strips();
+  strips.title = strips.baseline = strips.candidate = kHostile;
+  strips.frame.id = "\"><script>";
+  check_sound(strips);
+  auto forest = sample_forest();
+  forest.rows[0].label = forest.title = kHostile;
+  forest.rows[0].link = "javascript:alert(1)";
+  forest.rows[1].link = "//elsewhere";
+  check_sound(forest);
+  CHECK_THAT(svg_of(forest), !Contains("elsewhere") && Contains("<a href=\"series/3\">"));
+  auto history = sample_history();
+  history.points[0].build = history.marks[0].label = history.marks[0].time = kHostile;
+  history.title = kHostile;
+  check_sound(history);
+  auto posterior = sample_posterior();
+  posterior.commits[6].sha = posterior.commits[6].subject = posterior.title = kHostile;
+  check_sound(posterior);
+  auto map = sample_heat_map();
+  map.title = map.configurations[0] = map.rows[0].workload = map.rows[0].domain = kHostile;
+  check_sound(map);
+  auto shares = sample_shares();
+  shares.title = shares.before = shares.rows[0].label = kHostile;
+  check_sound(shares);
+  CHECK(escaped("<a&'\">\xff\033") == "&lt;a&amp;&#39;&quot;&gt;??");
+}
+
+TEST_CASE("a table has what is drawn, in its order") {
+  CHECK_THAT(joined(table_of(sample_strips())),
+             Contains("A 1|baseline|screening|20|") && Contains("B 11|candidate|confirmation|20|"));
+  CHECK_THAT(joined(table_of(sample_forest())),
+             Contains("resnet18 cpu-train time|+12.3 %|[+11.1, +13.6] %|regressed|"));
+  CHECK_THAT(joined(table_of(sample_memory())), Contains("40|64,488,448 bytes|"));
+  CHECK(table_of(sample_history()).rows.size() == 27 + 30);
+  const auto posterior = table_of(sample_posterior());
+  CHECK(posterior.rows.front() == std::vector<std::string>{"6789ab012345", "+12.6 %",
+                                                           "[+11.4, +14.0] %", "6789ab012345",
+                                                           "99.6 %", "1"});
+  CHECK_THAT(joined(table_of(sample_heat_map())),
+             Contains("resnet18|computer vision|+12.3 % regressed, confirmed|") &&
+                 Contains("geometric mean||+4.9 % of 5|"));
+  CHECK_THAT(joined(table_of(sample_shares())),
+             Contains("resnet18 cuda-train|2026-11-20|71 %|5 %|24 %|-11.0 points|"));
+}
+
+TEST_CASE("a search of many commits fits, and neighbours share a column") {
+  PosteriorSteps steps;
+  constexpr std::size_t kCommits = 1000;
+  steps.commits.resize(kCommits, {.sha = "abcdef"});
+  steps.steps.push_back({.masses = std::vector<double>(kCommits, 0.001)});
+  check_sound(steps);
+  CHECK(table_of(steps).rows[0].back() == "950");
+}
+
+TEST_CASE("a page gets both widths, each with ids of its own, and a file its colours") {
+  const auto both = responsive(sample_forest());
+  CHECK_THAT(both, Contains("id=\"drawing-title\"") && Contains("id=\"drawing-narrow-title\""));
+  CHECK_THAT(both, Contains("class=\"drawing-narrow\"") && Contains("viewBox=\"0 0 320 "));
+  CHECK_THAT(both, !Contains("<style>"));
+  CHECK_THAT(stand_alone(svg_of(sample_forest())), Contains("<style>\n/* Drawings of evidence."));
+  CHECK_THAT(std::string(style_sheet()), !Contains("<") && Contains("prefers-color-scheme: dark"));
+}

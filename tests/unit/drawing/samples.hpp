@@ -1,0 +1,16 @@
+#pragma once
+
+#include "torchwatch/drawing/evidence.hpp"
+#include "torchwatch/drawing/history.hpp"
+#include "torchwatch/drawing/nightly.hpp"
+#include "torchwatch/drawing/posterior.hpp"
+
+// One drawing of each kind, as a comparison with a regression gives it.
+
+torchwatch::drawing::SampleStrips sample_strips();
+torchwatch::drawing::ForestPlot sample_forest();
+torchwatch::drawing::MemoryLevels sample_memory();
+torchwatch::drawing::History sample_history();
+torchwatch::drawing::PosteriorSteps sample_posterior();
+torchwatch::drawing::HeatMap sample_heat_map();
+torchwatch::drawing::DeviceShares sample_shares();

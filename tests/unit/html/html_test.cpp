@@ -1,0 +1,127 @@
+#include <catch2/catch.hpp>
+
+#include "torchwatch/html/page.hpp"
+#include "torchwatch/html/quoting.hpp"
+
+using namespace torchwatch::html;
+using Catch::Contains;
+
+namespace {
+
+std::string html_of(Table of) {
+  return table(std::move(of)).html;
+}
+
+}  // namespace
+
+TEST_CASE("text of others cannot end a cell, an attribute or a page") {
+  const std::string hostile = R"(</td><script>&'"x)";
+  const std::string safe = "&lt;/td&gt;&lt;script&gt;&amp;&#39;&quot;x";
+  CHECK(quoted(hostile) == safe);
+  for (const auto cells : {Cells::texts, Cells::words, Cells::numbers, Cells::states}) {
+    const auto html = html_of({.columns = {{hostile, cells}}, .rows = {{hostile}}});
+    CHECK_THAT(html, !Contains("<script>") && Contains(">" + safe + "<"));
+  }
+  const auto page = page_of({.title = hostile, .searched = hostile}, {});
+  CHECK_THAT(page, Contains("<title>" + safe + "</title>") && Contains("value=\"" + safe + "\""));
+}
+
+TEST_CASE("text of others stays text in every piece of a page") {
+  const std::string hostile = "<img src=x onerror=alert(1)>";
+  const auto all = text(hostile) + link("a?b=" + hostile, hostile) + state(hostile) +
+                   code(hostile) + title(hostile) + paragraph(text(hostile), hostile) +
+                   block(hostile, text(hostile)) + list({text(hostile)}) +
+                   facts({{hostile, hostile}}) + section(hostile, text(hostile), hostile) +
+                   details(hostile, text(hostile)) + code_block(hostile) +
+                   figure("<svg></svg>", hostile, hostile, {});
+  CHECK_THAT(all.html, !Contains("<img"));
+}
+
+TEST_CASE("a cell names its column, a number stands to the right, a state is a word") {
+  const auto html =
+      html_of({.columns = {{"title"}, {"series", Cells::numbers}, {"state", Cells::states}},
+               .rows = {{"a", "12", "open"}}});
+  CHECK_THAT(html, Contains(R"(<td data-column="title">a</td>)"));
+  CHECK_THAT(html, Contains(R"(<th scope="col" class="number">series</th>)"));
+  CHECK_THAT(html, Contains(R"(<td class="number" data-column="series">12</td>)"));
+  CHECK_THAT(html,
+             Contains(R"(<td data-column="state"><span class="state open">open</span></td>)"));
+}
+
+TEST_CASE("a cell without a state stays empty") {
+  CHECK_THAT(html_of({.columns = {{"state", Cells::states}}, .rows = {{""}, {"open"}}}),
+             Contains(R"(<td data-column="state"></td>)"));
+}
+
+TEST_CASE("a column in which no row has anything is left out") {
+  const auto html =
+      html_of({.columns = {{"workload"}, {"runs"}}, .rows = {{"dlrm", ""}, {"bert", ""}}});
+  CHECK_THAT(html, Contains("workload") && !Contains("runs"));
+}
+
+TEST_CASE("a date or a name does not break at its dashes, and a command reads as code") {
+  CHECK(quoted_prose("2026-06-17 against a - b") ==
+        "<span class=\"whole\">2026-06-17</span> against a - b");
+  CHECK(quoted_prose("-12.9 % of it") == "-12.9 % of it");
+  const std::string path(40, 'a');
+  CHECK(quoted_prose(path + "-b") == path + "-b");
+  CHECK(quoted_prose("see `torchwatch outbox list` <now>") ==
+        "see <code>torchwatch outbox list</code> &lt;now&gt;");
+  CHECK(quoted_prose("a ` alone") == "a ` alone");
+}
+
+TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {
+  const auto page = page_of({.title = "torchwatch", .root = "../"}, paragraph(text("body")));
+  CHECK_THAT(page, Contains("width=device-width") && Contains("<p>body</p>"));
+  CHECK_THAT(page, Contains(R"(href="../style.css")") && !Contains("//") && !Contains("<script") &&
+                       !Contains("style="));
+}
+
+TEST_CASE("a page has a language, a way past its bar, and says where the reader is") {
+  const auto page = page_of({.title = "Builds",
+                             .bar = {{"./", "Tonight"}, {"builds", "Builds"}},
+                             .current = "Builds",
+                             .way = {{"./", "Tonight"}, {"", "Builds"}},
+                             .alternates = {{"text/csv", "builds.csv?a=1&b=2"}}},
+                            title("Builds"));
+  CHECK_THAT(page, Contains("<html lang=\"en\">") && Contains("href=\"#content\"") &&
+                       Contains("<main id=\"content\""));
+  CHECK_THAT(page, Contains("<a href=\"builds\" aria-current=\"page\">Builds</a>") &&
+                       Contains("<li aria-current=\"page\">Builds</li>"));
+  CHECK_THAT(page, Contains("<link rel=\"alternate\" type=\"text/csv\" "
+                            "href=\"builds.csv?a=1&amp;b=2\">"));
+}
+
+TEST_CASE("a link quotes its address and its text, and needs an address") {
+  CHECK(torchwatch::html::link("a?b=1&before=\"3\"", "<x>").html ==
+        "<a href=\"a?b=1&amp;before=&quot;3&quot;\">&lt;x&gt;</a>");
+  CHECK(torchwatch::html::link("", "<x>").html == "&lt;x&gt;");
+}
+
+TEST_CASE("a cell may be a link with plain text behind it, and an empty fact is left out") {
+  const auto html =
+      html_of({.columns = {{"culprit"}}, .rows = {{Cell{"5d1c", "commit/5d1c", "<twice>"}}}});
+  CHECK_THAT(html, Contains("<span><a href=\"commit/5d1c\">5d1c</a> &lt;twice&gt;</span>"));
+  CHECK_THAT(facts({{"a", "1"}, {"b", ""}}).html,
+             Contains("<dt>a</dt><dd>1</dd>") && !Contains("<dt>b"));
+}
+
+TEST_CASE("a heading sorts by its column, and says how the table is sorted") {
+  Table table{.columns = {{"name", Cells::texts, "name"}, {"change", Cells::numbers, "change"}},
+              .rows = {{"a", Cell("+2.0 %", 1.02)}, {"b", Cell("+10.0 %", 1.1)}, {"c", ""}},
+              .sorted_by = "-change",
+              .sort_address = "?metric=time&sort="};
+  REQUIRE(sort(table));
+  CHECK(table.rows.front().front().text == "b");
+  CHECK(table.rows.back().front().text == "c");
+  const auto html = html_of(table);
+  CHECK_THAT(html, Contains("aria-sort=\"descending\"><a href=\"?metric=time&amp;sort=change\">"));
+  CHECK_THAT(html, Contains("aria-sort=\"none\"><a href=\"?metric=time&amp;sort=name\">"));
+}
+
+TEST_CASE("a table is not sorted by a column without a key") {
+  Table table{.columns = {{"name", Cells::texts, "name"}, {"runs"}}, .sorted_by = "runs"};
+  const auto sorted = sort(table);
+  REQUIRE_FALSE(sorted);
+  CHECK_THAT(sorted.error().message, Contains("invalid sort \"runs\"") && Contains("name"));
+}
