@@ -113,9 +113,10 @@ void Svg::path(const std::string& data, std::string_view classes) {
 void Svg::open(std::string_view hint, std::string_view link) {
   const auto address = safe_link(link);
   links_.push_back(!address.empty());
+  has_links_ = has_links_ || !address.empty();
   body_ += address.empty() ? "<g>" : "<a href=\"" + escaped(address) + "\">";
   if (!hint.empty()) body_ += "<title>" + escaped(one_line(hint)) + "</title>";
-  body_ += "\n";
+  body_ += '\n';
 }
 
 void Svg::close() {
@@ -132,11 +133,13 @@ void Svg::notes(std::string_view words) {
 }
 
 std::string Svg::finished() const {
+  // What is inside an image cannot be reached, and links must be.
+  const auto* role = has_links_ ? "group" : "img";
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"{5}\" "
       "aria-labelledby=\"{0}-title {0}-desc\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" "
       "height=\"{2}\">\n{3}<rect width=\"{1}\" height=\"{2}\" class=\"paper\"/>\n{4}</svg>\n",
-      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_);
+      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_, role);
 }
 
 std::string triangle_up(double x, double y, double size) {
@@ -174,16 +177,21 @@ void draw_verdict(Svg& svg, double x, double y, Verdict verdict) {
   constexpr double kSize = 4.5;
   switch (verdict) {
     case Verdict::regressed:
-      return svg.path(triangle_up(x, y, kSize), "worse solid");
+      svg.path(triangle_up(x, y, kSize), "worse solid");
+      break;
     case Verdict::improved:
-      return svg.path(triangle_down(x, y, kSize), "better solid");
+      svg.path(triangle_down(x, y, kSize), "better solid");
+      break;
     case Verdict::unchanged:
-      return svg.path(circle(x, y, kSize - 1), "same solid");
+      svg.path(circle(x, y, kSize - 1), "same solid");
+      break;
     case Verdict::inconclusive:
-      return svg.path(square(x, y, kSize - 1), "unsure solid");
+      svg.path(square(x, y, kSize - 1), "unsure solid");
+      break;
     case Verdict::unsupported:
     case Verdict::failed:
-      return svg.path(cross(x, y, kSize - 1), "broken");
+      svg.path(cross(x, y, kSize - 1), "broken");
+      break;
   }
 }
 
