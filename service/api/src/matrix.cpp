@@ -61,6 +61,7 @@ json running_json(const std::vector<evidence::RunningRun>& runs) {
 
 json progress_json(const evidence::Progress& progress) {
   return {{"first_run_at", report::time_of(progress.first_run_at)},
+          {"confirm_began_at", report::time_of(progress.confirm_began_at)},
           {"last_run_at", report::time_of(progress.last_run_at)},
           {"benchmarks_planned", progress.benchmarks_planned},
           {"benchmarks_begun", progress.benchmarks_begun},

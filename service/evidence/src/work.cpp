@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "torchwatch/documents/block.hpp"
 #include "torchwatch/documents/plan.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
@@ -140,6 +141,11 @@ class Queue {
   std::vector<QueuedItem> items_;
 };
 
+/// What the slots of a stage's runs have in them.
+std::string in_slot(comparison::Stage stage) {
+  return "/" + std::string(spelling(stage)) + "/";
+}
+
 /// How many searches for the incidents of a comparison have not ended.
 Result<int> open_bisections(storage::Database& database, storage::Id comparison) {
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison));
@@ -182,8 +188,10 @@ Estimate left_of(Estimate whole, double elapsed) {
 Result<Progress> progress_of(storage::Database& database, const ComparisonRow& comparison,
                              storage::WallMillis now) {
   Progress progress{.comparison = comparison};
-  TW_TRY(const auto counts, storage::EvidenceReader(database).counts_of(comparison.id));
+  TW_TRY(const auto counts, storage::EvidenceReader(database).counts_of(
+                                comparison.id, in_slot(comparison::Stage::confirm)));
   progress.first_run_at = counts.first_at;
+  progress.confirm_began_at = counts.later_at;
   progress.last_run_at = counts.last_at;
   progress.benchmarks_begun = counts.benchmarks;
   progress.runs_done = counts.done;

@@ -61,6 +61,7 @@ RunCounts counts_in(Query& row) {
                    .done = row.take<int>(),
                    .failed = row.take<int>(),
                    .first_at = row.take<WallMillis>(),
+                   .later_at = row.take<WallMillis>(),
                    .last_at = row.take<WallMillis>()};
 }
 
@@ -172,13 +173,14 @@ Result<std::vector<CallsOf>> EvidenceReader::operators_of(Id build) {
   });
 }
 
-Result<RunCounts> EvidenceReader::counts_of(Id comparison) {
+Result<RunCounts> EvidenceReader::counts_of(Id comparison, const std::string& later_stage) {
   return read(database_, [&](Connection& connection) {
     return one_row(Query(connection,
                          "SELECT count(DISTINCT benchmark_id), ifnull(sum(state = 'done'), 0), "
                          "ifnull(sum(state = 'failed'), 0), ifnull(min(issued_at), 0), "
+                         "ifnull(min(iif(instr(slot, ?) > 0, issued_at, NULL)), 0), "
                          "ifnull(max(ended_at), 0) FROM attempt WHERE comparison_id = ?",
-                         comparison),
+                         later_stage, comparison),
                    counts_in, "comparison " + std::to_string(comparison));
   });
 }

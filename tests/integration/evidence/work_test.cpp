@@ -57,12 +57,16 @@ TEST_CASE("progress counts the runs of a comparison, and names those in flight")
   CHECK(progress.runs_done == 4);
   CHECK(progress.runs_failed == 0);
   CHECK(progress.first_run_at == 1'001);
+  CHECK(progress.confirm_began_at == 0);
   CHECK(progress.last_run_at == 1'008);
   REQUIRE(progress.running.size() == 1);
   CHECK(progress.running[0].run == issued);
   CHECK(progress.running[0].benchmark.workload == "alexnet");
   CHECK(progress.running[0].since == 5'000);
   CHECK_FALSE(progress.left);
+  rows.add_block(row, kTime.benchmark, Stage::confirm);
+  const auto later = evidence::progress_of(*rows.database, row, 6'000).value();
+  CHECK(later.confirm_began_at == 1'009);
 }
 
 TEST_CASE("what is left of a comparison follows from how long such ones took") {

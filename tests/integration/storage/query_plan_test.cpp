@@ -252,7 +252,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));
     REQUIRE(reader.operators_of(comparison.candidate));
-    REQUIRE(reader.counts_of(comparison.id).value().done >= kRuns / 4);
+    REQUIRE(reader.counts_of(comparison.id, "/confirm/").value().done >= kRuns / 4);
     REQUIRE(reader.running_in(comparison.id).value().empty());
     REQUIRE(reader.durations_of(Purpose::nightly, 14));
   }

@@ -37,9 +37,10 @@ struct RunningRun {
 struct Progress {
   storage::ComparisonRow comparison;
   storage::WallMillis first_run_at = 0;
-  storage::WallMillis last_run_at = 0;  ///< the end of the newest run
-  int benchmarks_planned = 0;           ///< 0 before the plan is made
-  int benchmarks_begun = 0;             ///< that have a run
+  storage::WallMillis confirm_began_at = 0;  ///< the first run of the second stage
+  storage::WallMillis last_run_at = 0;       ///< the end of the newest run
+  int benchmarks_planned = 0;                ///< 0 before the plan is made
+  int benchmarks_begun = 0;                  ///< that have a run
   int runs_done = 0;
   int runs_failed = 0;
   int bisections_open = 0;  ///< of its incidents

@@ -59,6 +59,7 @@ struct RunCounts {
   int done = 0;
   int failed = 0;
   WallMillis first_at = 0;  ///< the start of the first run; 0: there is none
+  WallMillis later_at = 0;  ///< the start of the first run of the later stage; 0: there is none
   WallMillis last_at = 0;   ///< the end of the newest one that has ended; 0: there is none
 };
 
@@ -89,7 +90,8 @@ class EvidenceReader {
   /// Returns the operators of the newest coverage run of each benchmark of a build; one without
   /// operators is left out.
   Result<std::vector<CallsOf>> operators_of(Id build);
-  Result<RunCounts> counts_of(Id comparison);
+  /// `later_stage`: what the slots of its runs have in them, as "/confirm/".
+  Result<RunCounts> counts_of(Id comparison, const std::string& later_stage);
   Result<std::vector<IssuedRun>> running_in(Id comparison);
   /// Returns how long the newest reported comparisons of a purpose took from their first run to
   /// their end, in seconds.
