@@ -1,7 +1,6 @@
 #include "axis.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "torchwatch/figures/figures.hpp"
@@ -31,7 +30,8 @@ double round_step(double least) {
 std::vector<double> multiples(double low, double high, double step) {
   std::vector<double> found;
   const double first = std::ceil(low / step - 1e-9);
-  for (double n = first; n * step <= high + step * 1e-9; ++n) found.push_back(n * step);
+  const auto count = static_cast<int>(std::floor(high / step + 1e-9) - first) + 1;
+  for (int i = 0; i < count; ++i) found.push_back((first + i) * step);
   return found;
 }
 
@@ -80,14 +80,19 @@ std::vector<double> ChangeScale::ticks(std::size_t most) const {
     for (auto& each : found) each += 1;
     return found;
   }
-  const double step =
-      round_step((logarithms_.high - logarithms_.low) / std::log(10) / static_cast<double>(most));
-  std::vector<double> found;
-  for (const double power :
-       multiples(logarithms_.low / std::log(10), logarithms_.high / std::log(10), step)) {
-    found.push_back(std::pow(10.0, power));
+  const auto lowest = static_cast<int>(std::floor(std::log10(low)));
+  const auto highest = static_cast<int>(std::floor(std::log10(high)));
+  std::vector<double> tens;
+  std::vector<double> all;
+  for (int power = lowest; power <= highest; ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double ratio = factor * std::pow(10.0, power);
+      if (ratio < low || ratio > high) continue;
+      all.push_back(ratio);
+      if (factor < 2) tens.push_back(ratio);
+    }
   }
-  return found;
+  return all.size() > most ? tens : all;
 }
 
 namespace {

@@ -179,7 +179,7 @@ std::string band_of(const Line& line, const Axes& axes) {
       const auto& each = line.points[end];
       const auto x = coordinate(axes.across.at(each.at));
       over += (end == begin ? "M" : "L") + x + " " + coordinate(axes.up.at(each.interval->high));
-      under = "L" + x + " " + coordinate(axes.up.at(each.interval->low)) + under;
+      under.insert(0, fmt::format("L{} {}", x, coordinate(axes.up.at(each.interval->low))));
     }
     if (end > begin + 1) band += over + under + "z";
     begin = end + 1;
@@ -214,7 +214,7 @@ void draw_points(Svg& svg, const History& history, const Line& line, const Axes&
 void draw_values(Svg& svg, const History& history, const Axes& axes, double left) {
   // A ratio's round numbers are those of its change, which 1 less has.
   auto scale = axes.up;
-  if (history.is_ratio) scale.low -= 1, scale.high -= 1;
+  if (history.is_ratio) scale = {scale.low - 1, scale.high - 1, scale.begin, scale.end};
   for (const double tick : ticks(scale, 5, history.is_ratio ? Metric::time : history.metric)) {
     const double y = scale.at(tick);
     svg.line(left, y, svg.width(), y, "grid");
@@ -256,7 +256,8 @@ void draw_times(Svg& svg, const Line& line, const Axes& axes) {
     return line.has_times ? date_of(placed.at) : fitting(placed.point->build, svg.width() / 3);
   };
   if (line.points.size() == 1) {
-    return svg.text((axes.across.begin + axes.across.end) / 2, y, "quiet middle", name(first));
+    svg.text((axes.across.begin + axes.across.end) / 2, y, "quiet middle", name(first));
+    return;
   }
   svg.text(axes.across.begin, y, "quiet", name(first));
   if (line.has_times && !svg.is_narrow()) {

@@ -251,7 +251,7 @@ std::string text_of(const PosteriorSteps& steps, int columns) {
   for (auto step = steps.steps.rbegin(); step != steps.steps.rend(); ++step) {
     text += padded(probe_words(steps, *step), kLabel);
     for (const double mass : sums(masses_of(steps, *step), grid)) text += shade(mass);
-    text += "\n";
+    text += '\n';
   }
   std::string states(grid.shown, '-');
   for (std::size_t i = 0; i < steps.commits.size(); ++i) {

@@ -94,13 +94,17 @@ void draw_run(Svg& svg, const Layout& layout, const StripRun& run, std::size_t p
   svg.open(fmt::format("run {}, {}, {}: {}, median {}", place, side, stage(run),
                        figures::count(run.samples.size(), "sample"),
                        figures::value(metric, run.median)));
-  svg.text(0, top + layout.row / 2 + 4, "quiet", fmt::format("{} {}", letter(run.side), place));
+  // Where rows are lower than text, not each has its name.
+  const auto named = static_cast<std::size_t>(std::ceil(kTextSize / layout.row));
+  if (place % named == 0) {
+    svg.text(0, top + layout.row / 2 + 4, "quiet", fmt::format("{} {}", letter(run.side), place));
+  }
   std::string dots;
   std::string beyond;
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(run.samples.size());
     const double x = layout.scale.at(run.samples[i]);
-    const double y = top + 2 + share * (layout.row - 4);
+    const double y = top + 1 + share * (layout.row - 2);
     if (layout.scale.holds(run.samples[i])) {
       dots += dot(x, y);
       continue;
@@ -167,10 +171,10 @@ std::string svg_of(const SampleStrips& strips) {
   const auto runs = drawable_runs(strips);
   Svg svg(strips.frame, strips.title, summary(strips, runs));
   if (runs.empty()) return svg.finished();
-  constexpr double kFew = 24;
+  constexpr double kAllRows = 720;
   const Layout layout{
       .scale = scale_over(shown_values(runs), 36, svg.width() - 8),
-      .row = std::clamp(18 * kFew / static_cast<double>(runs.size()), 9.0, 18.0),
+      .row = std::clamp(kAllRows / static_cast<double>(runs.size()), 3.0, 18.0),
   };
   svg.down(18);
   const double top = svg.y();

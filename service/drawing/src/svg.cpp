@@ -115,7 +115,7 @@ void Svg::open(std::string_view hint, std::string_view link) {
   links_.push_back(!address.empty());
   body_ += address.empty() ? "<g>" : "<a href=\"" + escaped(address) + "\">";
   if (!hint.empty()) body_ += "<title>" + escaped(one_line(hint)) + "</title>";
-  body_ += "\n";
+  body_ += '\n';
 }
 
 void Svg::close() {
@@ -174,16 +174,21 @@ void draw_verdict(Svg& svg, double x, double y, Verdict verdict) {
   constexpr double kSize = 4.5;
   switch (verdict) {
     case Verdict::regressed:
-      return svg.path(triangle_up(x, y, kSize), "worse solid");
+      svg.path(triangle_up(x, y, kSize), "worse solid");
+      break;
     case Verdict::improved:
-      return svg.path(triangle_down(x, y, kSize), "better solid");
+      svg.path(triangle_down(x, y, kSize), "better solid");
+      break;
     case Verdict::unchanged:
-      return svg.path(circle(x, y, kSize - 1), "same solid");
+      svg.path(circle(x, y, kSize - 1), "same solid");
+      break;
     case Verdict::inconclusive:
-      return svg.path(square(x, y, kSize - 1), "unsure solid");
+      svg.path(square(x, y, kSize - 1), "unsure solid");
+      break;
     case Verdict::unsupported:
     case Verdict::failed:
-      return svg.path(cross(x, y, kSize - 1), "broken");
+      svg.path(cross(x, y, kSize - 1), "broken");
+      break;
   }
 }
 
