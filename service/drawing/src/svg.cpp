@@ -113,6 +113,7 @@ void Svg::path(const std::string& data, std::string_view classes) {
 void Svg::open(std::string_view hint, std::string_view link) {
   const auto address = safe_link(link);
   links_.push_back(!address.empty());
+  has_links_ = has_links_ || !address.empty();
   body_ += address.empty() ? "<g>" : "<a href=\"" + escaped(address) + "\">";
   if (!hint.empty()) body_ += "<title>" + escaped(one_line(hint)) + "</title>";
   body_ += '\n';
@@ -132,11 +133,13 @@ void Svg::notes(std::string_view words) {
 }
 
 std::string Svg::finished() const {
+  // What is inside an image cannot be reached, and links must be.
+  const auto* role = has_links_ ? "group" : "img";
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"{5}\" "
       "aria-labelledby=\"{0}-title {0}-desc\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" "
       "height=\"{2}\">\n{3}<rect width=\"{1}\" height=\"{2}\" class=\"paper\"/>\n{4}</svg>\n",
-      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_);
+      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_, role);
 }
 
 std::string triangle_up(double x, double y, double size) {

@@ -55,6 +55,7 @@ class Svg {
   double y_ = 0;
   std::string head_;
   std::string body_;
+  bool has_links_ = false;
   std::vector<bool> links_;  ///< whether what is open is a link
 };
 

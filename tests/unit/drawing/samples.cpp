@@ -1,6 +1,5 @@
 #include "samples.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 

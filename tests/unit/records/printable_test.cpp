@@ -24,7 +24,7 @@ TEST_CASE("a byte that is no UTF-8 becomes a question mark, and the text behind 
 }
 
 TEST_CASE("a mark that turns the direction of what stands beside it is left out") {
-  CHECK(printable("a\u202eb\u2066c\u2069\u200f") == "a?b?c??");
+  CHECK(printable("a\u202eb\u202c\u2066c\u2069\u200f") == "a?b??c??");
   CHECK(printable("\u2013 \u2026 \u2065") == "\u2013 \u2026 \u2065");
 }
 
