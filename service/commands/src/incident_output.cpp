@@ -68,6 +68,7 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   TW_TRY(facts.messages, storage::OutboxStore(database).of_incident(id));
   TW_TRY(const auto comparison, storage::ComparisonStore(database).get(facts.row.comparison));
   facts.confidence = comparison.confidence.value_or(config.detect.confidence);
+  if (comparison.state == storage::ComparisonState::cancelled) facts.cancelled = comparison.reason;
   storage::BuildStore builds(database);
   TW_TRY(const auto candidate, builds.get(comparison.candidate));
   facts.candidate = candidate.name;

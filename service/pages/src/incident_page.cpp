@@ -28,7 +28,22 @@ bool is_disputed(const IncidentRow& incident) {
   });
 }
 
-html::Fragment causes_sections(const IncidentRow& incident, const Search& search,
+/// What is said of a search that has not ended. Who cancelled its comparison is not for strangers.
+std::string open_search_text(const IncidentRow& incident, const storage::ComparisonRow& comparison,
+                             const View& view) {
+  if (is_disputed(incident)) return "The commit that was named is disputed; it is searched again.";
+  if (comparison.state != storage::ComparisonState::cancelled) {
+    return "The culprit is being searched.";
+  }
+  const auto id = std::to_string(comparison.id);
+  const bool says_why = view.is_trusted && !comparison.reason.empty();
+  return "The search for the culprit was cancelled with comparison " + id +
+         (says_why ? ", " + comparison.reason : "") + ". `torchwatch comparison retry " + id +
+         "` starts it again.";
+}
+
+html::Fragment causes_sections(const IncidentRow& incident,
+                               const storage::ComparisonRow& comparison, const Search& search,
                                const View& view) {
   html::Fragment text;
   for (const auto& cause : search.causes) text += cause_section(cause, view);
@@ -38,11 +53,10 @@ html::Fragment causes_sections(const IncidentRow& incident, const Search& search
                          : html::Fragment();
   if (!search.causes.empty()) return text + steps;
   if (incident.kind == IncidentKind::lost) return {};
-  const char* why = "No culprit was searched for: the commits of both builds are not known.";
+  std::string why = "No culprit was searched for: the commits of both builds are not known.";
   if (search.state == storage::BisectionState::ended) why = "No commit is blamed.";
   if (search.state == storage::BisectionState::open) {
-    why = is_disputed(incident) ? "The commit that was named is disputed; it is searched again."
-                                : "The culprit is being searched.";
+    why = open_search_text(incident, comparison, view);
   }
   return html::section("Culprit", html::paragraph(html::text(why)) + steps);
 }
@@ -253,7 +267,8 @@ Result<Page> make_incident(const View& given) {
   const auto advice = report::advice_on(incident, names_culprit, reproduce);
   const auto issue = issue_body(messages, view);
   auto content = html::title(incident.title) + verdict_sentence(incident, found, search, view) +
-                 facts + found.section + drawn + causes_sections(incident, search, view) +
+                 facts + found.section + drawn +
+                 causes_sections(incident, comparison, search, view) +
                  html::section("What to do", answers(advice), "repeat") + log;
   if (!issue.empty()) content += html::details("The text of the issue", html::code_block(issue));
   return Page{.title = incident.title,

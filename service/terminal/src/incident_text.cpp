@@ -73,6 +73,19 @@ void print_dispute(std::ostream& out, const Disputed& disputed, bool has_ended,
   out << (has_ended ? "What the second search found:\n" : "The second search has not ended.\n");
 }
 
+/// How a search that has not ended can be carried on.
+void print_open_search(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
+  if (!facts.cancelled) {
+    out << "The search for the culprit has not ended.\n";
+    return;
+  }
+  out << wrapped(
+      fmt::format("The search for the culprit was cancelled with comparison {0}{1}{2}; "
+                  "`torchwatch comparison retry {0}` starts it again.",
+                  facts.row.comparison, facts.cancelled->empty() ? "" : ", ", *facts.cancelled),
+      screen.columns);
+}
+
 void print_cause(std::ostream& out, const IncidentFacts& facts,
                  const bisect::CommitHistory* history, const Screen& screen) {
   if (facts.disputed) print_dispute(out, *facts.disputed, facts.result.has_value(), screen);
@@ -80,7 +93,7 @@ void print_cause(std::ostream& out, const IncidentFacts& facts,
     print(out, *facts.result, history,
           {.good = facts.baseline, .bad = facts.candidate, .suspect = {}}, screen);
   } else if (facts.row.bisection && !facts.disputed) {
-    out << "The search for the culprit has not ended.\n";
+    print_open_search(out, facts, screen);
   } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {
     out << "No culprit was searched for: the commits of both builds are not known.\n";
   }

@@ -183,6 +183,26 @@ TEST_CASE("an incident's page says why it has no issue, and when it was closed")
   CHECK_THAT(api.page("/incidents/1"), Contains("<dt>closed</dt>"));
 }
 
+TEST_CASE("an incident's page says that its search was cancelled, and strangers not by whom") {
+  Api api;
+  api.fill();
+  const auto incident = api.add_incident("time-cpu:cancelled");
+  BisectionRow search;
+  search.incident = incident;
+  search.good = "aaaa";
+  search.bad = "bbbb";
+  search.spec_json = to_json(bisection::BisectionSpec{});
+  search = BisectionStore(*api.database).open(search).value();
+  REQUIRE(IncidentStore(*api.database).attach_bisection(incident, search.id));
+  const auto path = "/incidents/" + std::to_string(incident);
+  CHECK_THAT(api.page(path), Contains("The culprit is being searched."));
+  REQUIRE(ComparisonStore(*api.database).cancel(1, "by uid 1000", 1));
+  const std::string again = ". <code>torchwatch comparison retry 1</code> starts it again.";
+  CHECK_THAT(api.page(path), Contains("was cancelled with comparison 1, by uid 1000" + again));
+  const auto stranger = api.send("GET", path, "", {{"X-Forwarded-For", "198.51.100.1"}});
+  CHECK_THAT(stranger.text, Contains("was cancelled with comparison 1" + again));
+}
+
 TEST_CASE("the self-test comes last, and as a count before it is a rate") {
   Pages api;
   for (int i = 0; i < 9; ++i) api.add_self_test(Verdict::unchanged);

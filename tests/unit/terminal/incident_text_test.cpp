@@ -76,6 +76,20 @@ TEST_CASE("what a second search found is said with who asked for it") {
   CHECK_THAT(text_of(facts), Contains("The second search has not ended."));
 }
 
+TEST_CASE(
+    "a search that was cancelled with its comparison is said by whom, and how it begins again") {
+  auto facts = slow_incident();
+  facts.row.bisection = 1;
+  facts.result.reset();
+  const Screen screen{.columns = 200};
+  CHECK_THAT(text_of(facts, screen), Contains("The search for the culprit has not ended."));
+  facts.cancelled = "by uid 1000";
+  const auto id = std::to_string(facts.row.comparison);
+  CHECK_THAT(text_of(facts, screen),
+             Contains("The search for the culprit was cancelled with comparison " + id +
+                      ", by uid 1000; `torchwatch comparison retry " + id + "` starts it again."));
+}
+
 TEST_CASE("what measuring again came to is said of an incident") {
   auto facts = slow_incident();
   CHECK_THAT(text_of(facts), !Contains("Measured again"));

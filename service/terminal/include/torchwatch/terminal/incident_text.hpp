@@ -28,6 +28,7 @@ struct IncidentFacts {
   std::string candidate = {};
   report::Loss loss = {};
   std::optional<Disputed> disputed = {};
+  std::optional<std::string> cancelled = {};              ///< how its comparison was: "by uid 1000"
   std::optional<bisection::BisectionResult> result = {};  ///< of a bisection that has ended
   std::vector<report::TraceStep> trace = {};
   std::vector<storage::OutboxRow> messages = {};
