@@ -1,6 +1,7 @@
 #include "torchwatch/caches/build_files.hpp"
 
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -13,10 +14,15 @@ using storage::BuildRow;
 constexpr const char* kPinned = "pinned";  ///< a file in a build's tree
 constexpr const char* kRemovedSuffix = ".removed";
 
+/// As `torchwatch build list` has it.
+std::string name_of(const BuildRow& build) {
+  return build.origin == storage::BuildOrigin::commit ? short_sha(build.name) : build.name;
+}
+
 Status require_files(const BuildRow& build) {
   std::error_code ignored;
   if (!build.folder.empty() && fs::exists(build.folder, ignored)) return {};
-  return fail(ErrorCode::conflict, "build " + build.name + " has no files here");
+  return fail(ErrorCode::conflict, "build " + name_of(build) + " has no files here");
 }
 
 /// Whether the service itself has made or fetched the build's files.
@@ -70,8 +76,9 @@ Status remove_files(storage::Database& database, const config::Config& config,
                                          "): torchwatch does not touch it");
   }
   if (is_pinned(build)) {
-    return fail(ErrorCode::conflict, "build " + build.name + " is pinned: `torchwatch build pin " +
-                                         build.name + " --release` first");
+    const auto name = name_of(build);
+    return fail(ErrorCode::conflict, "build " + name + " is pinned: `torchwatch build pin " + name +
+                                         " --release` first");
   }
   TW_TRY_VOID(require_unused(database, build));
   return remove_folder(build.folder);
