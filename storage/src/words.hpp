@@ -99,7 +99,8 @@ template <>
 struct Words<storage::RequestKind> {
   using enum storage::RequestKind;
   static constexpr std::string_view kKind = "kind of a request";
-  static constexpr std::array kAll{Word{nightly, "nightly"}, Word{bisection, "bisection"}};
+  static constexpr std::array kAll{Word{nightly, "nightly"}, Word{bisection, "bisection"},
+                                   Word{fetch, "fetch"}};
 };
 
 template <>

@@ -8,7 +8,7 @@ namespace torchwatch::api {
 Status note_asker(const Request& request, const Backend& backend) {
   const auto body = nlohmann::json::parse(request.body, nullptr, false);
   storage::AuditRow row;
-  row.path = request.path;
+  row.path = request.method == "POST" ? request.path : request.method + " " + request.path;
   if (body.is_object()) row.item = body.value("key", body.value("name", ""));
   row.asked_by = to_string(asker_of(request));
   row.asked_at = backend.clock.wall_now();

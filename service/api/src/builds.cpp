@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "handlers.hpp"
+#include "request_body.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -32,6 +33,16 @@ bool has_name(const storage::BuildRow& build, const http::Page& page, const Requ
   return page.admits("name", name.is_string() ? name.get<std::string>() : "");
 }
 
+Result<Reply> pin(const Request& request, const Backend& backend, bool keep) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(parse_object(request.body, {}));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto build, storage::BuildStore(backend.database).get(id));
+  TW_TRY(const bool lies_in_cache, backend.pin_build(build, keep));
+  return http::object_reply(
+      {{"id", id}, {"pinned", keep && lies_in_cache}, {"lies_in_cache", lies_in_cache}});
+}
+
 }  // namespace
 
 Result<Reply> list_builds(const Request& request, const Backend& backend) {
@@ -56,6 +67,33 @@ Result<Reply> get_build(const Request& request, const Backend& backend) {
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto build, storage::BuildStore(backend.database).get(id));
   return http::object_reply(build_json(build, request));
+}
+
+Result<Reply> fetch_build(const Request& request, const Backend& backend) {
+  TW_TRY(const json body, parse_object(request.body, {"name", "now"}));
+  TW_TRY(const auto name, name_member(body, "name"));
+  if (name.empty()) {
+    return fail(ErrorCode::invalid,
+                "missing name: a build of the channel, or a release such as 2.13.0");
+  }
+  TW_TRY_VOID(check_selection(body));
+  return submit(request, backend, storage::RequestKind::fetch, body);
+}
+
+Result<Reply> pin_build(const Request& request, const Backend& backend) {
+  return pin(request, backend, true);
+}
+
+Result<Reply> unpin_build(const Request& request, const Backend& backend) {
+  return pin(request, backend, false);
+}
+
+Result<Reply> remove_build(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto build, storage::BuildStore(backend.database).get(id));
+  TW_TRY_VOID(backend.remove_build_files(build));
+  return http::object_reply({{"id", id}, {"removed", true}});
 }
 
 }  // namespace torchwatch::api

@@ -62,6 +62,10 @@ Result<Reply> get_machine(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);
 Result<Reply> get_build(const Request&, const Backend&);
+Result<Reply> fetch_build(const Request&, const Backend&);
+Result<Reply> pin_build(const Request&, const Backend&);
+Result<Reply> unpin_build(const Request&, const Backend&);
+Result<Reply> remove_build(const Request&, const Backend&);
 
 Result<Reply> get_breakdown(const Request&, const Backend&);
 Result<Reply> get_coverage(const Request&, const Backend&);
@@ -90,6 +94,8 @@ Result<Reply> revoke_token(const Request&, const Backend&);
 
 Result<Reply> get_self_tests(const Request&, const Backend&);
 Result<Reply> get_health(const Request&, const Backend&);
+Result<Reply> back_up_database(const Request&, const Backend&);
+Result<Reply> check_database(const Request&, const Backend&);
 Result<Reply> tidy_caches(const Request&, const Backend&);
 
 /// A build's name; null where it is a path of this machine and a stranger asks.

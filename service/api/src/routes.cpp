@@ -48,7 +48,11 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/machines/{id}", get_machine},
     Endpoint{"GET", "/api/v1/events", follow_events},
     Endpoint{"GET", "/api/v1/builds", list_builds},
+    Endpoint{"POST", "/api/v1/builds", fetch_build, Scope::admin},
     Endpoint{"GET", "/api/v1/builds/{id}", get_build},
+    Endpoint{"DELETE", "/api/v1/builds/{id}", remove_build, Scope::admin},
+    Endpoint{"POST", "/api/v1/builds/{id}/pin", pin_build, Scope::admin},
+    Endpoint{"POST", "/api/v1/builds/{id}/unpin", unpin_build, Scope::admin},
     Endpoint{"GET", "/api/v1/requests", list_requests},
     Endpoint{"GET", "/api/v1/requests/{id}", get_request},
     Endpoint{"POST", "/api/v1/requests/{id}/cancel", cancel_request, Scope::measure},
@@ -65,7 +69,9 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/tokens", list_tokens, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens", add_token, Scope::admin},
     Endpoint{"POST", "/api/v1/tokens/{id}/revoke", revoke_token, Scope::admin},
-    Endpoint{"POST", "/api/v1/caches/tidy", tidy_caches, Scope::admin},
+    Endpoint{"POST", "/api/v1/database/backup", back_up_database, Scope::admin},
+    Endpoint{"POST", "/api/v1/database/check", check_database, Scope::admin},
+    Endpoint{"POST", "/api/v1/database/gc", tidy_caches, Scope::admin},
     Endpoint{"GET", "/api/v1/openapi.json", get_description},
     Endpoint{"GET", "/metrics", get_metrics},
     Endpoint{"GET", "/healthz", get_health, std::nullopt}};
@@ -75,7 +81,7 @@ constexpr std::array kEndpoints{
 std::vector<http::Route> routes(const Backend& backend) {
   std::vector<http::Route> routes;
   for (const auto& endpoint : kEndpoints) {
-    const bool is_change = endpoint.method == "POST";
+    const bool is_change = endpoint.method != "GET";
     const auto handle = [backend, handler = endpoint.handler,
                          is_change](const Request& request) -> Result<Reply> {
       TW_TRY(auto reply, handler(request, backend));

@@ -1,6 +1,5 @@
 #include "handlers.hpp"
 #include "openapi.hpp"
-#include "request_body.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -27,15 +26,6 @@ Result<Reply> get_health(const Request& request, const Backend& backend) {
   const auto report = backend.service_now ? backend.service_now() : health::Report{};
   auto reply = http::object_reply(health::to_json(report, request.is_trusted));
   if (health::is_failing(report.problems)) reply.status = 503;
-  return reply;
-}
-
-Result<Reply> tidy_caches(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  TW_TRY_VOID(parse_object(request.body, {}));
-  if (backend.tidy_caches) backend.tidy_caches();
-  auto reply = http::object_reply({{"state", "pending"}});
-  reply.status = 202;
   return reply;
 }
 

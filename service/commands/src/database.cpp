@@ -58,7 +58,7 @@ Outcome run_check(const Invocation& invocation) {
 
 /// Nothing may be removed while the daemon measures, which may take hours: it is not waited for.
 Outcome hand_over_gc(const Invocation& invocation, const control::ControlClient& daemon) {
-  TW_TRY_VOID(daemon.post("/api/v1/caches/tidy", nlohmann::json::object()));
+  TW_TRY_VOID(daemon.post("/api/v1/database/gc", nlohmann::json::object()));
   if (invocation.json) {
     invocation.out << nlohmann::json{{"schema", 1}, {"state", "pending"}}.dump(2) << '\n';
   } else {

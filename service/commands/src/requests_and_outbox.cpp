@@ -46,6 +46,7 @@ std::string subject_of(const json& body) {
   const auto name = [&](const char* member) {
     return short_name(body.value(member, std::string()));
   };
+  if (body.contains("name")) return name("name");
   if (body.contains("candidate")) return name("candidate") + " against " + name("baseline");
   const auto range = body.contains("good") ? name("good") + " to " + name("bad") : std::string();
   if (!body.contains("suspect")) return range.empty() ? "every nightly that is due" : range;

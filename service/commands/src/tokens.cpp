@@ -114,7 +114,7 @@ void add_tokens(Commands& all) {
       .add_option(
           "--scopes", wanted->scopes,
           "What it allows, separated by commas: read; triage (decide on incidents); measure "
-          "(ask for work, cancel and retry it); admin (tokens)")
+          "(ask for work, cancel and retry it); admin (tokens, builds, the database)")
       ->capture_default_str();
   create.footer("torchwatch token create ci --scopes read,measure");
   noun.add("list", "Tokens, what they allow and when they were used last", run_list);

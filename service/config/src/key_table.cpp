@@ -72,6 +72,10 @@ void add_sources(std::vector<Key>& table) {
   table.push_back(key("storage", "path", &C::storage, &C::Storage::path,
                       filled<std::filesystem::path>(),
                       "The database. It is created if it does not exist."));
+  table.push_back(key("storage", "backups", &C::storage, &C::Storage::backups,
+                      Allowed<std::filesystem::path>{},
+                      "The folder of the backups that are asked for over HTTP. Empty: backups "
+                      "beside the database."));
 
   table.push_back(
       key("channel", "kind", &C::channel, &C::Channel::kind,

@@ -289,6 +289,11 @@ std::string page_of_incident(const Config& config, std::int64_t incident) {
   return address + "/incidents/" + std::to_string(incident);
 }
 
+fs::path backups_folder(const Config& config) {
+  const auto& [path, backups] = config.storage;
+  return backups.empty() ? path.parent_path() / "backups" : backups;
+}
+
 fs::path control_socket(const Config& config, const UnitFolders& unit) {
   if (!config.web.socket.empty()) return config.web.socket;
   const auto state = config.storage.path.parent_path();

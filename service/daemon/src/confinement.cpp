@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "database_upkeep.hpp"
+
 namespace torchwatch::daemon {
 namespace {
 
@@ -15,7 +17,8 @@ sandbox::Settings settings_of(const config::Config& config) {
   settings.link_targets = {config.build.cache, config.channel.path, config.executor.scratch};
   settings.hidden = {config.file, config.web.token_file, config.github.token_file,
                      config::control_socket(config)};
-  settings.hidden_with_copies = {config.storage.path};
+  settings.hidden_with_copies = {config.storage.path,
+                                 config::backups_folder(config) / kBackupsBegin};
   const char* const path = std::getenv("PATH");
   settings.search_path = path == nullptr ? process::kDefaultSearchPath : path;
   return settings;

@@ -90,12 +90,29 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
   return json{{"bisection", row.id}}.dump();
 }
 
+Result<std::string> carry_out_fetch(Application& application, const RequestRow& request,
+                                    std::stop_token stop) {
+  TW_TRY(const auto build, build_of(application, request, "name", stop));
+  return json{{"build", build.id}}.dump();
+}
+
+Result<std::string> do_work(Application& application, const RequestRow& request,
+                            std::stop_token stop) {
+  switch (request.kind) {
+    case storage::RequestKind::nightly:
+      return carry_out_nightly(application, request, stop);
+    case storage::RequestKind::bisection:
+      return carry_out_bisection(application, request, stop);
+    case storage::RequestKind::fetch:
+      return carry_out_fetch(application, request, stop);
+  }
+  return fail(ErrorCode::internal, "a request of an unknown kind");
+}
+
 Status carry_out(Application& application, const RequestRow& request, std::stop_token stop) {
   storage::RequestStore requests(application.services().database);
   TW_TRY(const auto claimed, requests.claim(request.id));
-  auto done = claimed.kind == storage::RequestKind::nightly
-                  ? carry_out_nightly(application, claimed, stop)
-                  : carry_out_bisection(application, claimed, stop);
+  auto done = do_work(application, claimed, stop);
   if (done) return requests.answer(claimed.id, RequestState::done, *done);
   TW_TRY_VOID(requests.reopen(claimed.id));
   return fail(std::move(done).error());

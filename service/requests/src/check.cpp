@@ -203,6 +203,9 @@ Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::js
     TW_TRY_VOID(check_selection(ground, request.selection));
     return check_commits(ground, request, asking);
   }
+  if (kind == storage::RequestKind::fetch) {
+    return check_build(ground, body.at("name").get<std::string>(), asking);
+  }
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY_VOID(check_selection(ground, selection));
   return check_builds(ground, body, asking);

@@ -109,7 +109,11 @@ Api::Api(events::FeedLimits limits)
       client(platform::make_http_client("torchwatch-test")),
       feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(
-      {*database, clock, random, [this] { ++woken; }, [this] { return service_now(); },
+      {*database,
+       clock,
+       random,
+       [this] { ++woken; },
+       [this] { return service_now(); },
        [this](Id id, DecisionKind kind, Decision decision) {
          decision.at = clock.wall_now();
          return IncidentStore(*database).decide(id, kind, decision);
@@ -142,7 +146,17 @@ Api::Api(events::FeedLimits limits)
                {"configurations",
                 {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
        },
-       [this] { ++tidied; }, feed.get(), "https://github.com/owner/issues"});
+       [this] { ++tidied; },
+       [](const BuildRow& build, bool) { return Result<bool>(build.id != kOutsideTheCache); },
+       [this](const BuildRow& build) -> Status {
+         if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
+         removed_build = build.id;
+         return {};
+       },
+       [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
+       [this] { return database->check_invariants(); },
+       feed.get(),
+       "https://github.com/owner/issues"});
   std::ranges::move(
       pages::routes(
           {.database = *database,
@@ -232,6 +246,10 @@ Api::Answer Api::post(const std::string& series, const std::string& body, Header
   headers.emplace("Content-Type", "application/json");
   headers.emplace("Authorization", std::string("Bearer ") + kToken);
   return send("POST", series, body, headers);
+}
+
+Api::Answer Api::remove(const std::string& series) {
+  return send("DELETE", series, "", {{"Authorization", std::string("Bearer ") + kToken}});
 }
 
 Api::Answer Api::post_locally(const std::string& series, const std::string& body, Headers headers) {

@@ -41,6 +41,8 @@ struct Api {
   std::string page(const std::string& series);
   /// With the token and as JSON, unless `headers` says otherwise.
   Answer post(const std::string& series, const std::string& body, Headers headers = {});
+  /// Sends a DELETE with the token.
+  Answer remove(const std::string& series);
   /// Posts over the Unix socket, without the token.
   Answer post_locally(const std::string& series, const std::string& body, Headers headers = {});
   Answer send(const std::string& method, const std::string& series, const std::string& body,
@@ -78,6 +80,8 @@ struct Api {
   std::string revoked_token;
   std::string refusal;  ///< why requests can never be carried out; empty: they can
   std::atomic<int> tidied = 0;
+  static constexpr torchwatch::storage::Id kOutsideTheCache = 2;  ///< a build whose files are
+  std::atomic<torchwatch::storage::Id> removed_build = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::unique_ptr<torchwatch::events::Feed> feed;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them

@@ -108,7 +108,7 @@ TEST_CASE("the caches are brought to their limit when somebody asks for it") {
   service.work();
   wait_until_gone();  // the daily round, which does not come again here
   add_kit();
-  const auto asked = service.send("POST", "/api/v1/caches/tidy", "{}");
+  const auto asked = service.send("POST", "/api/v1/database/gc", "{}");
   CHECK(asked.status == 202);
   wait_until_gone();
   service.stop();

@@ -19,18 +19,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kHidden{
-    "token",          "github-token",        "torchwatch.toml",
-    "db.sqlite",      "db.sqlite-wal",       "db.sqlite-shm",
-    "db.sqlite.lock", "db.sqlite.v5.backup", "db.sqlite.replaced-1",
-    "control"};
+const std::vector<std::string> kHidden{"token",
+                                       "github-token",
+                                       "torchwatch.toml",
+                                       "db.sqlite",
+                                       "db.sqlite-wal",
+                                       "db.sqlite-shm",
+                                       "db.sqlite.lock",
+                                       "db.sqlite.v5.backup",
+                                       "db.sqlite.replaced-1",
+                                       "control",
+                                       "backups/torchwatch-20260816T030405Z.backup"};
 
 /// A state folder with all of it, and a file without a secret; a link leads to the folder.
 struct State {
   State() {
     test::lay_out_for_children(folder);
-    for (const char* name : {"token", "github-token", "torchwatch.toml", "shown",
-                             "db.sqlite.v5.backup", "db.sqlite.replaced-1"}) {
+    for (const char* name :
+         {"token", "github-token", "torchwatch.toml", "shown", "db.sqlite.v5.backup",
+          "db.sqlite.replaced-1", "backups/torchwatch-20260816T030405Z.backup"}) {
       folder.write("state/" + std::string(name), "text");
     }
     fs::create_directory_symlink(state, folder.path() / "link");
@@ -38,6 +45,7 @@ struct State {
     config.web.token_file = state / "token";
     config.github.token_file = state / "github-token";
     config.storage.path = state / "db.sqlite";
+    config.storage.backups = state / "backups";
     config.build.cache = folder.path() / "builds";
     config.channel.path = folder.path() / "nightlies";
     config.executor.scratch = folder.path() / "scratch";

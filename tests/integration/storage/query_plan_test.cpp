@@ -186,7 +186,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(tokens.revoke(token, 3, {}));
     REQUIRE(tokens.list());
     AuditStore audit(database);
-    REQUIRE(audit.add({1, "/api/v1/caches/tidy", "", "uid 1000", 1}));
+    REQUIRE(audit.add({1, "/api/v1/database/gc", "", "uid 1000", 1}));
     REQUIRE(audit.list(10));
   }
 

@@ -63,6 +63,20 @@ TEST_CASE("builds of the channel, folders, releases and commits may be compared"
   CHECK(site.comparison("2026-06-16", site.folder.path() / "mine") == "");
 }
 
+TEST_CASE("a build may be asked for by whoever may have it compared") {
+  const Site site;
+  const auto fetch = [&](const std::string& name, Asking asking) {
+    return site.refusal(RequestKind::fetch, {{"name", name}}, asking);
+  };
+  for (const auto asking : {Asking::from_this_machine, Asking::from_elsewhere}) {
+    CHECK(fetch("2026-06-16", asking) == "");
+    CHECK(fetch("2.13.0", asking) == "");
+    CHECK_THAT(fetch("2026-06-71", asking), Contains("did you mean 2026-06-16"));
+  }
+  CHECK(fetch(site.first, Asking::from_this_machine) == "");
+  CHECK_THAT(fetch(site.first, Asking::from_elsewhere), Contains("unknown build"));
+}
+
 TEST_CASE("a build that does not exist is refused with what is allowed and what was meant") {
   const Site site;
   const auto typo = site.comparison("2026-06-16", "2026-06-71");

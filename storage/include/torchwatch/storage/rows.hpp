@@ -278,7 +278,7 @@ struct OutboxFailure {
   bool give_up = false;
 };
 
-enum class RequestKind { nightly, bisection };
+enum class RequestKind { nightly, bisection, fetch };
 enum class RequestState { pending, running, done, refused, failed, cancelled };
 
 /// Work requested over HTTP. `delivery` is unique: repeating one changes nothing.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -47,6 +48,14 @@ struct Backend {
   std::function<Result<nlohmann::json>()> suite = {};
   /// Has the caches brought to their limit as soon as nothing is measured; must not block.
   std::function<void()> tidy_caches = {};
+  /// Do as the functions of caches/build_files.hpp do.
+  std::function<Result<bool>(const storage::BuildRow&, bool keep)> pin_build = {};
+  std::function<Status(const storage::BuildRow&)> remove_build_files = {};
+  /// Copies the database into a new file, checked whole, and returns its path. Errors: those of
+  /// storage::back_up; conflict (another backup or check is under way).
+  std::function<Result<std::filesystem::path>()> back_up_database = {};
+  /// Returns which rules stored rows break. Errors: those of check_invariants, and the same.
+  std::function<Result<std::vector<storage::InvariantBreach>>()> check_database = {};
   events::Feed* feed = nullptr;     ///< who sends events; null: nobody does
   std::string issues_address = {};  ///< of the repository with the issues; empty: there are none
 };

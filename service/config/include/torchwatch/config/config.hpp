@@ -43,6 +43,7 @@ struct Config {
 
   struct Storage {
     std::filesystem::path path = "state/torchwatch.sqlite";
+    std::filesystem::path backups;  ///< empty: see backups_folder
   } storage;
   struct Channel {
     ChannelKind kind = ChannelKind::directory;
@@ -165,6 +166,9 @@ struct UnitFolders {
 /// socket; else, where the unit's service runs on a database of its state folder, `control` in the
 /// folder that it has while it runs; else `control` beside the database.
 std::filesystem::path control_socket(const Config&, const UnitFolders& unit = {});
+/// Returns the folder of the backups that are asked for over HTTP: [storage] backups, else
+/// `backups` beside the database.
+std::filesystem::path backups_folder(const Config&);
 /// Returns the address of an incident's page; empty without [web] public_address.
 std::string page_of_incident(const Config&, std::int64_t incident);
 /// Returns whether [source] repository is an address, which the service clones.

@@ -40,6 +40,7 @@ class Outbox {
   std::unique_ptr<Parts, Remove> parts_;  ///< null without [github]
 };
 
+class DatabaseUpkeep;
 class Housekeeping;
 
 /// Lets one thread sleep until others have something for it. Thread-safe.
@@ -99,6 +100,7 @@ class Daemon {
   const storage::WallMillis started_;
   health::Health health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
+  std::unique_ptr<DatabaseUpkeep> upkeep_;       ///< likewise
   std::unique_ptr<api::AcceptedTokens> tokens_;  ///< likewise
   std::unique_ptr<events::Feed> feed_;           ///< likewise: they hand clients over to it
   std::unique_ptr<http::Server> server_;
