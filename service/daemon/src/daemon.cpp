@@ -114,7 +114,10 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY_VOID(look_for_nightlies(stop));
   TW_TRY(const bool is_busy, attend_next(stop));
   application_.activity().clear();
-  if (is_busy) return true;
+  if (is_busy) {
+    note("database_disk", "");  // what was worked on is stored
+    return true;
+  }
   TW_TRY_VOID(keep_house(stop));
   TW_TRY_VOID(deliver(stop));
   return false;
@@ -123,8 +126,13 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
 Status Daemon::keep_house(std::stop_token stop) {
   // Whoever measures uses what lies in the caches. Afterwards a person may measure.
   const UnlockedAtEnd unlocked{application_};
-  const auto kept =
-      application_.lock_machine() ? housekeeping_->look_after(std::move(stop)) : Status{};
+  const bool is_free = application_.lock_machine().has_value();
+  if (is_free) {
+    // While nothing is stored, nothing else says that the disk cannot be written.
+    const auto written = health::require_writable_disk(application_.config());
+    TW_TRY_VOID(note_unless_it_stops("database_disk", written));
+  }
+  const auto kept = is_free ? housekeeping_->look_after(std::move(stop)) : Status{};
   return note_unless_it_stops("housekeeping", kept);
 }
 

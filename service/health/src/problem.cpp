@@ -8,6 +8,7 @@
 
 #include "alarm_text.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/platform/publish.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -17,8 +18,9 @@ namespace torchwatch::health {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSentences{{
     {"storage", "the database cannot be written"},
+    {"database_disk", "the disk of the database cannot be written"},
     {"web", "some clients cannot be answered"},
     {"channel", "the channel cannot be listed"},
     {"source", "the clone of [source] cannot be brought up to date"},
@@ -145,6 +147,16 @@ Status require_disk_reserve(const config::Config& config) {
   const auto reserve = config.build.disk_reserve_bytes;
   TW_TRY_VOID(require_free(config.build.cache, reserve));
   return require_free(config.storage.path.parent_path(), reserve);
+}
+
+Status require_writable_disk(const config::Config& config) {
+  constexpr std::size_t kBlockBytes = 4096;  // less may be stored without a block of the disk
+  const std::filesystem::path probe = config.storage.path.string() + ".probe";
+  TW_TRY_VOID(platform::publish_file(probe, std::string(kBlockBytes, '\n')));
+  std::error_code error;
+  std::filesystem::remove(probe, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable, "cannot remove " + probe.string() + ": " + error.message());
 }
 
 }  // namespace torchwatch::health

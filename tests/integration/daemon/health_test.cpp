@@ -7,6 +7,7 @@
 
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/health/problem.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -75,6 +76,36 @@ TEST_CASE("why a message waits, and which one was given up, is known after a res
   const auto given_up = told(service.get("/healthz"));
   CHECK(given_up.at("item") == "1");
   CHECK_THAT(given_up.at("detail").get<std::string>(), Contains("torchwatch outbox retry k"));
+}
+
+TEST_CASE("a disk that cannot be written is a problem while nothing else is written") {
+  Service service;
+  const auto& database = service.config.storage.path;
+  const std::filesystem::path in_the_way = database.string() + ".probe";
+  service.start();
+  std::filesystem::create_directories(in_the_way / "where a file should be");
+  service.work();
+  const auto health =
+      service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });
+  CHECK(health.at("status") == "failing");
+  CHECK(health.at("problems").at(0).at("source") == "database_disk");
+  CHECK(health.at("problems").at(0).at("since").is_string());
+  CHECK_THAT(health.at("problems").at(0).at("detail").get<std::string>(),
+             Contains(in_the_way.string()));
+  CHECK_THAT(service.send("GET", "/metrics").body,
+             Contains("torchwatch_problems{source=\"database_disk\"} 1"));
+  std::filesystem::remove_all(in_the_way);
+  service.ask("/api/v1/nightlies", json::object());  // wakes the daemon
+  service.wait_until("/healthz", [](const json& body) { return !body.contains("problems"); });
+  service.stop();
+  CHECK_THAT(service.out.str(), Contains("database_disk works again"));
+  CHECK_FALSE(std::filesystem::exists(in_the_way));
+}
+
+TEST_CASE("a disk on which nothing can be made is not taken for one that can be written") {
+  config::Config config;
+  config.storage.path = "/proc/torchwatch.sqlite";
+  CHECK_FALSE(health::require_writable_disk(config));
 }
 
 TEST_CASE("a daemon notes when it began and stopped") {

@@ -46,4 +46,8 @@ Result<std::vector<Problem>> standing_problems(storage::Database&, const config:
 /// Errors: unavailable, naming the folder, what is free, what is wanted and what to do.
 Status require_disk_reserve(const config::Config&);
 
+/// Checks that the disk of the database can be written: a small file beside it is written, flushed
+/// and removed. Errors: unavailable, not_found (the folder).
+Status require_writable_disk(const config::Config&);
+
 }  // namespace torchwatch::health
