@@ -23,4 +23,17 @@ Benchmark take_benchmark(Query& row) {
   return benchmark;
 }
 
+void take_judgement(Query& row, VerdictRow& verdict) {
+  verdict.verdict = row.take<Verdict>();
+  verdict.ratio = row.take<double>();
+  verdict.interval_low = row.take<double>();
+  verdict.interval_high = row.take<double>();
+  verdict.baseline_value = row.take<double>();
+  verdict.candidate_value = row.take<double>();
+  verdict.baseline_spread = row.take<double>();
+  verdict.candidate_spread = row.take<double>();
+  verdict.runs = row.take<int>();
+  verdict.reason = row.take<std::string>();
+}
+
 }  // namespace torchwatch::storage

@@ -14,4 +14,7 @@ inline constexpr const char* kBenchmarkColumns =
     "benchmark.workload, benchmark.configuration, benchmark.variant";
 Benchmark take_benchmark(Query&);
 
+/// Reads the columns of table `verdict` from `verdict` to `reason`.
+void take_judgement(Query&, VerdictRow&);
+
 }  // namespace torchwatch::storage

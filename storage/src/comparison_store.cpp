@@ -72,16 +72,7 @@ VerdictRow verdict_of(Query& row) {
   verdict.comparison = row.take<Id>();
   verdict.series.benchmark = take_benchmark(row);
   verdict.series.metric = row.take<Metric>();
-  verdict.verdict = row.take<Verdict>();
-  verdict.ratio = row.take<double>();
-  verdict.interval_low = row.take<double>();
-  verdict.interval_high = row.take<double>();
-  verdict.baseline_value = row.take<double>();
-  verdict.candidate_value = row.take<double>();
-  verdict.baseline_spread = row.take<double>();
-  verdict.candidate_spread = row.take<double>();
-  verdict.runs = row.take<int>();
-  verdict.reason = row.take<std::string>();
+  take_judgement(row, verdict);
   return verdict;
 }
 

@@ -18,16 +18,7 @@ PastVerdict past_of_row(Query& row) {
   auto& verdict = past.verdict;
   verdict.id = row.take<Id>();
   verdict.comparison = row.take<Id>();
-  verdict.verdict = row.take<Verdict>();
-  verdict.ratio = row.take<double>();
-  verdict.interval_low = row.take<double>();
-  verdict.interval_high = row.take<double>();
-  verdict.baseline_value = row.take<double>();
-  verdict.candidate_value = row.take<double>();
-  verdict.baseline_spread = row.take<double>();
-  verdict.candidate_spread = row.take<double>();
-  verdict.runs = row.take<int>();
-  verdict.reason = row.take<std::string>();
+  take_judgement(row, verdict);
   return past;
 }
 
