@@ -78,7 +78,7 @@ struct MixedSearch {
     auto& services = service->services();
     const auto& all = day.commits();
     const auto spec = bisection::requested_spec(services, all.front(), all.back()).value();
-    const auto opened = bisection::open_requested_bisection(services, spec, {kSeries}).value();
+    const auto opened = bisection::open_requested_bisection(services, spec, {kSeries}, {}).value();
     const auto ended = bisection::carry_out_bisection(services, opened, {});
     if (!ended) FAIL(ended.error().message);
     const auto events = storage::BisectionStore(services.database).events_of(opened.id).value();
