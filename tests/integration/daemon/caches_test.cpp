@@ -236,7 +236,7 @@ TEST_CASE_METHOD(
   for (const char* name : {"dev1", "dev2", "dev3", "dev4"}) {
     before = compared_nightly(name, before, ++hours_ago);  // the newest was used longest ago
   }
-  REQUIRE(daemon::tidy_caches(*application, 0));
+  REQUIRE(caches::tidy(daemon::cache_parts(*application), 0));
   CHECK(fs::exists(path("releases/dev4")));
   CHECK(fs::exists(path("releases/dev3")));
   CHECK(fs::exists(path("releases/dev2")));  // what the second one was compared with
