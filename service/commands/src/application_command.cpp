@@ -204,7 +204,7 @@ Result<SessionOfCommand> open_daemon_session(const Invocation& invocation) {
   if (done) return opened;
   if (done.error().code != ErrorCode::conflict) return fail(done.error());
   const auto other = control::daemon_that_writes(config);
-  if (other.empty()) return opened;
+  if (other.empty()) return fail(done.error());
   return fail(
       ErrorCode::conflict,
       "database " + config.storage.path.string() + " is that of another daemon, process " + other,

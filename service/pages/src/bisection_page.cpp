@@ -181,6 +181,7 @@ Result<Page> make_bisections(const View& view) {
 }
 
 Result<Page> make_bisection(const View& view) {
+  TW_TRY_VOID(parameters_of(view, {"step"}));
   TW_TRY(const auto id, http::id_of(view.request));
   TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(id));
   TW_TRY(const auto steps, search_section(row, view));

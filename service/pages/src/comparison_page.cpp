@@ -264,9 +264,8 @@ html::Table verdicts_as_table(const std::vector<VerdictRow>& verdicts, const Vie
   return table;
 }
 
-Result<Page> page_of(const storage::ComparisonRow& row, View view) {
+Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View view) {
   auto& database = view.sources.database;
-  TW_TRY(const auto shown, shown_of(view));
   view.confidence = row.confidence.value_or(view.sources.confidence);
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto state, report::result_word(database, row, view.service_now.doing.comparison));
@@ -298,12 +297,14 @@ Result<Page> page_of(const storage::ComparisonRow& row, View view) {
 }  // namespace
 
 Result<Page> make_comparison(const View& view) {
+  TW_TRY(const auto shown, shown_of(view));
   TW_TRY(const auto id, http::id_of(view.request));
   TW_TRY(const auto row, storage::ComparisonStore(view.sources.database).get(id));
-  return page_of(row, view);
+  return page_of(row, shown, view);
 }
 
 Result<Page> make_nightly(const View& view) {
+  TW_TRY(const auto shown, shown_of(view));
   const auto& name = view.request.path_parameters.at("name");
   TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
   storage::ComparisonStore comparisons(view.sources.database);
@@ -311,7 +312,7 @@ Result<Page> make_nightly(const View& view) {
   for (auto build = builds.rbegin(); build != builds.rend(); ++build) {
     if (build->origin != storage::BuildOrigin::nightly || build->name != name) continue;
     TW_TRY(const auto row, comparisons.nightly_of(build->id));
-    if (row) return page_of(*row, view);
+    if (row) return page_of(*row, shown, view);
   }
   return fail(ErrorCode::not_found, "no nightly \"" + name.substr(0, 100) + "\" that was compared");
 }

@@ -67,12 +67,11 @@ std::vector<html::Alternate> alternates_of(const Entry& entry, const View& view)
   const auto& path = view.request.path;
   auto name = http::percent_encoded(path.substr(path.rfind('/') + 1));
   if (name.empty()) name = "index";
-  const auto query = view.with_parameter("", "");
+  const auto query = view.query_with("", "");
   std::vector<html::Alternate> alternates;
   for (const auto& twin : kTwins) {
     if (!has_form(entry, twin.form)) continue;
-    alternates.push_back(
-        {std::string(twin.type), name + std::string(twin.ending) + (query == "?" ? "" : query)});
+    alternates.push_back({std::string(twin.type), name + std::string(twin.ending) + query});
   }
   return alternates;
 }
@@ -84,7 +83,7 @@ http::Reply error_page(const Error& error, const View& view) {
   return framed(
       view,
       {.title = title,
-       .content = html::title(title) + html::paragraph(html::text(printable(error.message) + ".")),
+       .content = html::title(title) + html::paragraph(html::text(printable(error.text()) + ".")),
        .status = status},
       {});
 }

@@ -106,17 +106,24 @@ std::string View::to_issue(std::int64_t number) const {
              : sources.issues_address + "/issues/" + std::to_string(number);
 }
 
-std::string View::with_parameter(std::string_view name, std::string_view value) const {
-  std::string address = "?";
-  const auto add = [&address](std::string_view key, std::string_view of) {
-    if (address.size() > 1) address += '&';
-    address += std::string(key) + "=" + http::percent_encoded(std::string(of));
+std::string View::query_with(std::string_view name, std::string_view value) const {
+  std::string query;
+  const auto add = [&query](std::string_view key, std::string_view of) {
+    query += (query.empty() ? "?" : "&") + std::string(key) + "=";
+    query += http::percent_encoded(std::string(of));
   };
   for (const auto& [key, of] : request.query) {
     if (key != name) add(key, of);
   }
   if (!value.empty()) add(name, value);
-  return address;
+  return query;
+}
+
+std::string View::with_parameter(std::string_view name, std::string_view value) const {
+  const auto query = query_with(name, value);
+  if (!query.empty()) return query;
+  const auto own = http::percent_encoded(request.path.substr(request.path.rfind('/') + 1));
+  return own.empty() ? "./" : own;
 }
 
 View view_of(const http::Request& request, const Sources& sources, std::string root) {
@@ -192,8 +199,8 @@ Result<html::Fragment> sorted_table(const View& view, html::Table table) {
   const auto given = view.request.query.find("sort");
   if (given != view.request.query.end()) table.sorted_by = given->second;
   TW_TRY_VOID(html::sort(table));
-  const auto others = view.with_parameter("sort", "");
-  table.sort_address = others + (others.size() > 1 ? "&sort=" : "sort=");
+  const auto others = view.query_with("sort", "");
+  table.sort_address = others + (others.empty() ? "?sort=" : "&sort=");
   return html::table(std::move(table));
 }
 

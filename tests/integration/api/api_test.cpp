@@ -100,7 +100,8 @@ TEST_CASE("the page states the bound on false alarms and quotes what others wrot
   const auto page = api.page("/");
   CHECK_THAT(
       page, Catch::Contains("0 of 20 series of builds compared with themselves were called changed "
-                            "so far; the false-alarm rate is at most 13.9 %"));
+                            "so far; the <span class=\"whole\">false-alarm</span> rate is at "
+                            "most 13.9 %"));
   CHECK_THAT(page, Catch::Contains("cpu-train</span> time +15.0 %"));
   CHECK_THAT(page, Catch::Contains(R"(<span class="state open">open</span>)"));
   CHECK_THAT(page, Catch::Contains("2.14.0.dev20260817"));

@@ -210,7 +210,7 @@ TEST_CASE("what is asked wrongly is said on a page with the right status") {
       {"/compare/a...b", 404},
       {"/models?sort=beauty", 400},
       {"/builds?origin=moon", 400},
-      {"/search?q=" + std::string(10'000, 'a'), 400},
+      {"/search?q=" + std::string(3'000, 'a'), 400},
       {"/help?a=b", 400},
       {"/?a=b", 400}};
   for (const auto& [path, status] : wrong) {
@@ -248,7 +248,7 @@ TEST_CASE("a search is sent by a form that the policy allows") {
 TEST_CASE("a list shows what its filter names") {
   Api api;
   api.fill();
-  CHECK_THAT(api.page("/incidents?state=open"), Contains("resnet18 cpu-train time +15.0 %"));
+  CHECK_THAT(api.page("/incidents?state=open"), Contains("cpu-train</span> time +15.0 %"));
   CHECK_THAT(api.page("/incidents?state=closed"), Contains("<p>None.</p>"));
   CHECK_THAT(api.page("/comparisons?purpose=drift"), Contains("<p>None yet.</p>"));
   CHECK(api.get("/incidents?state=lost").status == 400);

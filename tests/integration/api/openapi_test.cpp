@@ -158,6 +158,7 @@ TEST_CASE("the description's errors look as described") {
   for (const auto& operation : api_description().operations()) {
     const std::string path = with_id(operation.path_template);
     const auto asked = operation.method == "post" ? path : path + "?unknown=1";
+    INFO(operation.method << " " << asked);
     CHECK(answer_to(api, operation, asked, R"({"unknown": 1})").status == 400);
   }
 }

@@ -266,7 +266,7 @@ TEST_CASE("a monitor reads what does not work, what waits, and when data came la
   CHECK_THAT(metrics.text, Contains("torchwatch_cache_disk_free_bytes 5000000\n"));
   const auto version = api.get("/api/v1/openapi.json").body.at("info").at("version");
   CHECK_THAT(metrics.text, Contains("torchwatch_build_info{version=" + version.dump() + "} 1\n"));
-  CHECK_THAT(api.page("/"), Contains("torchwatch " + version.get<std::string>() + "</p>"));
+  CHECK_THAT(api.page("/"), Contains("<p>torchwatch " + version.get<std::string>() + ". "));
 }
 
 TEST_CASE("the description is served as it is tested") {

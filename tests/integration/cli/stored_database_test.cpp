@@ -75,7 +75,7 @@ TEST_CASE("a log level is one of the known words") {
   CHECK(line.run({"status", "--log-level", "debug"}).status == 0);
   const auto fancy = line.run({"status", "--progress", "fancy"});
   CHECK(fancy.status == 2);
-  CHECK_THAT(fancy.err, Contains("must be auto, plain or none"));
+  CHECK_THAT(fancy.err, Contains("must be auto, bar, plain or none"));
 }
 
 TEST_CASE("help and wrong use go where they belong") {

@@ -35,6 +35,12 @@ List words() {
   return list;
 }
 
+/// What a page's filter takes.
+List all_or(List list) {
+  list.insert(list.begin(), "all");
+  return list;
+}
+
 /// The words of an enumeration without a table, up to its last enumerator.
 template <typename Enum>
 List words_up_to(Enum last) {
@@ -122,6 +128,12 @@ Lists known_lists() {
       {"Stage", words<comparison::Stage>()},
       {"SearchedCommitState", {"searched", "folded", "unbuildable", "culprit"}},
       {"FoundKind", words<evidence::FoundKind>()},
+      {"PurposeShown", all_or(words<storage::Purpose>())},
+      {"IncidentStateShown", all_or(words<storage::IncidentState>())},
+      {"BuildOriginShown", all_or(words<storage::BuildOrigin>())},
+      {"VerdictsShown", {"all", "regressed", "improved", "unsure", "failed"}},
+      {"WorkloadOrder", {"effect", "name", "domain"}},
+      {"HistoryUnit", {"values", "changes"}},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
   };
@@ -162,9 +174,9 @@ std::size_t count_of_lists(const json& node) {
 }
 
 /// Schemas with one list that no stored enumeration has: what was changed, how grave a finding is,
-/// whether files are there, where a key was set.
+/// whether files are there, where a key was set, what changed its state.
 const std::set<std::string> kWithListsOfTheirOwn{"done.json", "check.json", "build_list.json",
-                                                 "config.json"};
+                                                 "config.json", "event.json"};
 
 void check_words(const Lists& described, const Lists& known) {
   for (const auto& [name, list] : described) {

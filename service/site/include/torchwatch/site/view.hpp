@@ -35,8 +35,10 @@ struct View {
   std::string to_commit(const std::string& sha) const;  ///< empty: commits are not linked
   std::string to_issue(std::int64_t number) const;      ///< empty: issues are not linked
 
-  /// Returns the address of this page with another value of a parameter, "?metric=time&only=lost";
+  /// Returns the query of this page with another value of a parameter, "?metric=time&only=lost";
   /// without the parameter where the value is empty, which is how defaults are left out.
+  std::string query_with(std::string_view name, std::string_view value) const;
+  /// Returns the address of this page with that query, as seen from the page.
   std::string with_parameter(std::string_view name, std::string_view value) const;
 };
 
