@@ -23,7 +23,7 @@ OUTLINE = """() => ({
   language: document.documentElement.lang,
   too_wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   charts: [...document.querySelectorAll('svg')].filter(each =>
-    each.getAttribute('role') !== 'img' || !each.querySelector('title')).length,
+    !['img', 'group'].includes(each.getAttribute('role')) || !each.querySelector('title')).length,
 })"""
 
 

@@ -94,7 +94,8 @@ std::string change_of(std::string fact, const std::string& before, const std::st
          (after.empty() ? "none" : after);
 }
 
-/// "gpu driver 550.54 to 555.42, kernel 6.1 to 6.8": the facts that differ.
+/// "gpu driver 550.54 to 555.42, kernel 6.1 to 6.8": the facts that differ. Empty where only the
+/// build does: its facts begin with "build.", and it is another each time.
 std::string difference_of(const Facts& before, const Facts& after, const Context& context) {
   auto all = before;
   all.insert(after.begin(), after.end());
@@ -106,7 +107,7 @@ std::string difference_of(const Facts& before, const Facts& after, const Context
   for (const auto& [name, value] : all) {
     const auto old = value_in(before, name);
     const auto now = value_in(after, name);
-    if (old == now) continue;
+    if (old == now || name.starts_with("build.")) continue;
     text += (text.empty() ? "" : ", ") + change_of(name, old, now, context);
   }
   return text;
@@ -120,10 +121,11 @@ Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastV
   for (const auto& each : past) {
     if (each.environment_digest.empty() || each.environment_digest == digest) continue;
     TW_TRY(auto environment, runs.environment(each.environment_digest));
-    if (!digest.empty()) {
+    auto difference = digest.empty() ? "" : difference_of(before, environment.facts, context);
+    if (!difference.empty()) {
       marks.push_back({.kind = MarkKind::environment,
                        .time = time_text(each.at),
-                       .label = difference_of(before, environment.facts, context),
+                       .label = std::move(difference),
                        .link = address_of(context.links.comparison, each.verdict.comparison)});
     }
     digest = each.environment_digest;

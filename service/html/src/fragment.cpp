@@ -101,7 +101,8 @@ Fragment details(std::string_view summary, const Fragment& content) {
 }
 
 Fragment code_block(std::string_view text) {
-  return {"<pre>" + quoted(text) + "</pre>\n", markdown_block(text), {}};
+  // Whoever has no mouse scrolls a long line with the keys (axe: scrollable-region-focusable).
+  return {"<pre tabindex=\"0\">" + quoted(text) + "</pre>\n", markdown_block(text), {}};
 }
 
 Fragment figure(const std::string& svg, std::string_view drawn_text, std::string_view sentence,

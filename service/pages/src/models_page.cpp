@@ -15,7 +15,7 @@ using nlohmann::json;
 using storage::VerdictRow;
 
 /// The number of nightlies in a row of blocks.
-constexpr int kBlocks = 30;
+constexpr int kBlocks = 14;
 constexpr std::string_view kModelsAtOnce = "200";
 
 std::string text_of(const json& object, const char* member) {
@@ -137,7 +137,7 @@ Result<Page> make_models(const View& view) {
     for (const auto mode : {Mode::train, Mode::infer}) {
       const Configuration configuration{device, mode};
       configurations.push_back(configuration);
-      table.columns.push_back({to_string(configuration), Cells::words, to_string(configuration)});
+      table.columns.push_back({to_string(configuration), Cells::texts, to_string(configuration)});
     }
   }
   for (const auto& model : listed.at("workloads")) {

@@ -81,8 +81,9 @@ Result<html::Fragment> runs_section(const Series& series, const View& view) {
                     {value->is_thinned ? "" : "samples", run + "/samples"}});
   }
   using html::Cells;
+  const auto heading = "The newest " + figures::count(rows.size(), "run");
   return html::details(
-      "The newest " + figures::count(rows.size(), "run"),
+      heading,
       html::table({.columns = {{"measured, UTC", Cells::words},
                                {"build"},
                                {std::string(figures::name_of(series.metric)), Cells::numbers},

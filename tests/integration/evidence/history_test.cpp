@@ -98,6 +98,7 @@ TEST_CASE("a changed environment is marked with the facts that differ") {
   Nightlies rows;
   rows.facts["kernel"] = "6.8";
   rows.facts["gpu_driver"] = "555.42";
+  rows.facts["build.library.libtorch_cpu.so"] = "2f0c";
   rows.compare("2.15.0.dev20260819", 1.0);
   const auto history = evidence::history_of(rows.context, {.series = kTime}).value();
   const auto marks = marks_of(history, MarkKind::environment);

@@ -40,6 +40,7 @@ class Runs:
         self.file, self.plan, self.generator, self.builds = file, plan, generator, builds
         self.sampled_from = len(plan.nightlies) - sampled
         self.attempt = 0
+        self.environments: dict[str, int] = {}
 
     def write(self, nightly: int, begun: int, sides: tuple[Levels, Levels]) -> None:
         has_samples = nightly >= self.sampled_from
@@ -96,23 +97,25 @@ class Runs:
                         yield each, name, place, side
 
     def _environment(self, nightly: int, side: int, name: str) -> int:
-        """One for each build and pass: 4 N + 2 side + pass, with the facts of a run."""
-        number = 4 * nightly + 2 * side + (name == "memory") + 1
+        """That of a run of this pass with the build of that side."""
         machine = self.plan.machine_of(nightly)
         facts = {
             **MACHINES[machine],
-            "build.libtorch_cpu.so": self.builds[nightly - 1 + side],
+            "build.library.libtorch_cpu.so": self.builds[nightly - 1 + side],
             "cpu_capability": "AVX2",
             "heap": "glibc, fixed thresholds" if name == "timing" else "glibc",
             "placement": "core 31 of 32" if name == "timing" else "not pinned: no timing pass",
             "sandbox": "bubblewrap",
             "threads": "1",
-            "night": str(nightly),
         }
+        digest = digest_of_facts(facts)
+        if digest in self.environments:
+            return self.environments[digest]
+        number = self.environments[digest] = len(self.environments) + 1
         add(
             self.file,
             "environment",
-            [(number, digest_of_facts(facts), machine + 1)],
+            [(number, digest, machine + 1)],
             "id, digest, machine_id",
         )
         add(
