@@ -15,7 +15,7 @@ struct Overloaded : Visitors... {
 
 SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchSeries>& all_series,
                            std::vector<double> prior)
-    : settings_(settings), prior_(std::move(prior)), builds_(prior_.size()) {
+    : settings_(settings), weights_(std::move(prior)), prior_(weights_), builds_(prior_.size()) {
   for (const auto& series : all_series) evidence_.emplace_back(series);
 }
 
@@ -122,6 +122,8 @@ Status SearchRecord::take_set_aside(const SetAside& gone) {
   if (gone.side) TW_TRY_VOID(check_place(*gone.side));
   const auto place = place_of(gone.side);
   builds_.take_set_aside(place);
+  std::erase_if(same_, [&](const Span& span) { return span.from == place || span.to == place; });
+  learn_prior();
   const bool is_end = place == kGoodEnd || place == last();
   for (auto& evidence : evidence_) {
     evidence.forget(place);
@@ -138,10 +140,18 @@ Status SearchRecord::take_same(const SameLibrary& same) {
     return fail(ErrorCode::invalid,
                 name_of(span.from) + " is not earlier than " + name_of(span.to));
   }
-  for (Place place = span.from + 1; place <= span.to; ++place) {
-    prior_[static_cast<std::size_t>(place)] = 0;
-  }
+  same_.push_back(span);
+  learn_prior();
   return {};
+}
+
+void SearchRecord::learn_prior() {
+  prior_ = weights_;
+  for (const auto& span : same_) {
+    for (Place place = span.from + 1; place <= span.to; ++place) {
+      prior_[static_cast<std::size_t>(place)] = 0;
+    }
+  }
 }
 
 }  // namespace torchwatch::bisect

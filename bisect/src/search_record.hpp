@@ -39,10 +39,13 @@ class SearchRecord {
   Status check_values(Place, std::size_t series, const std::vector<double>& values) const;
   Status take_set_aside(const SetAside&);
   Status take_same(const SameLibrary&);
+  void learn_prior();
   Status check_place(std::size_t candidate) const;
 
   SearchSettings settings_;
   std::vector<Evidence> evidence_;
+  std::vector<double> weights_;  ///< of the classes, before anything was built
+  std::vector<Span> same_;       ///< between builds that count and have the same library
   std::vector<double> prior_;
   BuildRecord builds_;
   std::set<std::size_t> lost_;

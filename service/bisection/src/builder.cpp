@@ -171,14 +171,19 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
                             " commits in a row, last with: " + why.reason};
 }
 
+/// Equal libraries of two makers say nothing: flags may do what a commit does.
 Status BisectionBuilder::record_equal_libraries() {
   const auto good = built_.find(std::nullopt);
   if (good == built_.end()) return {};
+  const auto library = [this](const auto& built) {
+    const auto& tree = built.second.tree;
+    return place_in(tree.origin, recorded_.sha_of(built.first)) + " " + tree.content_hash;
+  };
   std::vector<std::optional<std::string>> hashes(recorded_.class_count());
-  for (const auto& [side, build] : built_) {
-    if (side) hashes[*side] = build.tree.content_hash;
+  for (const auto& built : built_) {
+    if (built.first) hashes[*built.first] = library(built);
   }
-  for (const auto& same : bisect::join_equal(good->second.tree.content_hash, hashes)) {
+  for (const auto& same : bisect::join_equal(library(*good), hashes)) {
     if (!recorded_.has(same)) TW_TRY_VOID(recorded_.record(same));
   }
   return {};

@@ -30,14 +30,6 @@ std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
   return all_series;
 }
 
-/// An address without the commit: builds from one place are made alike.
-std::string place_in(std::string origin, const std::string& sha) {
-  for (auto at = origin.find(sha); at != std::string::npos; at = origin.find(sha)) {
-    origin.erase(at, sha.size());
-  }
-  return origin;
-}
-
 Status check_services(const comparison::Services& services) {
   if (services.history == nullptr) {
     return fail(ErrorCode::invalid,
@@ -51,6 +43,13 @@ Status check_services(const comparison::Services& services) {
 }
 
 }  // namespace
+
+std::string place_in(std::string origin, const std::string& sha) {
+  for (auto at = origin.find(sha); at != std::string::npos; at = origin.find(sha)) {
+    origin.erase(at, sha.size());
+  }
+  return origin;
+}
 
 RecordedSearch::RecordedSearch(storage::BisectionStore store, storage::Id bisection,
                                std::string good, bisect::CulpritSearch search)
@@ -158,10 +157,13 @@ int RecordedSearch::made_elsewhere() const {
 }
 
 bool RecordedSearch::has(const bisect::SameLibrary& same) const {
-  return std::ranges::any_of(events_, [&](const BisectionEvent& event) {
+  for (const auto& event : events_ | std::views::reverse) {
+    const auto* gone = std::get_if<BuildSetAside>(&event);
+    if (gone != nullptr && (gone->side == same.earlier || gone->side == same.later)) return false;
     const auto* known = std::get_if<bisect::SameLibrary>(&event);
-    return known != nullptr && *known == same;
-  });
+    if (known != nullptr && *known == same) return true;
+  }
+  return false;
 }
 
 const RevertCheck* RecordedSearch::revert_of(std::size_t candidate) const {

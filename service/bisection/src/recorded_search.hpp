@@ -14,6 +14,9 @@
 
 namespace torchwatch::bisection {
 
+/// An address without the commit: builds from one place are made alike.
+std::string place_in(std::string origin, const std::string& sha);
+
 /// The search of one bisection, with its commits and its stored events. Whatever happens is applied
 /// to the search and stored in one call, so that replaying the events gives the same search.
 class RecordedSearch {
@@ -38,6 +41,7 @@ class RecordedSearch {
   std::vector<BuildSetAside> unlike(bisect::Reference side, bisect::Reference beside) const;
   /// How many of the builds between the ends somebody else has made.
   int made_elsewhere() const;
+  /// Whether that is recorded of the builds that count now.
   bool has(const bisect::SameLibrary&) const;
   const RevertCheck* revert_of(std::size_t candidate) const;
   /// Says why a class cannot be built.

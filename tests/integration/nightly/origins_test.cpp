@@ -117,13 +117,26 @@ constexpr std::size_t kNobody = 99;
 }  // namespace
 
 TEST_CASE("a step between builds of two makers, which no commit made, names nobody") {
+  const auto elsewhere = GENERATE(
+      std::set<std::size_t>{0}, std::set<std::size_t>{7}, std::set<std::size_t>{0, 1, 2, 3},
+      std::set<std::size_t>{4, 5, 6, 7}, std::set<std::size_t>{0, 2, 4, 6});
+  MixedSearch mixed(eight_commits(kNobody), elsewhere, kSlower);
+  const auto result = mixed.search();
+  CAPTURE(result.reason, elsewhere);
+  CHECK(result.outcome == BisectionOutcome::did_not_reproduce);
+  CHECK(result.culprits.empty());
+  CHECK(result.suspects.empty());
+  CHECK(mixed.set_aside() == 1);
+}
+
+TEST_CASE("a commit that slowed a workload is named, whoever made which builds") {
   const auto elsewhere = GENERATE(std::set<std::size_t>{0, 1, 2, 3}, std::set<std::size_t>{5},
                                   std::set<std::size_t>{4}, std::set<std::size_t>{1, 3, 5, 7},
                                   std::set<std::size_t>{0, 1, 2, 3, 5, 6, 7});
-  const auto* const flags = GENERATE(kSlower, "time dlrm cpu-infer 0.6");
+  const auto flags = GENERATE(as<std::string>{}, "", kSlower, "time dlrm cpu-infer 0.6");
   MixedSearch mixed(eight_commits(5), elsewhere, flags);
   const auto result = mixed.search();
-  CAPTURE(result.reason, flags, elsewhere.size());
+  CAPTURE(result.reason, flags, elsewhere);
   CHECK(result.outcome == BisectionOutcome::found);
   CHECK(result.culprit() == mixed.day.commits()[5]);
 }

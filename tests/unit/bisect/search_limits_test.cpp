@@ -146,6 +146,15 @@ TEST_CASE("classes with one library are never blamed and their span is skipped")
   REQUIRE(done.answer.builds <= 3);
 }
 
+TEST_CASE("what the library of a build has joined is apart again once the build is set aside") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 16).value();
+  REQUIRE(search.apply(SameLibrary{4, 5}));
+  REQUIRE(search.apply(SameLibrary{7, 9}));
+  REQUIRE(search.apply(SetAside{4}));
+  SimulatedRuns runs(exact_day(16, 5), 1);
+  CHECK(run_to_end(search, runs).answer.culprits.at(0).classes == Classes{5});
+}
+
 TEST_CASE("ends that differ although every library is the same are not blamed on anybody") {
   auto search = CulpritSearch::create({}, {kExactBytes}, 4).value();
   REQUIRE(search.apply(SameLibrary{{}, 3}).has_value());
