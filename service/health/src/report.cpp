@@ -49,7 +49,9 @@ Doing parse_doing(const json& object) {
 }  // namespace
 
 bool is_failing(const std::vector<Problem>& problems) {
-  return std::ranges::any_of(problems, [](const Problem& each) { return each.item.empty(); });
+  const auto source = to_string(storage::ItemKind::source);
+  return std::ranges::any_of(
+      problems, [&](const Problem& each) { return each.item.empty() && each.source != source; });
 }
 
 json to_json(const std::vector<Problem>& problems, bool is_trusted) {

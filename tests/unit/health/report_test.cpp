@@ -47,6 +47,8 @@ TEST_CASE("an item that waits degrades the service, and only what concerns all o
   Report waiting;
   waiting.problems = {{.source = "comparison", .item = "7", .sentence = "put off"}};
   CHECK(to_json(waiting, true).at("status") == "degraded");
+  waiting.problems.push_back({.source = "source", .item = "", .sentence = "not fetched"});
+  CHECK(to_json(waiting, true).at("status") == "degraded");
   waiting.problems.push_back({.source = "outbox", .item = "", .sentence = "not delivered"});
   CHECK(to_json(waiting, true).at("status") == "failing");
 }

@@ -21,7 +21,8 @@ struct Report {
 };
 
 /// Returns whether something concerns the whole service. An item that waits keeps nothing else from
-/// being done: a probe must not end the service for it.
+/// being done, and nightlies are compared without [source], too: a probe must not end the service
+/// for those.
 bool is_failing(const std::vector<Problem>&);
 
 /// Makes the body of /healthz. A stranger sees neither details, version and disk nor what is
