@@ -139,9 +139,10 @@ class FortyDays(unittest.TestCase):
         return served
 
     def comes_late(self, day: int, release: str = "2.15.0") -> None:
-        """Expects that version, which is there now, before the newest one."""
+        """Expects that version, which is there now, before the newest one: that follows another
+        one now, so it has a second verdict."""
         version = version_of(day, release)
-        self.pairs.append((self.good_ones[-2], version))
+        self.pairs += [(self.good_ones[-2], version), (version, self.good_ones[-1])]
         self.good_ones.insert(-1, version)
 
     def problems_of(self, state: Any, source: str) -> str:
@@ -151,15 +152,15 @@ class FortyDays(unittest.TestCase):
         return f"/files/{list(self.index.wheels)[-1]}"
 
     def check(self, state: Any) -> None:
-        """Each version that can be compared has one verdict, against the one before it."""
+        """Each pair of versions that follow one another has one verdict."""
         names = {build["id"]: build["name"] for build in state["builds"]}
         judged = sorted(
             (row for row in state["comparisons"] if row["verdicts"] > 0), key=lambda row: row["id"]
         )
         found = [(names.get(row["baseline"]), names[row["candidate"]]) for row in judged]
         self.assertEqual(found, self.pairs)
-        candidates = [row["candidate"] for row in judged]
-        self.assertEqual(len(candidates), len(set(candidates)))
+        pairs = [(row["baseline"], row["candidate"]) for row in judged]
+        self.assertEqual(len(pairs), len(set(pairs)))
         waiting = [row for row in state["comparisons"] if row["state"] == "discovered"]
         self.assertEqual(waiting, [])
 

@@ -19,12 +19,13 @@ inline constexpr std::string_view kOldestNightly =
 using MayFetch = std::function<Result<bool>()>;
 
 /// Lists the channel's builds, fetches and checks the new ones, and opens a comparison of every new
-/// nightly with the nightly before it in the order of [source]. The oldest nightly is accepted
-/// without a verdict. A damaged build is rejected with the reason, one that cannot be had now is
-/// put off, and the others continue. Asks `may_fetch` before [source] is brought up to date, and
-/// before each build is fetched, unpacked or checked; what may not be is left for the next look. An
-/// empty one always may. Returns the unfinished comparisons, the oldest first. Errors:
-/// of the channel's list; cancelled; of storage.
+/// nightly with the nightly before it in the order of [source]; one behind a nightly that arrived
+/// late is compared with that, too. The oldest nightly is accepted without a verdict. A damaged
+/// build is rejected with the reason, one that cannot be had now is put off, and the others
+/// continue. Asks `may_fetch` before [source] is brought up to date, and before each build is
+/// fetched, unpacked or checked; what may not be is left for the next look. An empty one always
+/// may. Returns the unfinished comparisons, the oldest first. Errors: of the channel's list;
+/// cancelled; of storage.
 Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Services&,
                                                                  std::stop_token stop,
                                                                  Retry = Retry::now,
