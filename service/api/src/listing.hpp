@@ -26,8 +26,8 @@ http::Reply list_reply(const char* name, nlohmann::json entries, const http::Pag
 
 using Filters = std::map<std::string, std::string>;
 
-/// Reads parameters that a path knows, where it lists nothing. Errors: invalid, for any other and for
-/// one that is given twice.
+/// Reads parameters that a path knows, where it lists nothing. Errors: invalid, for any other and
+/// for one that is given twice.
 Result<Filters> filters_of(const http::Request&, std::initializer_list<std::string_view> known);
 
 /// Reads a parameter that is an id. Errors: invalid, naming it.

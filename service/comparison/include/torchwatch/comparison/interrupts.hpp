@@ -62,8 +62,8 @@ class LastRun {
   friend class RunUnderWay;
   std::mutex mutex_;
   std::stop_source stop_;
-  int under_way_ = 0;       ///< guarded by mutex_
-  bool is_last_ = false;    ///< likewise
+  int under_way_ = 0;     ///< guarded by mutex_
+  bool is_last_ = false;  ///< likewise
 };
 
 /// A run, or a pair of interleaved runs, from before it begins until it is stored.

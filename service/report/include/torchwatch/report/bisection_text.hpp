@@ -56,8 +56,9 @@ struct TraceStep {
   double probability = 0;
   std::string after;
   std::string up_to;
-  std::optional<std::size_t> place;  ///< of the commit's class, from the oldest; of builds, readings
-  std::vector<double> posterior;     ///< after a measurement: of each class to have the culprit
+  std::optional<std::size_t>
+      place;                      ///< of the commit's class, from the oldest; of builds, readings
+  std::vector<double> posterior;  ///< after a measurement: of each class to have the culprit
 };
 
 /// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
