@@ -346,7 +346,9 @@ TEST_CASE("with --events each line is as its schema says, and the last is the do
   CHECK(day.violations("error", failed.out) == "");
 }
 
-TEST_CASE("--events and --json exclude each other, and only what works for long has --events") {
+TEST_CASE(
+    "the options --events and --json exclude each other, and only what works for long has "
+    "--events") {
   const CarriedOutDay day;
   for (const auto& arguments :
        std::vector<std::vector<std::string>>{{"nightly", "--events", "--json"},
