@@ -3,7 +3,9 @@
 import re
 import unittest
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = sorted((ROOT / "tests/golden/drawing").glob("*.svg"))
@@ -11,13 +13,13 @@ STYLE_SHEET = (ROOT / "service/drawing/src/drawing.css").read_text(encoding="utf
 
 
 class Pictures(unittest.TestCase):
-    def each(self):
+    def each(self) -> Iterator[Any]:
         self.assertEqual(len(PICTURES), 7)
         for path in PICTURES:
             with self.subTest(path.name):
                 yield ET.parse(path).getroot()  # noqa: S314  files of this repository
 
-    def test_each_has_a_name_and_a_description(self):
+    def test_each_has_a_name_and_a_description(self) -> None:
         for picture in self.each():
             links = list(picture.iter("{http://www.w3.org/2000/svg}a"))
             self.assertEqual(picture.get("role"), "group" if links else "img")
@@ -25,13 +27,13 @@ class Pictures(unittest.TestCase):
             for name in picture.get("aria-labelledby").split():
                 self.assertTrue(by_id[name].text.strip())
 
-    def test_ids_are_unique_and_begin_with_the_frame_s(self):
+    def test_ids_are_unique_and_begin_with_the_frame_s(self) -> None:
         for picture in self.each():
             ids = [each.get("id") for each in picture.iter() if each.get("id")]
             self.assertEqual(len(ids), len(set(ids)))
             self.assertTrue(all(each.startswith("drawing-") for each in ids))
 
-    def test_colours_come_from_classes_that_the_style_sheet_has(self):
+    def test_colours_come_from_classes_that_the_style_sheet_has(self) -> None:
         known = set(re.findall(r"\.([a-z][\w-]*)", STYLE_SHEET))
         for picture in self.each():
             for each in picture.iter():
@@ -40,7 +42,7 @@ class Pictures(unittest.TestCase):
                 self.assertIn((each.get("fill") or "url(#drawing")[:12], "url(#drawing")
                 self.assertLessEqual(set((each.get("class") or "").split()), known)
 
-    def test_each_fits_its_own_box(self):
+    def test_each_fits_its_own_box(self) -> None:
         for picture in self.each():
             _, _, width, height = map(float, picture.get("viewBox").split())
             for text in picture.iter("{http://www.w3.org/2000/svg}text"):
