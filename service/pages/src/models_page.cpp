@@ -1,3 +1,5 @@
+#include <map>
+
 #include "items.hpp"
 #include "torchwatch/drawing/strip.hpp"
 #include "torchwatch/evidence/comparison.hpp"
@@ -24,10 +26,10 @@ std::string text_of(const json& object, const char* member) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-/// The newest nightly's verdicts, and the values of the nightlies before it.
+/// The newest nightly's verdicts, and the times of the nightlies before it that have one.
 struct Newest {
-  std::vector<VerdictRow> verdicts;
-  evidence::Sparklines time;
+  std::map<Series, VerdictRow> verdicts;
+  std::map<Series, std::vector<double>> times;
 };
 
 Result<Newest> newest_of(const View& view) {
@@ -35,29 +37,26 @@ Result<Newest> newest_of(const View& view) {
   if (!newest.judged) return Newest{};
   const auto id = newest.judged->id;
   Newest found;
-  TW_TRY(found.verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(id));
-  TW_TRY(found.time, evidence::sparklines_of(context_of(view), id, Metric::time, kBlocks));
+  TW_TRY(const auto verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(id));
+  for (const auto& row : verdicts) found.verdicts.emplace(row.series, row);
+  TW_TRY(const auto past, evidence::sparklines_of(context_of(view), id, Metric::time, kBlocks));
+  for (const auto& line : past.lines) {
+    for (const auto& value : line.values) {
+      if (value) found.times[line.series].push_back(*value);
+    }
+  }
   return found;
 }
 
 /// "▁▁▂▁█" of the nightlies that have a value.
 std::string blocks_of(const Newest& newest, const Series& series) {
-  for (const auto& line : newest.time.lines) {
-    if (line.series != series) continue;
-    std::vector<double> values;
-    for (const auto& value : line.values) {
-      if (value) values.push_back(*value);
-    }
-    return drawing::strip(values);
-  }
-  return "";
+  const auto times = newest.times.find(series);
+  return times == newest.times.end() ? "" : drawing::strip(times->second);
 }
 
 const VerdictRow* verdict_of(const Newest& newest, const Series& series) {
-  for (const auto& row : newest.verdicts) {
-    if (row.series == series) return &row;
-  }
-  return nullptr;
+  const auto found = newest.verdicts.find(series);
+  return found == newest.verdicts.end() ? nullptr : &found->second;
 }
 
 /// "+15.0 % regressed": the change of the newest nightly, with its word.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -64,8 +65,7 @@ html::Fragment footer_of(const View& view) {
 
 /// What the search field holds again; nothing of what is too long for it.
 std::string searched_text(const std::string& given) {
-  constexpr std::size_t kCharactersMax = 200;
-  return characters_of(given) > kCharactersMax ? "" : printable(given);
+  return characters_of(given) > evidence::kSearchMax ? "" : printable(given);
 }
 
 }  // namespace
