@@ -1,6 +1,7 @@
 # What `cmake --install BUILD [--prefix PREFIX]` puts where; DESTDIR is respected.
 #
 #   bin/torchwatch                 the program
+#   bin/torchwatch-carry           what runs on the nodes of a cluster
 #   share/torchwatch/              what kits are compiled from and releases fetched with, laid out as
 #                                  in a checkout; the program finds it beside itself
 #   share/torchwatch/deploy/       recipes, the list of Debian packages
@@ -13,7 +14,7 @@
 include(GNUInstallDirs)
 set(torchwatch_share ${CMAKE_INSTALL_DATADIR}/torchwatch)
 
-install(TARGETS torchwatch RUNTIME)
+install(TARGETS torchwatch torchwatch-carry RUNTIME)
 
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1
   COMMAND torchwatch manual > ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1
@@ -28,6 +29,7 @@ foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
     PATTERN "Install.cmake" EXCLUDE)
 endforeach()
 install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
+install(PROGRAMS deploy/cluster/lane DESTINATION ${torchwatch_share}/deploy/cluster)
 install(DIRECTORY deploy/fetching DESTINATION ${torchwatch_share}/deploy FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
 

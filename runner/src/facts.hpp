@@ -11,9 +11,11 @@ namespace torchwatch::runner {
 /// path, a build's do not, as they may lie in a fresh copy for each run.
 std::map<std::string, std::string> library_facts();
 
-/// Model, driver and clocks of the first GPU by NVML, which is opened by name: nothing links it. If
-/// NVML cannot be asked, the only fact `gpu` says why.
-std::map<std::string, std::string> gpu_facts(const std::vector<std::string>& libraries = {
-                                                 "libnvidia-ml.so.1"});
+/// Model, driver and clocks of the GPU that this process computes on (CUDA's first, which
+/// CUDA_VISIBLE_DEVICES may choose), by NVML. NVML and the driver are opened by name: nothing links
+/// them. If NVML cannot be asked, the only fact `gpu` says why.
+std::map<std::string, std::string> gpu_facts(
+    const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"},
+    const std::vector<std::string>& drivers = {"libcuda.so.1"});
 
 }  // namespace torchwatch::runner

@@ -69,14 +69,16 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   watch_memory(build, setup.device, request, result);
 }
 
-/// Runs nothing without a recorder, as nothing could be learnt.
+/// Without a recorder a CPU's operators can be traced, where that is asked for.
 void run_profile(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, RunResult& result) {
+  const auto setup = setup_of(request);
   if (!recorder) {
     result.breakdown_reason = recorder.error().text();
+    if (setup.device != models::Device::cpu || request.chrome_trace.empty()) return;
+    trace_operators(*models::build(definition, setup), request, result);
     return;
   }
-  const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
   profile_iterations(*workload, setup.device, request, **recorder, result);
 }

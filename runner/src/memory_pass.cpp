@@ -16,7 +16,7 @@ constexpr int kPeakIterations = 5;
 struct Levels {
   std::int64_t cpu = 0;
   std::int64_t device = 0;
-  std::optional<std::int64_t> resident;
+  std::optional<std::int64_t> resident;  ///< without pages of files
   std::optional<std::int64_t> device_used;
 };
 
@@ -25,11 +25,20 @@ std::int64_t live_bytes(const CpuAllocatorWatch& watch, models::Device device) {
   return watch.live_bytes() + (memory ? memory->allocated : 0);
 }
 
+/// Takes the pages of files out of resident bytes: the kernel has no peak without them. Those of
+/// libraries are mapped by the iterations that warm up, so they do not move while a peak is
+/// watched.
+std::optional<std::int64_t> without_files(std::optional<std::int64_t> resident) {
+  const auto files = resident_file_bytes();
+  if (!resident || !files) return {};
+  return *resident - *files;
+}
+
 Levels read_levels(const CpuAllocatorWatch& watch, models::Device device) {
   const auto memory = device_memory(device);
   return {.cpu = watch.live_bytes(),
           .device = memory ? memory->allocated : 0,
-          .resident = resident_bytes(),
+          .resident = without_files(resident_bytes()),
           .device_used = device_bytes_used(device)};
 }
 
@@ -51,7 +60,7 @@ void watch_peaks(models::Workload& workload, models::Device device, int iteratio
   };
   state(Metric::cpu_peak, watch.peak_bytes() - before.cpu);
   result.environment.volatile_facts["cpu_peak_over_step_level"] = watch.peak_bytes() - level;
-  const auto resident = resident_peak_bytes();
+  const auto resident = without_files(resident_peak_bytes());
   if (resident && before.resident && resident_reset) {
     state(Metric::cpu_peak_resident, *resident - *before.resident);
   }

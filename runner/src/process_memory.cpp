@@ -56,6 +56,9 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) {
 std::optional<std::int64_t> resident_bytes() {
   return status_bytes("VmRSS:");
 }
+std::optional<std::int64_t> resident_file_bytes() {
+  return status_bytes("RssFile:");
+}
 std::optional<std::int64_t> resident_peak_bytes() {
   return status_bytes("VmHWM:");
 }

@@ -4,6 +4,7 @@
 
 #include "torchwatch/activity/profile.hpp"
 #include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/runner/operator_trace.hpp"
 #include "torchwatch/runner/run_files.hpp"
 
 namespace torchwatch::runner {
@@ -15,6 +16,9 @@ using protocol::Request;
 using protocol::RunResult;
 
 constexpr int kIterationsMax = 10;
+
+/// More calls of one iteration would make a trace of 20 MB and more, which is slow to look through.
+constexpr std::size_t kOperatorCallsMax = 200'000;
 
 /// CUDA 13.0 Update 1, the first whose CUPTI ends a trace without a deadlock or a crash of its own.
 constexpr std::uint32_t kCuptiWithoutHangs = 130001;
@@ -44,10 +48,8 @@ std::map<std::string, std::int64_t> figures_of(const Profile& profile) {
           {"profile_outside_ns", profile.outside_ns}};
 }
 
-void write_chrome_trace(const Profile& profile, const Request& request, RunResult& result) {
-  if (request.chrome_trace.empty()) return;
-  const auto written = write_result(request.chrome_trace,
-                                    activity::chrome_trace(profile, to_string(request.benchmark)));
+void write_chrome_trace(const std::string& trace, const Request& request, RunResult& result) {
+  const auto written = write_result(request.chrome_trace, trace);
   if (written) return;
   result.status = RunStatus::failed;
   result.reason = written.error().within("chrome_trace").text();
@@ -84,7 +86,15 @@ void profile_iterations(models::Workload& workload, models::Device device, const
   }
   result.breakdown = profile->breakdown.shares;
   result.environment.volatile_facts.merge(figures_of(*profile));
-  write_chrome_trace(*profile, request, result);
+  if (request.chrome_trace.empty()) return;
+  write_chrome_trace(activity::chrome_trace(*profile, to_string(request.benchmark)), request,
+                     result);
+}
+
+void trace_operators(models::Workload& workload, const Request& request, RunResult& result) {
+  for (int i = 0; i < request.warmup; ++i) workload.step();
+  const auto calls = operators_timed([&] { workload.step(); }, kOperatorCallsMax);
+  write_chrome_trace(chrome_trace(calls, to_string(request.benchmark)), request, result);
 }
 
 }  // namespace torchwatch::runner

@@ -18,7 +18,10 @@ AuditRow row_of(Query& row) {
 
 std::string to_string(const Asker& asker) {
   if (asker.user) return "uid " + std::to_string(*asker.user);
-  return asker.token.empty() ? "" : "token " + asker.token;
+  // A workflow that signed in, or a person at GitHub, is named whole.
+  const bool is_named_whole = asker.token.empty() || asker.token.starts_with("actions ") ||
+                              asker.token.starts_with("github ");
+  return is_named_whole ? asker.token : "token " + asker.token;
 }
 
 Status AuditStore::add(const AuditRow& row) {

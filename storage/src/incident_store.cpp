@@ -10,8 +10,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, comparison_id, key, kind, state, title, bisection_id, issue_number, opened_at, "
-    "closed_at FROM incident ";
+    "SELECT id, comparison_id, key, kind, state, title, bisection_id, issue_number, unfiled, "
+    "opened_at, closed_at FROM incident ";
 
 IncidentRow row_of(Query& row) {
   return IncidentRow{.id = row.take<Id>(),
@@ -23,6 +23,7 @@ IncidentRow row_of(Query& row) {
                      .series = {},
                      .bisection = row.take<std::optional<Id>>(),
                      .issue_number = row.take<std::optional<std::int64_t>>(),
+                     .unfiled = row.take<std::string>(),
                      .decisions = {},
                      .acceptance = {},
                      .opened_at = row.take<WallMillis>(),
@@ -120,7 +121,7 @@ std::string refusal_of(const IncidentRow& row, DecisionKind kind) {
   const auto wanted = to_string(kind);
   const auto state = row.acceptance ? to_string(DecisionKind::accepted) : to_string(row.state);
   const auto is = name_of(row.id) + " is " + std::string(state);
-  if (kind == DecisionKind::reopened) return is + ": only a closed one can be reopened";
+  if (kind == DecisionKind::reopened) return is + ": it need not be reopened";
   if (state == wanted) return is + " already";
   return is + " and cannot be " + std::string(wanted) + ": reopen it first";
 }
@@ -194,6 +195,13 @@ Status IncidentStore::set_title(Id incident, const std::string& title) {
   });
 }
 
+Status IncidentStore::set_unfiled(Id incident, const std::string& reason) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection, "UPDATE incident SET unfiled = ? WHERE id = ?", reason, incident);
+    return {};
+  });
+}
+
 Status IncidentStore::add_recurrence(Id incident, Id comparison) {
   return write(database_, [&](Connection& connection) -> Status {
     execute(connection, "INSERT INTO recurrence (incident_id, comparison_id) VALUES (?, ?)",
@@ -244,7 +252,7 @@ Status IncidentStore::reopen(Id incident, const Decision& decision) {
     }
     const int changed = execute(
         connection,
-        "UPDATE incident SET state = 'open', closed_at = NULL WHERE id = ? AND state = 'closed'",
+        "UPDATE incident SET state = 'open', closed_at = NULL WHERE id = ? AND state <> 'open'",
         incident);
     return keep(connection, changed, incident, DecisionKind::reopened, decision);
   });

@@ -10,8 +10,8 @@ namespace torchwatch::storage {
 namespace {
 
 const std::string kSelect =
-    "SELECT key, incident_id, kind, title, body, digest, state, tries, failures, not_before, "
-    "issue_number, last_error, id FROM outbox ";
+    "SELECT key, incident_id, kind, target, title, body, digest, state, tries, failures, "
+    "not_before, issue_number, answer, last_error, id FROM outbox ";
 
 /// No message waits longer: one that does was stored by a clock that was ahead.
 constexpr WallMillis kPauseMax = 2LL * 24 * 3600 * 1000;
@@ -20,6 +20,7 @@ OutboxRow row_of(Query& row) {
   return OutboxRow{.key = row.take<std::string>(),
                    .incident = row.take<std::optional<Id>>().value_or(0),
                    .kind = row.take<OutboxKind>(),
+                   .target = row.take<std::string>(),
                    .title = row.take<std::string>(),
                    .body = row.take<std::string>(),
                    .digest = row.take<std::string>(),
@@ -28,6 +29,7 @@ OutboxRow row_of(Query& row) {
                    .failures = row.take<int>(),
                    .not_before = row.take<WallMillis>(),
                    .issue_number = row.take<std::optional<std::int64_t>>(),
+                   .answer = row.take<std::string>(),
                    .last_error = row.take<std::string>(),
                    .id = row.take<Id>()};
 }
@@ -65,28 +67,53 @@ Result<OutboxRow> moved(Connection& connection, const std::string& key, int chan
                                        ": another sender moved it on");
 }
 
-/// A message goes with all that are about the same incident or the same alarm.
-const std::string kSameSubject = "e.incident_id IS o.incident_id AND e.alarm_id IS o.alarm_id ";
+/// Admits messages of those kinds alone. Their words are the program's own.
+std::string among(const std::vector<OutboxKind>& kinds) {
+  if (kinds.empty()) return "";
+  std::string words;
+  for (const auto kind : kinds) {
+    words += (words.empty() ? "'" : ", '") + std::string(to_string(kind)) + "'";
+  }
+  return "AND kind IN (" + words + ") ";
+}
+
+/// A message goes with all that are about the same incident or the same alarm, and go to the same
+/// place.
+const std::string kSameSubject =
+    "e.incident_id IS o.incident_id AND e.alarm_id IS o.alarm_id AND e.target = o.target ";
+
+/// What names an incident's issue elsewhere, or changes who it is assigned to, waits for it.
+const std::string kHasItsIssue =
+    "AND (o.incident_id IS NULL OR o.target = '' OR o.kind NOT IN ('pull_comment', 'edit') "
+    "OR EXISTS ("
+    "SELECT 1 FROM outbox AS i WHERE i.incident_id = o.incident_id AND i.target = '' "
+    "AND i.kind = 'open' AND i.state = 'sent')) ";
 
 }  // namespace
 
 void insert_message(Connection& connection, const std::string& key, OutboxKind kind,
                     std::optional<Id> incident, std::optional<Id> alarm, const OutboxRow& row) {
-  execute(connection,
-          "INSERT INTO outbox (key, incident_id, alarm_id, kind, title, body, digest, state, "
-          "not_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-          key, incident, alarm, kind, row.title, row.body, digest_of(row), OutboxState::pending,
-          row.not_before);
+  execute(
+      connection,
+      "INSERT INTO outbox (key, incident_id, alarm_id, kind, target, title, body, digest, state, "
+      "not_before) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
+      // Nothing is said to an issue that was deleted or moved.
+      "WHERE NOT EXISTS (SELECT 1 FROM incident WHERE id = ? AND issue_gone <> '') "
+      "ON CONFLICT (key) DO NOTHING",
+      key, incident, alarm, kind, row.target, row.title, row.body, digest_of(row),
+      OutboxState::pending, row.not_before, incident);
 }
 
 Status OutboxStore::queue(const OutboxRow& row) {
   return write(database_, [&](Connection& connection) -> Status {
-    insert_message(connection, row.key, row.kind, row.incident, {}, row);
+    const auto incident = row.incident > 0 ? std::optional(row.incident) : std::nullopt;
+    insert_message(connection, row.key, row.kind, incident, {}, row);
     return {};
   });
 }
 
-Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now) {
+Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now,
+                                                       const std::vector<OutboxKind>& kinds) {
   return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
     // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
     // issue to comment on. What failed before comes after what did not: a refusal that looks like
@@ -96,13 +123,15 @@ Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now) {
                Query(connection,
                      kSelect +
                          "AS o WHERE state IN ('pending', 'sending') "
-                         "AND (state = 'sending' OR not_before <= ?1 OR not_before > ?1 + ?2) "
+                         "AND (state = 'sending' OR not_before <= ?1 OR not_before > ?1 + ?2) " +
+                         among(kinds) +
                          "AND NOT EXISTS ("
                          "SELECT 1 FROM outbox AS e WHERE " +
                          kSameSubject +
                          "AND e.id < o.id "
                          "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
-                         "'open'))) ORDER BY failures, id LIMIT 1",
+                         "'open'))) " +
+                         kHasItsIssue + "ORDER BY failures, id LIMIT 1",
                      now, kPauseMax)));
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
@@ -119,12 +148,13 @@ Result<OutboxRow> OutboxStore::mark_sending(const std::string& key) {
   });
 }
 
-Status OutboxStore::mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now) {
+Status OutboxStore::mark_sent(const std::string& key, std::optional<std::int64_t> issue_number,
+                              WallMillis now, const std::string& answer) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sent', issue_number = ?, sent_at = ?, "
-                                "last_error = '' WHERE key = ? AND state = 'sending'",
-                                issue_number, now, key);
+                                "answer = ?, last_error = '' WHERE key = ? AND state = 'sending'",
+                                issue_number, now, answer, key);
     TW_TRY(const auto row, moved(connection, key, changed, OutboxState::sending));
     if (row.kind == OutboxKind::open) {
       execute(connection, "UPDATE incident SET issue_number = ? WHERE id = ?", issue_number,
@@ -189,13 +219,15 @@ Result<OutboxSubject> OutboxStore::subject_of(const std::string& key) {
                 "LEFT JOIN alarm ON alarm.id = alarm_id WHERE outbox.key = ?",
                 key);
     if (since.next()) subject.since = since.take<WallMillis>();
-    TW_TRY(subject.messages,
-           checked_rows(Query(connection,
-                              "SELECT e.key, e.incident_id, e.kind, e.title, e.body, e.digest, "
-                              "e.state, e.tries, e.failures, e.not_before, e.issue_number, "
-                              "e.last_error, e.id FROM outbox AS o JOIN outbox AS e ON " +
-                                  kSameSubject + "WHERE o.key = ? ORDER BY e.id",
-                              key)));
+    TW_TRY(
+        subject.messages,
+        checked_rows(Query(
+            connection,
+            "SELECT e.key, e.incident_id, e.kind, e.target, e.title, e.body, "
+            "e.digest, e.state, e.tries, e.failures, e.not_before, "
+            "e.issue_number, e.answer, e.last_error, e.id FROM outbox AS o JOIN outbox AS e ON " +
+                kSameSubject + "WHERE o.key = ? ORDER BY e.id",
+            key)));
     return subject;
   });
 }

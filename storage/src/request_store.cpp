@@ -29,7 +29,17 @@ Result<RequestRow> request_of(Connection& connection, Id id) {
                  "request " + std::to_string(id));
 }
 
+Error already_ended(const RequestRow& row) {
+  return {ErrorCode::conflict, "request " + std::to_string(row.id) + " is " +
+                                   std::string(to_string(row.state)) +
+                                   " already: it has ended, and stays as it is"};
+}
+
 }  // namespace
+
+bool is_end(RequestState state) {
+  return state != RequestState::pending && state != RequestState::running;
+}
 
 Result<std::pair<RequestRow, bool>> RequestStore::receive(const std::string& delivery,
                                                           RequestKind kind,
@@ -79,13 +89,18 @@ Status RequestStore::reopen(Id id) {
 
 Status RequestStore::note(Id id, const std::string& result_json) {
   return write(database_, [&](Connection& connection) -> Status {
-    execute(connection, "UPDATE request SET result_json = ? WHERE id = ?", result_json, id);
-    return {};
+    const int changed = execute(connection,
+                                "UPDATE request SET result_json = ? "
+                                "WHERE id = ? AND state IN ('pending', 'running')",
+                                result_json, id);
+    if (changed == 1) return {};
+    TW_TRY(const auto row, request_of(connection, id));
+    return fail(already_ended(row));
   });
 }
 
 Status RequestStore::answer(Id id, RequestState state, const std::string& result_json) {
-  if (state == RequestState::pending || state == RequestState::running) {
+  if (!is_end(state)) {
     return fail(ErrorCode::invalid, "a request does not end as " + std::string(to_string(state)));
   }
   return write(database_, [&](Connection& connection) -> Status {
@@ -98,9 +113,7 @@ Status RequestStore::answer(Id id, RequestState state, const std::string& result
       return {};
     }
     TW_TRY(const auto row, request_of(connection, id));
-    return fail(ErrorCode::conflict, "request " + std::to_string(id) + " is " +
-                                         std::string(to_string(row.state)) +
-                                         " already: it has ended, and stays as it is");
+    return fail(already_ended(row));
   });
 }
 

@@ -16,7 +16,8 @@ struct Words<storage::BuildOrigin> {
   using enum storage::BuildOrigin;
   static constexpr std::string_view kKind = "origin of a build";
   static constexpr std::array kAll{Word{nightly, "nightly"}, Word{commit, "commit"},
-                                   Word{folder, "folder"}, Word{release, "release"}};
+                                   Word{folder, "folder"}, Word{release, "release"},
+                                   Word{pull, "pull"}};
 };
 
 template <>
@@ -31,9 +32,11 @@ template <>
 struct Words<storage::Purpose> {
   using enum storage::Purpose;
   static constexpr std::string_view kKind = "purpose";
-  static constexpr std::array kAll{Word{nightly, "nightly"},     Word{requested, "requested"},
-                                   Word{recheck, "recheck"},     Word{drift, "drift"},
-                                   Word{self_test, "self_test"}, Word{measurement, "measurement"}};
+  static constexpr std::array kAll{
+      Word{nightly, "nightly"},          Word{requested, "requested"},
+      Word{recheck, "recheck"},          Word{drift, "drift"},
+      Word{self_test, "self_test"},      Word{measurement, "measurement"},
+      Word{pull_request, "pull_request"}};
 };
 
 template <>
@@ -83,8 +86,12 @@ template <>
 struct Words<storage::OutboxKind> {
   using enum storage::OutboxKind;
   static constexpr std::string_view kKind = "kind of a message";
-  static constexpr std::array kAll{Word{open, "open"}, Word{comment, "comment"},
-                                   Word{close, "close"}, Word{reopen, "reopen"}};
+  static constexpr std::array kAll{
+      Word{open, "open"},       Word{comment, "comment"}, Word{close, "close"},
+      Word{reopen, "reopen"},   Word{edit, "edit"},       Word{umbrella, "umbrella"},
+      Word{digest, "digest"},   Word{reply, "reply"},     Word{pull_comment, "pull_comment"},
+      Word{status, "status"},   Word{check, "check"},     Word{dispatch, "dispatch"},
+      Word{webhook, "webhook"}, Word{mail, "mail"}};
 };
 
 template <>

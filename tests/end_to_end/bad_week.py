@@ -101,7 +101,10 @@ class Week(unittest.TestCase):
     @classmethod
     def configure(cls, suite: str = SUITE, disk_reserve: str = "1GiB") -> None:
         channel_and_suite = CHANNEL_AND_SUITE.format(suite=suite)
-        write_configuration(cls.folder, cls.github, channel_and_suite, disk_reserve)
+        file = write_configuration(cls.folder, cls.github, channel_and_suite, disk_reserve)
+        # Each incident is filed, also one whose search finds that it did not reproduce.
+        with file.open("a") as end:
+            end.write('file_when = "at_once"\n')
 
     @classmethod
     def environment(cls) -> dict[str, str]:
@@ -235,6 +238,13 @@ class Week(unittest.TestCase):
             with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.kill(run, signal.SIGKILL)
         return failed
+
+    def broken_off(self, comparison: int) -> list[dict[str, Any]] | None:
+        """What tells of a daemon that was killed while it measured: the runs that were under way,
+        or, where it was between two of them, the comparison, which is put off."""
+        runs = self.get(f"/api/v1/comparisons/{comparison}/runs?state=abandoned")[1]["runs"]
+        told = problem_of(self.get("/healthz")[1], "comparison")
+        return [*runs, told] if told else runs
 
     def until_refused_for_reading_too_often(self) -> None:
         while self.get("/api/v1/incidents")[0] != HTTPStatus.TOO_MANY_REQUESTS:

@@ -22,7 +22,7 @@ item that is refused: that is its end, and the lists have it with its reason.
 | 60 slow clients, wrong tokens, a client that reads too much | 08 | 401 and 429 to their senders |
 | no file can be opened, so no client accepted | 09 | web |
 | the disk is full | 10 | disk |
-| the daemon is killed while it measures | 11 | `status` while it is away, then comparison |
+| the daemon is killed while it measures | 11 | `status` while it is away, then list of runs |
 | the disk of the nightlies is not mounted | 11 | channel |
 | the database is deleted, or an older copy takes its place | 12, 13 | exit status 3 and the log |
 | a bad disk changes stored samples | 14 | database |
@@ -212,12 +212,12 @@ class BadWeek(Week):
 
     def test_11_a_killed_daemon_and_an_unmounted_disk_cost_nothing_but_time(self) -> None:
         self.publish_good("2026-06-26-4")
-        self.until(self.measured_comparison)
+        measured = self.until(self.measured_comparison)
         self.daemon.process.kill()
         self.daemon.process.wait()
         self.expect(3, "status", "--exit-status")
         self.start_daemon()
-        self.until_told("comparison")
+        self.until(lambda: self.broken_off(measured))
         self.until_reported("2026-06-26-4")
         self.until_over("comparison")
         nightlies, elsewhere = self.folder / "nightlies", self.folder / "not-mounted"

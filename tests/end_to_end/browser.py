@@ -24,6 +24,9 @@ OUTLINE = """() => ({
   too_wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   charts: [...document.querySelectorAll('svg')].filter(each =>
     !['img', 'group'].includes(each.getAttribute('role')) || !each.querySelector('title')).length,
+  bare: [...document.querySelectorAll('figure:has(svg.drawing)')].filter(each =>
+    !each.querySelector('figcaption')?.textContent.trim() || !each.querySelector('table tbody td')
+    || !each.querySelector('[tabindex="0"], a[href]')).length,
 })"""
 
 
@@ -95,6 +98,8 @@ class View:
             found.append(f"{seen['too_wide']} px wider than the window")
         if seen["charts"]:
             found.append(f"{seen['charts']} drawings without role and title")
+        if seen["bare"]:
+            found.append(f"{seen['bare']} figures without sentence, table or a way for keys")
         result = self.axe.run(self.page).response
         found += [f"axe: {each['id']}: {each['nodes'][0]['html']}" for each in result["violations"]]
         return [f"{self.name}: {each}" for each in found]

@@ -39,7 +39,9 @@ class Browser(CommandTest):
         packages.require(self, "browser", "playwright.sync_api")
         made = ["--nightlies", "60", "--incidents", "20", "--with-samples", "3"]
         subprocess.run([sys.executable, MAKE, TORCHWATCH, self.folder, *made], check=True)
-        self.configure(self.configuration.read_text() + "[web]\nport = 0\n")
+        self.configure(
+            self.configuration.read_text() + "[web]\nport = 0\nrequests_per_second = 1000\n"
+        )
         self.daemon = Daemon(self.folder, {"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
         self.addCleanup(self.daemon.stop)
 
@@ -75,6 +77,7 @@ class Browser(CommandTest):
 
     def test_faults_of_a_page_are_found(self) -> None:
         bad = f"""<!doctype html><h1>a</h1><h1>b</h1><pre>{"wide" * 400}</pre><svg></svg><img>
+<figure><svg class="drawing" role="img"><title>a</title></svg></figure>
 <p style="color: red">styled</p><script>document.title = "made"</script>"""
         with browser.started() as chromium:
             view = browser.View(chromium, self.daemon.base, *VIEWS[0])
@@ -87,6 +90,7 @@ class Browser(CommandTest):
             "no title",
             "px wider",
             "1 drawings",
+            "1 figures",
             "image-alt",
             "Security Policy",
         ):

@@ -117,7 +117,8 @@ class Comparison(unittest.TestCase):
 
     def test_3_the_issue_names_the_culprit_and_how_to_reproduce_it(self) -> None:
         texts = [
-            self.command("incident", "show", number, "--markdown").stdout for number in ("1", "2")
+            self.command("incident", "show", number, "--format", "markdown").stdout
+            for number in ("1", "2")
         ]
         for part in (
             self.truth["culprits"]["time"]["sha"],

@@ -130,7 +130,7 @@ class Daemon:
         self.base = self.address()
 
     def said(self) -> str:
-        return self.log.read_text()[self.start :]
+        return self.log.read_bytes()[self.start :].decode()
 
     def address(self) -> str:
         before = "listening on "

@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -251,17 +252,23 @@ def daemon_of(program: Path, keys: str = "") -> Iterator[tuple[Path, int, int]]:
             daemon.wait()
 
 
+def answers_well(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}/help", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:  # a refused connection and an answer that is an error
+        return False
+
+
 def wait_until_it_answers(daemon: subprocess.Popen[bytes], port: int) -> None:
     for _ in range(200):
-        try:
-            connect(port, PROBE_ADDRESS).close()
-        except OSError:
-            if daemon.poll() is not None:
-                break
-            time.sleep(0.05)
-        else:
+        # What answers 503 until the database is open makes way for the daemon.
+        if answers_well(port):
             return
-    sys.exit("requests_under_load.py: the daemon does not answer")
+        if daemon.poll() is not None:
+            break
+        time.sleep(0.05)
+    sys.exit(f"{Path(sys.argv[0]).name}: the daemon does not answer")
 
 
 def print_table(result: dict[str, Any]) -> None:

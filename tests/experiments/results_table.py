@@ -117,6 +117,29 @@ def load_rows(result: dict[str, Any]) -> Figures:
         yield f"the daemon's share of a core, {name}", f"{100 * row['share_of_a_core']:.1f} %"
 
 
+def page_costs_rows(result: dict[str, Any]) -> Figures:
+    """Reads page_costs.py; what it did not measure has no row."""
+
+    def times(row: dict[str, Any]) -> str:
+        within = f"{row['p99_ms']:.1f} in 99 %, {row['max_ms']:.1f} at most"
+        return f"{row['median_ms']:.1f} ms, {within}, of {row['views']:,}"
+
+    if pages := result.get("pages"):
+        slowest = max(pages["kinds"], key=lambda kind: pages["kinds"][kind]["p99_ms"])
+        yield f"all {pages['addresses']} pages and twins", times(pages["all"])
+        yield f"the slowest page, {slowest}", times(pages["kinds"][slowest])
+        memory = pages["memory_after_mb"]["all"]
+        yield f"memory after {pages['all']['views']:,} views", f"{memory:.1f} MB"
+    if followed := result.get("streams"):
+        yield f"{followed['streams']:,} event streams", f"{followed['added_mb']:.1f} MB more"
+    for name, row in result.get("ten_years", {}).items():
+        yield f"a series over ten years, {name}", times(row)
+    for name, row in result.get("browser", {}).items():
+        if isinstance(row, dict):
+            figure = f"{row['median_ms']:.0f} ms, {row['max_ms']:.0f} at most, of {row['times']}"
+            yield f"{name.replace('_', ' ')} of a comparison in Chromium", figure
+
+
 def comparisons_rows(result: dict[str, Any]) -> Figures:
     """Reads comparisons_under_load.py."""
     for kind, rows in result["comparisons"].items():
@@ -211,6 +234,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "judging_cost": ("cost", judging_cost_rows),
     "requests_under_load": ("load", load_rows),
     "comparisons_under_load": ("load", comparisons_rows),
+    "page_costs": ("pages", page_costs_rows),
     "sandbox_cost": ("sandbox", sandbox_rows),
     "source_day": ("source-day", source_day_rows),
 }

@@ -62,6 +62,20 @@ ApiDescription ApiDescription::read(const std::filesystem::path& file) {
   return {file, json::parse(stream)};
 }
 
+ApiDescription ApiDescription::with_paths_of(const ApiDescription& other) const {
+  ApiDescription both = *this;
+  both.file_.clear();
+  for (const char* const place :
+       {"/paths", "/components/parameters", "/components/responses", "/components/schemas"}) {
+    const json::json_pointer at(place);
+    if (!other.document_.contains(at)) continue;
+    for (const auto& [name, node] : other.document_.at(at).items()) {
+      both.document_[at].emplace(name, node);
+    }
+  }
+  return both;
+}
+
 std::vector<ApiDescription::Operation> ApiDescription::operations() const {
   static const std::vector<std::string> kMethods{"get", "put", "post", "delete", "patch"};
   std::vector<Operation> all;
@@ -82,10 +96,12 @@ std::vector<std::string> ApiDescription::violations(const std::vector<Exchange>&
     stream << to_json(exchange).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   }
   stream.close();
+  const auto description = file_.empty() ? folder.path() / "description.json" : file_;
+  if (file_.empty()) std::ofstream(description) << document_;
   const std::string option =
       undescribed == Undescribed::ignored ? " --described-only" : std::string();
   return lines_of(quoted(PYTHON_WITH_JSONSCHEMA) + " -B " + quoted(DESCRIBED_EXCHANGES) + " " +
-                  quoted(file_) + " " + quoted(file) + option);
+                  quoted(description) + " " + quoted(file) + option);
 }
 
 }  // namespace torchwatch::test

@@ -38,6 +38,9 @@ class ApiDescription {
   std::vector<Operation> operations() const;
   const nlohmann::json& document() const { return document_; }
 
+  /// This description with the paths of another that it lacks.
+  ApiDescription with_paths_of(const ApiDescription& other) const;
+
   enum class Undescribed { violation, ignored };
   /// What of the exchanges the description does not allow, as described_exchanges.py judges it. An
   /// exchange of a path that is not described is a violation unless it is `ignored`.
@@ -47,7 +50,7 @@ class ApiDescription {
  private:
   ApiDescription(std::filesystem::path file, nlohmann::json document);
 
-  std::filesystem::path file_;
+  std::filesystem::path file_;  ///< empty: there is none that has it all
   nlohmann::json document_;
 };
 

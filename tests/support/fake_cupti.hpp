@@ -56,6 +56,7 @@ struct FakeCuda {
   int initialise_answer = 0;
   int count_answer = 0;
   int devices = 1;
+  const char* place = "0000:3b:00.0";  ///< of its device on the PCI bus
 };
 
 }  // namespace torchwatch::test

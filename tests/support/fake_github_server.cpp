@@ -50,7 +50,8 @@ int main(int count, char** arguments) {
     std::cerr << "usage: torchwatch_fake_github REPOSITORY TOKEN DESCRIPTION.json\n";
     return 2;
   }
-  FakeGithub github(arguments[1], arguments[2], ApiDescription::read(arguments[3]));
+  const torchwatch::platform::SystemClock clock;
+  FakeGithub github(arguments[1], arguments[2], ApiDescription::read(arguments[3]), &clock);
   std::cout << github.url() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << answer_to(line, github).dump() << std::endl;

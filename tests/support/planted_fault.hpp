@@ -1,17 +1,12 @@
 #pragma once
 
-#include <array>
 #include <stdexcept>
 #include <string>
 
+#include "item_errors.hpp"
 #include "torchwatch/comparison/services.hpp"
 
 namespace torchwatch::test {
-
-/// Every error that may be about an item of work; the other two stop the service.
-inline constexpr std::array kItemErrors{
-    ErrorCode::invalid,  ErrorCode::not_found, ErrorCode::conflict,  ErrorCode::corrupt,
-    ErrorCode::internal, ErrorCode::failed,    ErrorCode::timed_out, ErrorCode::unavailable};
 
 enum class FaultStep { list, fetch, check_out, kit, run, throws };
 

@@ -10,7 +10,12 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-RawClient::RawClient(int port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawClient::RawClient(int port, const char* from)
+    : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in source{};
+  source.sin_family = AF_INET;
+  REQUIRE(inet_pton(AF_INET, from, &source.sin_addr) == 1);
+  REQUIRE(bind(socket_, reinterpret_cast<const sockaddr*>(&source), sizeof source) == 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));

@@ -7,7 +7,8 @@
 /// for an answer (a test that waits longer has failed).
 class RawClient {
  public:
-  explicit RawClient(int port);
+  /// Connects from an address of loopback (127.0.0.0/8).
+  explicit RawClient(int port, const char* from = "127.0.0.1");
   explicit RawClient(const std::filesystem::path& socket);  ///< at most 107 bytes
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;

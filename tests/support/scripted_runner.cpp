@@ -104,6 +104,18 @@ Environment environment(const test::Behaviour& behaviour) {
   return environment;
 }
 
+void write_whole(const fs::path& path, const std::string& text) {
+  const fs::path partial = path.string() + ".partial";
+  std::ofstream(partial, std::ios::binary) << text;
+  fs::rename(partial, path);
+}
+
+void trace(const protocol::Request& request, RunResult& result) {
+  result.breakdown_reason = "no device (scripted)";
+  if (request.chrome_trace.empty()) return;
+  write_whole(request.chrome_trace, R"({"traceEvents":[{"ph":"X","name":"aten::addmm"}]})");
+}
+
 RunResult measure(const protocol::Request& request, const test::Behaviour& behaviour) {
   RunResult result;
   result.attempt = request.attempt;
@@ -118,17 +130,11 @@ RunResult measure(const protocol::Request& request, const test::Behaviour& behav
   }
   if (request.pass == Pass::timing) measure_time(request, behaviour, result);
   if (request.pass == Pass::memory) measure_memory(request, behaviour, result);
-  if (request.pass == Pass::profile) result.breakdown_reason = "no device (scripted)";
+  if (request.pass == Pass::profile) trace(request, result);
   if (request.pass == Pass::coverage) result.operators = {{"aten::addmm", 2}};
   if (request.pass == Pass::flops) result.flops_per_iteration = 2'000'000;
   if (request.pass == Pass::peak) result.flops_per_second = 40'000'000'000;
   return result;
-}
-
-void write_whole(const fs::path& path, const std::string& text) {
-  const fs::path partial = path.string() + ".partial";
-  std::ofstream(partial, std::ios::binary) << text;
-  fs::rename(partial, path);
 }
 
 void flood() {

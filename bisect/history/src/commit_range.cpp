@@ -74,6 +74,20 @@ Result<std::int64_t> CommitHistory::position(std::string_view sha, std::string_v
                   std::string(branch) + "\" in repository " + repository_->path);
 }
 
+Result<std::string> CommitHistory::merge_base(std::string_view one, std::string_view other) const {
+  TW_TRY(const auto first, repository_->commit(one));
+  TW_TRY(const auto second, repository_->commit(other));
+  git_oid found{};
+  const int code = git_merge_base(&found, repository_->handle.get(), git_commit_id(first.get()),
+                                  git_commit_id(second.get()));
+  if (code == GIT_ENOTFOUND) {
+    return fail(ErrorCode::not_found, "commits " + describe(first) + " and " + describe(second) +
+                                          " have no common ancestor");
+  }
+  if (code != 0) return fail(git_failure("merge base of " + describe(first), code));
+  return std::string(git_oid_tostr_s(&found));
+}
+
 std::int64_t CommitHistory::commits_read() const {
   return repository_->commits_read;
 }

@@ -91,16 +91,22 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
 
 Result<Reply> ask_for_comparison(const Request& request, const Backend& backend) {
   TW_TRY(json body,
-         parse_object(request.body, {"candidate", "baseline", "workloads", "configurations",
-                                     "variants", "metrics", "preset", "now"}));
+         parse_object(request.body, {"candidate", "baseline", "pull", "head", "workloads",
+                                     "configurations", "variants", "metrics", "preset", "now"}));
   TW_TRY(const auto candidate, name_member(body, "candidate"));
   TW_TRY(const auto baseline, name_member(body, "baseline"));
-  if (candidate.empty() || baseline.empty()) {
-    return fail(ErrorCode::invalid, "missing build: candidate and baseline must be given");
+  TW_TRY(const auto head, name_member(body, "head"));
+  const bool has_pull = body.contains("pull");
+  if (has_pull ? !candidate.empty() || !baseline.empty() : candidate.empty() || baseline.empty()) {
+    return fail(ErrorCode::invalid,
+                "missing build: candidate and baseline must be given, or pull alone");
+  }
+  if (!has_pull && !head.empty()) {
+    return fail(ErrorCode::invalid, "head is a commit of a pull request: pull must be given, too");
   }
   TW_TRY_VOID(check_selection(body));
   TW_TRY_VOID(word_member(body, "preset", parse_preset));
-  body["opens_incidents"] = false;
+  if (!has_pull) body["opens_incidents"] = false;
   return submit(request, backend, storage::RequestKind::nightly, body);
 }
 

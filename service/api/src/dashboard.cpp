@@ -16,9 +16,20 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads ?build=, an id; the newest nightly that is known where it is not given, and nothing before
-/// there is one. Errors: invalid; not_found; of storage.
-Result<std::optional<storage::BuildRow>> build_of(const Filters& filters, const Backend& backend) {
+/// The newest build before that one that was measured in a pass which times nothing.
+Result<std::optional<storage::BuildRow>> observed_before(storage::Id build, Pass pass,
+                                                         const Backend& backend) {
+  TW_TRY(const auto id, storage::EvidenceReader(backend.database).observed_before(pass, build));
+  if (!id) return std::nullopt;
+  TW_TRY(auto row, storage::BuildStore(backend.database).get(*id));
+  return std::optional(std::move(row));
+}
+
+/// Reads ?build=, an id; where it is not given, the newest build that was measured in that pass,
+/// else the newest nightly that is known, and nothing before there is one. Errors: invalid;
+/// not_found; of storage.
+Result<std::optional<storage::BuildRow>> build_of(const Filters& filters, Pass pass,
+                                                  const Backend& backend) {
   storage::BuildStore builds(backend.database);
   const auto given = filters.find("build");
   if (given != filters.end()) {
@@ -26,6 +37,8 @@ Result<std::optional<storage::BuildRow>> build_of(const Filters& filters, const 
     TW_TRY(auto build, builds.get(id));
     return std::optional(std::move(build));
   }
+  TW_TRY(auto observed, observed_before(INT64_MAX, pass, backend));
+  if (observed) return observed;
   TW_TRY(const auto newest, report::newest_nightly(backend.database));
   if (!newest.known) return std::nullopt;
   TW_TRY(auto build, builds.get(newest.known->candidate));
@@ -109,12 +122,20 @@ Result<Reply> get_breakdown(const Request& request, const Backend& backend) {
   if (filters.contains("mode")) {
     TW_TRY(mode, parse_mode(filters.at("mode")));
   }
-  TW_TRY(const auto build, build_of(filters, backend));
+  TW_TRY(const auto build, build_of(filters, Pass::profile, backend));
   json out{{"build", build_json(build, request)},
            {"mode", to_string(mode)},
-           {"profiles", json::array()}};
+           {"profiles", json::array()},
+           {"without", json::array()}};
   if (!build) return http::object_reply(out);
-  TW_TRY(const auto profiles, storage::EvidenceReader(backend.database).profiles_of(build->id));
+  storage::EvidenceReader reader(backend.database);
+  TW_TRY(const auto without, reader.unprofiled_of(build->id));
+  for (const auto& [benchmark, reason] : without) {
+    if (benchmark.configuration.mode != mode) continue;
+    out["without"].push_back(report::json_of(benchmark));
+    out["without"].back()["reason"] = text_of(reason, request);
+  }
+  TW_TRY(const auto profiles, reader.profiles_of(build->id));
   for (const auto& profile : profiles) {
     if (profile.benchmark.configuration.mode != mode) continue;
     out["profiles"].push_back(profile_json(profile));
@@ -124,14 +145,24 @@ Result<Reply> get_breakdown(const Request& request, const Backend& backend) {
 
 Result<Reply> get_coverage(const Request& request, const Backend& backend) {
   TW_TRY(const auto filters, filters_of(request, {"build"}));
-  TW_TRY(const auto build, build_of(filters, backend));
+  TW_TRY(const auto build, build_of(filters, Pass::coverage, backend));
   evidence::Coverage coverage;
+  evidence::CoverageChange change;
+  std::optional<storage::BuildRow> before;
   if (build) {
     TW_TRY(coverage, evidence::coverage_of(backend.database, build->id));
+    TW_TRY(before, observed_before(build->id, Pass::coverage, backend));
+  }
+  if (before) {
+    TW_TRY(const auto earlier, evidence::coverage_of(backend.database, before->id));
+    change = evidence::coverage_change(earlier, coverage);
   }
   return http::object_reply({{"build", build_json(build, request)},
                              {"benchmarks", report::json_list(coverage.benchmarks)},
-                             {"operators", operators_json(coverage)}});
+                             {"operators", operators_json(coverage)},
+                             {"before", build_json(before, request)},
+                             {"lost", change.lost},
+                             {"gained", change.gained}});
 }
 
 Result<Reply> list_queue(const Request& request, const Backend& backend) {

@@ -2,6 +2,7 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/heard/heard.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/recheck.hpp"
@@ -133,6 +134,18 @@ Result<Reply> list_incidents(const Request& request, const Backend& backend) {
       [&](const auto& row) -> Result<json> { return incident_json(row, backend); });
 }
 
+namespace {
+
+/// What was done to the incident's issue, as its tracker lists it.
+Result<json> issue_events(storage::Id incident, const Backend& backend) {
+  TW_TRY(const auto rows, storage::ConversationStore(backend.database).events_of(incident));
+  auto events = json::array();
+  for (const auto& row : rows) events.push_back(heard::json_of(row));
+  return events;
+}
+
+}  // namespace
+
 Result<Reply> get_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
@@ -145,6 +158,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   for (auto& decision : out["decisions"]) {
     if (!request.is_trusted) decision["asked_by"] = nullptr;
   }
+  TW_TRY(out["issue_events"], issue_events(id, backend));
   TW_TRY(const auto rechecks, report::rechecks_of(backend.database, incident));
   out["rechecks"] = json::array();
   for (const auto& recheck : rechecks) out["rechecks"].push_back(recheck_json(recheck, request));

@@ -122,7 +122,8 @@ Result<Reply> list_outbox(const Request& request, const Backend& backend) {
     if (row.id >= page.before) continue;
     if (static_cast<int>(messages.size()) > page.limit) break;
     messages.push_back(report::json_of(row));
-    if (!request.is_trusted) messages.back().update({{"title", nullptr}, {"last_error", nullptr}});
+    if (request.is_trusted) continue;
+    for (const auto* member : {"target", "title", "last_error"}) messages.back()[member] = nullptr;
   }
   return list_reply("messages", std::move(messages), page);
 }
@@ -131,10 +132,7 @@ Result<Reply> cancel_request(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));
   TW_TRY(const auto id, http::id_of(request));
-  const auto reason = "cancelled by " + to_string(asker_of(request));
-  TW_TRY_VOID(
-      storage::RequestStore(backend.database)
-          .answer(id, storage::RequestState::cancelled, nlohmann::json{{"error", reason}}.dump()));
+  TW_TRY_VOID(backend.cancel_request(id, asker_of(request)));
   return http::object_reply({{"id", id}, {"state", to_string(storage::RequestState::cancelled)}});
 }
 

@@ -1,4 +1,5 @@
 #include "handlers.hpp"
+#include "measurements.hpp"
 
 namespace torchwatch::api {
 
@@ -21,6 +22,7 @@ constexpr std::array kEndpoints{
     Endpoint{"POST", "/api/v1/comparisons/{id}/cancel", cancel_comparison, Scope::measure},
     Endpoint{"POST", "/api/v1/comparisons/{id}/retry", retry_comparison, Scope::measure},
     Endpoint{"POST", "/api/v1/comparisons", ask_for_comparison, Scope::measure},
+    Endpoint{"POST", "/api/v1/measurements", ask_for_measurement, Scope::measure},
     Endpoint{"GET", "/api/v1/nightlies", list_nightlies},
     Endpoint{"GET", "/api/v1/nightlies/{name}", get_nightly},
     Endpoint{"POST", "/api/v1/nightlies", ask_for_nightly, Scope::measure},
@@ -33,6 +35,8 @@ constexpr std::array kEndpoints{
     Endpoint{"POST", "/api/v1/incidents/{id}/reopen", reopen_incident, Scope::triage},
     Endpoint{"POST", "/api/v1/incidents/{id}/dispute", dispute_incident, Scope::triage},
     Endpoint{"POST", "/api/v1/incidents/{id}/retest", retest_incident, Scope::measure},
+    Endpoint{"GET", "/api/v1/mutes", list_mutes},
+    Endpoint{"POST", "/api/v1/mutes/{id}/lift", lift_mute, Scope::triage},
     Endpoint{"GET", "/api/v1/bisections", list_bisections},
     Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, Scope::measure},
     Endpoint{"GET", "/api/v1/bisections/{id}", get_bisection},
@@ -78,10 +82,11 @@ constexpr std::array kEndpoints{
 
 }  // namespace
 
-std::vector<http::Route> routes(const Backend& backend) {
+std::vector<http::Route> routes(const Backend& changing, const Backend& reading) {
   std::vector<http::Route> routes;
   for (const auto& endpoint : kEndpoints) {
     const bool is_change = endpoint.method != "GET";
+    const auto& backend = is_change ? changing : reading;
     const auto handle = [backend, handler = endpoint.handler,
                          is_change](const Request& request) -> Result<Reply> {
       TW_TRY(auto reply, handler(request, backend));

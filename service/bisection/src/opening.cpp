@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -20,7 +22,9 @@ constexpr double kUnknownNoise = 0.04;
 /// A series that a comparison has measured.
 SearchedSeries judged_series(const storage::VerdictRow& verdict,
                              const comparison::SeriesSettings& rules) {
-  const auto settings = rules.of(verdict.series);
+  auto settings = rules.of(verdict.series);
+  // A search that looked for less would find that the ends do not differ.
+  if (report::is_exact(report::effect_of(verdict))) settings = detect::settings_of_exact(settings);
   SearchedSeries searched;
   searched.series = verdict.series;
   searched.minimum_effect = minimum_effect(verdict.series.metric, verdict.baseline_value, settings);
@@ -32,7 +36,8 @@ SearchedSeries judged_series(const storage::VerdictRow& verdict,
 }
 
 /// A series of which nothing is known.
-SearchedSeries unmeasured_series(const Series& series, const detect::Settings& settings) {
+SearchedSeries unmeasured_series(const Series& series, detect::Settings settings) {
+  if (detect::is_counted(series.metric)) settings = detect::settings_of_exact(settings);
   SearchedSeries searched;
   searched.series = series;
   searched.noise_sd = is_relative(series.metric) ? kUnknownNoise : 0;

@@ -1,6 +1,7 @@
 #include "commit_build_job.hpp"
 
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/platform/random.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -9,6 +10,13 @@ namespace fs = std::filesystem;
 
 constexpr int kTries = 2;
 constexpr std::uintmax_t kFreeBytesMin = 64U << 20U;  // with less, the disk is blamed
+
+/// Returns a name for one try's folder. A recipe may live on where it is no longer seen, such as on
+/// a node that was lost: what it still writes must not lie in the folder of the next try.
+std::string own_mark() {
+  constexpr std::size_t kBytes = 4;
+  return platform::SystemRandom().token(kBytes);
+}
 
 }  // namespace
 
@@ -61,11 +69,12 @@ Result<CommitBuild> CommitBuildJob::keep(const Unbuildable& unbuildable) {
 
 Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
                                                         const std::stop_token& stop) {
+  if (settings_.remote.make) return try_elsewhere(stop);
   TW_TRY(const auto source, platform::PartialFolder::create(settings_.folder / source_name()));
   if (auto status = checkout_(key_.commit, source.path()); !status) {
     return fail(status.error().within("checkout of " + key_.commit));
   }
-  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_)));
+  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_), own_mark()));
   TW_TRY(const auto run,
          run_recipe(call_for(source.path(), prefix.path(), base), processes_, stop));
   log_ += run.output;
@@ -73,6 +82,24 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
   // A full disk says nothing of the commit. Looked at before what the recipe wrote is removed.
   if (!std::holds_alternative<Tree>(end)) TW_TRY_VOID(check_disk(settings_.folder));
   return end;
+}
+
+Result<CommitBuildJob::TryEnd> CommitBuildJob::try_elsewhere(const std::stop_token& stop) {
+  TW_TRY(auto prefix, platform::PartialFolder::create(cache_.tree_folder(key_), own_mark()));
+  const auto made = settings_.remote.make(key_.commit, prefix.path(), stop);
+  if (made) return publish(prefix, key_);
+  const auto text = made.error().text();
+  log_ += text + "\n";
+  switch (made.error().code) {
+    case ErrorCode::invalid:
+      return TryEnd(Unbuildable{.reason = last_line(text)});
+    case ErrorCode::not_found:
+    case ErrorCode::corrupt:
+    case ErrorCode::timed_out:
+      return TryEnd(Fault{last_line(text)});
+    default:
+      return fail(made.error());
+  }
 }
 
 Result<CommitBuildJob::TryEnd> CommitBuildJob::end_of(const RecipeRun& run,
@@ -120,7 +147,8 @@ RecipeCall CommitBuildJob::call_for(const fs::path& source, const fs::path& pref
           .output_limit_bytes = settings_.output_limit_bytes,
           .sandbox = settings_.sandbox,
           .profile = settings_.profile,
-          .environment = settings_.environment};
+          .environment = settings_.environment,
+          .compiler_cache = settings_.compiler_cache};
 }
 
 }  // namespace torchwatch::builds

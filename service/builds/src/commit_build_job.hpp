@@ -38,6 +38,7 @@ class CommitBuildJob {
   Result<CommitBuild> try_twice(const std::filesystem::path& base, const std::stop_token& stop);
   Result<CommitBuild> keep(const Unbuildable& unbuildable);
   Result<TryEnd> try_once(const std::filesystem::path& base, const std::stop_token& stop);
+  Result<TryEnd> try_elsewhere(const std::stop_token& stop);
   Result<TryEnd> end_of(const RecipeRun& run, platform::PartialFolder& prefix);
   /// Inspects the tree before it becomes visible and again in its final place: the change of name
   /// may have broken links into its own folder.

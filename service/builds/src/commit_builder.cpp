@@ -28,6 +28,7 @@ Status check_commit(const std::string& commit) {
 /// What decides on a build beside its commit: the recipe's name and content, and the settings that
 /// it reads.
 Result<std::string> hash_of_recipe(const CommitBuilder::Settings& settings) {
+  if (settings.remote.make) return digest::sha256_hex("remote " + settings.remote.identity);
   auto content = sha256_of_file(settings.recipe);
   if (!content) {
     return fail(ErrorCode::unavailable, "build recipe: " + content.error().text(),

@@ -46,7 +46,7 @@ Status confine(process::ProcessSpec& spec, const RecipeCall& call) {
     profile.linked.insert(profile.linked.end(), {call.base, call.base / "lib"});
   }
   profile.writable.insert(profile.writable.end(), {call.source, call.prefix});
-  return confine_compiler(call.sandbox, spec, std::move(profile));
+  return confine_compiler(call.sandbox, spec, std::move(profile), call.compiler_cache);
 }
 
 /// `end` of a recipe that neither built nor answered 125.

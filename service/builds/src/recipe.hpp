@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
@@ -30,6 +31,7 @@ struct RecipeCall {
   sandbox::Sandbox sandbox;
   sandbox::Profile profile;  ///< besides the paths above
   std::vector<std::string> environment;
+  CompilerCache compiler_cache = CompilerCache::shared;
 };
 
 struct Built {};

@@ -92,11 +92,16 @@ Status confine_tool(const sandbox::Sandbox& sandbox, process::ProcessSpec& spec,
 }
 
 Status confine_compiler(const sandbox::Sandbox& sandbox, process::ProcessSpec& spec,
-                        sandbox::Profile profile) {
+                        sandbox::Profile profile, CompilerCache may) {
   if (sandbox.kind() == sandbox::Kind::none) return {};
   if (const auto cache = compiler_cache(spec.environment); !cache.empty()) {
     spec.environment["CCACHE_DIR"] = cache.string();
-    profile.writable.push_back(cache);
+    if (may == CompilerCache::shared) {
+      profile.writable.push_back(cache);
+    } else {
+      profile.readable.push_back(cache);
+      spec.environment.insert({{"CCACHE_READONLY", "1"}, {"CCACHE_TEMPDIR", "/tmp"}});
+    }
   }
   return confine_tool(sandbox, spec, std::move(profile));
 }

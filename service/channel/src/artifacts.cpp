@@ -1,7 +1,6 @@
 #include "torchwatch/channel/artifacts.hpp"
 
 #include "libtorch_program.hpp"
-#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::channel {
 namespace {
@@ -15,21 +14,6 @@ std::vector<fs::path> folder_of(const std::string& address) {
   if (!address.starts_with('/')) return {};
   const auto fixed = address.substr(0, address.find(kCommit));
   return {fs::path(fixed.substr(0, fixed.rfind('/') + 1))};
-}
-
-/// Moves what lies in `from` into its parent, and removes everything else there.
-Status move_up(const fs::path& from) {
-  const auto folder = from.parent_path();
-  std::error_code error;
-  for (const auto& entry : platform::list_folder(folder).entries) {
-    if (entry.path() != from) fs::remove_all(entry.path(), error);
-  }
-  for (const auto& entry : platform::list_folder(from).entries) {
-    if (!error) fs::rename(entry.path(), folder / entry.path().filename(), error);
-  }
-  if (!error) fs::remove(from, error);
-  if (!error) return {};
-  return fail(ErrorCode::unavailable, "cannot arrange " + folder.string() + ": " + error.message());
 }
 
 }  // namespace

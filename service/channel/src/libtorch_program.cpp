@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "torchwatch/builds/tool_environment.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::channel {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::size_t kLastWordsMax = 400;
 /// Exit statuses of the program, as its head lists them.
 constexpr int kNotOffered = 3;
 constexpr int kDamaged = 4;
+constexpr int kCannotBeBuilt = 5;
 
 /// pip's settings that say where the index is and how it is reached. It sees no others, as they
 /// might be for another purpose (PIP_REQUIRE_VIRTUALENV, PIP_TARGET).
@@ -58,6 +60,7 @@ void add_folders(const std::string& setting, std::vector<fs::path>& folders) {
 
 ErrorCode code_of(int status) {
   if (status == kNotOffered) return ErrorCode::not_found;
+  if (status == kCannotBeBuilt) return ErrorCode::invalid;
   return status == kDamaged ? ErrorCode::corrupt : ErrorCode::unavailable;
 }
 
@@ -78,6 +81,20 @@ std::map<std::string, std::string> environment_with(
 void add_extent(bool for_cuda, const fs::path& folder, std::vector<std::string>& arguments) {
   arguments.emplace_back(for_cuda ? "--cuda" : "--all-libraries");
   if (for_cuda) arguments.insert(arguments.end(), {"--shared-with", folder.string()});
+}
+
+Status move_up(const fs::path& from) {
+  const auto folder = from.parent_path();
+  std::error_code error;
+  for (const auto& entry : platform::list_folder(folder).entries) {
+    if (entry.path() != from) fs::remove_all(entry.path(), error);
+  }
+  for (const auto& entry : platform::list_folder(from).entries) {
+    if (!error) fs::rename(entry.path(), folder / entry.path().filename(), error);
+  }
+  if (!error) fs::remove(from, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable, "cannot arrange " + folder.string() + ": " + error.message());
 }
 
 Result<std::string> LibtorchProgram::run(std::vector<std::string> arguments,

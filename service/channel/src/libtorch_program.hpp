@@ -17,6 +17,10 @@ namespace torchwatch::channel {
 void add_extent(bool for_cuda, const std::filesystem::path& folder,
                 std::vector<std::string>& arguments);
 
+/// Moves what lies in `from` into its parent, and removes everything else there. Errors:
+/// unavailable.
+Status move_up(const std::filesystem::path& from);
+
 /// Calls of deploy/libtorch, which makes trees from what is published.
 class LibtorchProgram {
  public:
@@ -33,8 +37,8 @@ class LibtorchProgram {
 
   /// Returns what it prints. It is isolated from the user's Python packages, home folder and
   /// pip.conf, and has the network. `more`: further variables, for what nobody else on the machine
-  /// may read. Errors: not_found (nothing is published under that name), corrupt, unavailable,
-  /// timed_out, cancelled.
+  /// may read. Errors: not_found (nothing is published under that name), invalid (the commit cannot
+  /// be built), corrupt, unavailable, timed_out, cancelled.
   Result<std::string> run(std::vector<std::string> arguments,
                           const std::map<std::string, std::string>& more,
                           std::stop_token stop) const;

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "torchwatch/commands/exit_status.hpp"
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
@@ -32,6 +33,10 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
     auto object = report::result_of(row);
     object["schema"] = 1;
     invocation.out << object.dump(2) << '\n';
+  } else if (invocation.markdown) {
+    auto& services = opened.services();
+    TW_TRY_VOID(commands::print_page(invocation, services.config, services.database,
+                                     commands::page_of(row)));
   } else {
     const terminal::AskedCommits asked{
         .good = short_sha(row.good), .bad = short_sha(row.bad), .suspect = suspect};
@@ -80,6 +85,7 @@ void add_bisect(Commands& all) {
   options->suite.add_preset_to(command);
   command.add_flag("--now", options->now,
                    "Let a running daemon do it before nightlies that are due, not after them");
+  all.add_format(command);
   commands::add_events(command);
   command.footer("torchwatch bisect 2026-08-16 2026-08-17 --workload resnet18 --mode train");
 }

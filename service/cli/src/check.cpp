@@ -5,25 +5,25 @@
 #include "checked.hpp"
 #include "commands.hpp"
 #include "noise_table.hpp"
+#include "torchwatch/checks/checks.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/plan.hpp"
-#include "torchwatch/daemon/checks.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::cli {
 namespace {
 
-const char* to_word(daemon::Severity severity) {
+const char* to_word(checks::Severity severity) {
   switch (severity) {
-    case daemon::Severity::good:
+    case checks::Severity::good:
       return "good";
-    case daemon::Severity::unknown:
+    case checks::Severity::unknown:
       return "unknown";
-    case daemon::Severity::warning:
+    case checks::Severity::warning:
       return "warning";
-    case daemon::Severity::error:
+    case checks::Severity::error:
       return "error";
   }
   return "";
@@ -40,8 +40,8 @@ struct Options {
 
 Checked check(const config::Config& config) {
   Checked checked;
-  for (const auto& finding : daemon::check_all(config)) {
-    if (finding.severity == daemon::Severity::error) checked.status = ExitStatus::environment;
+  for (const auto& finding : checks::check_all(config)) {
+    if (finding.severity == checks::Severity::error) checked.status = ExitStatus::environment;
     checked.table.add({to_word(finding.severity), finding.what, finding.found, finding.remedy});
     checked.json.push_back({{"severity", to_word(finding.severity)},
                             {"what", finding.what},
@@ -67,13 +67,13 @@ Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocati
 
 /// "Fit to measure, 2 warnings, 3 not known."
 std::string conclusion_of(const nlohmann::json& found) {
-  const auto count = [&](daemon::Severity severity) {
+  const auto count = [&](checks::Severity severity) {
     return static_cast<std::size_t>(std::ranges::count_if(
         found, [&](const auto& item) { return item.at("severity") == to_word(severity); }));
   };
-  const auto errors = count(daemon::Severity::error);
-  const auto warnings = count(daemon::Severity::warning);
-  const auto unknown = count(daemon::Severity::unknown);
+  const auto errors = count(checks::Severity::error);
+  const auto warnings = count(checks::Severity::warning);
+  const auto unknown = count(checks::Severity::unknown);
   auto text = errors == 0 ? std::string("Fit to measure")
                           : "Not fit to measure: " + figures::count(errors, "error");
   if (warnings > 0) text += ", " + figures::count(warnings, "warning");

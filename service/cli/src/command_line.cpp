@@ -36,6 +36,17 @@ void print_json(const Invocation& invocation, const Error& error) {
                  << std::endl;
 }
 
+/// Whether arguments that could not be parsed ask for JSON.
+bool asks_for_json(std::span<const char* const> arguments) {
+  std::string_view before;
+  for (const std::string_view argument : arguments) {
+    if (argument == "--json" || argument == "--format=json") return true;
+    if (before == "--format" && argument == "json") return true;
+    before = argument;
+  }
+  return false;
+}
+
 int report(const Invocation& invocation, const Error& asked) {
   // Whatever was under way says in its own words that it was stopped.
   const auto error = asked.code == ErrorCode::cancelled
@@ -112,7 +123,7 @@ int run(std::span<const char* const> arguments, std::ostream& out, std::ostream&
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tree.app().exit(error, out, err);
     // What stands after the wrong argument was not parsed.
-    invocation.json = std::ranges::find(arguments, std::string_view("--json")) != arguments.end();
+    invocation.json = asks_for_json(arguments);
     return report_wrong_use(tree.app(), invocation, arguments.size() > 1, error);
   }
   const auto finished = tree.finish();

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "help.hpp"
+#include "torchwatch/mutes/command.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/registration/command.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -17,14 +19,15 @@ constexpr const char* kFirstSteps =
     "torchwatch check      # can this machine and this configuration measure well?\n"
     "torchwatch nightly    # compare every nightly that is due, now";
 
-/// Commands that had another name.
+/// Commands and options that had another name.
 struct Former {
   std::string_view name;
   const char* now;
 };
 constexpr std::array kFormer{Former{"batches", "workload batches"}, Former{"builds", "build list"},
                              Former{"incidents", "incident list"},
-                             Former{"workloads", "workload list"}};
+                             Former{"workloads", "workload list"},
+                             Former{"--markdown", "--format markdown"}};
 
 Error wrong(std::string message, std::string remedy = {}) {
   return {ErrorCode::invalid, std::move(message), std::move(remedy)};
@@ -83,6 +86,8 @@ std::string mismatch(const std::string& said) {
 
 Error unexpected(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) {
+    const auto* former = std::ranges::find(kFormer, word, &Former::name);
+    if (former != kFormer.end()) return wrong(word + " is " + former->now + " now");
     return wrong("there is no option " + word, suggestion(word, options_of(command)));
   }
   if (subcommands_of(command).empty()) return wrong("\"" + word + "\" was not expected");
@@ -109,6 +114,7 @@ CommandTree::CommandTree(Invocation& invocation)
                          add_status,
                          commands::add_comparisons,
                          commands::add_incidents,
+                         mutes::add_mutes,
                          commands::add_bisections,
                          commands::add_series,
                          commands::add_requests,
@@ -116,6 +122,7 @@ CommandTree::CommandTree(Invocation& invocation)
                          commands::add_tokens,
                          commands::add_database,
                          commands::add_builds,
+                         registration::add_github,
                          add_workloads,
                          add_check,
                          add_config,
@@ -152,11 +159,7 @@ Status CommandTree::finish() {
   invocation_.config_given = app_.count("--config") > 0;
   if (color_ != "auto") invocation_.screen.has_colour = color_ == "always";
   TW_TRY(invocation_.progress.style, terminal::parse_progress_style(progress_));
-  if (invocation_.json && commands::has_events(named_command(app_))) {
-    return fail(ErrorCode::invalid,
-                "--json prints one document at the end, --events lines while it works: leave out "
-                "one of them");
-  }
+  TW_TRY_VOID(commands_.take_format(invocation_, commands::has_events(named_command(app_))));
   if (app_.count("--log-level") == 0) return {};
   TW_TRY(invocation_.log_level, log::parse_level(log_level_));
   return {};

@@ -5,6 +5,7 @@
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/pulls/pulls.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -12,12 +13,17 @@ namespace {
 struct Options {
   std::string baseline;
   std::string candidate;
+  std::int64_t pull = 0;
+  std::string head;
   bool now = false;
   bool all = false;
   commands::SelectionOptions suite;
 };
 
 nlohmann::json body_of(const Options& options, const comparison::Selection& selection) {
+  if (options.pull != 0) {
+    return pulls::to_json({.pull = options.pull, .head = options.head, .selection = selection});
+  }
   auto body = comparison::to_json(selection);
   body["baseline"] = commands::build_for_daemon(options.baseline);
   body["candidate"] = commands::build_for_daemon(options.candidate);
@@ -43,13 +49,34 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   return commands::print(invocation, services.database, facts, options.all);
 }
 
+/// What is said on a pull request goes through the outbox of the service.
+tl::unexpected<Error> no_daemon() {
+  return fail(ErrorCode::unavailable, "no daemon runs that could compare a pull request",
+              "start `torchwatch serve`, and ask again");
+}
+
+Status check(const Options& options) {
+  const bool names_builds = !options.baseline.empty() && !options.candidate.empty();
+  if (options.pull != 0 && options.baseline.empty()) return {};
+  if (options.pull == 0 && options.head.empty() && names_builds) return {};
+  const bool is_empty = options.pull == 0 && options.baseline.empty();
+  return fail(ErrorCode::invalid,
+              is_empty ? "BASELINE and CANDIDATE are missing: name two builds, or a pull request "
+                         "with --pull"
+                       : "two builds, or a pull request with --pull, must be named; --head goes "
+                         "with --pull",
+              "`torchwatch compare --help` shows what there is");
+}
+
 Outcome run_compare(const Invocation& invocation, const Options& options) {
+  TW_TRY_VOID(check(options));
   TW_TRY(const auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   return commands::carry_out(invocation, config,
                              {.path = "/api/v1/comparisons",
                               .body = body_of(options, selection),
-                              .without_daemon = [&](auto& opened) {
+                              .without_daemon = [&](auto& opened) -> Outcome {
+                                if (options.pull != 0) return no_daemon();
                                 return compare_here(invocation, opened, options, selection);
                               }});
 }
@@ -61,21 +88,27 @@ void add_compare(Commands& all) {
   auto& command = all.add(
       "compare", "Compare two builds by interleaved runs, and print what changed",
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });
+  command.add_option(
+      "BASELINE", options->baseline,
+      "The build to compare with: a folder, a name in the channel, a release of PyTorch "
+      "such as 2.13.0, or a commit of [source]");
+  command.add_option("CANDIDATE", options->candidate,
+                     "The build that may be worse, named likewise");
   command
-      .add_option(
-          "BASELINE", options->baseline,
-          "The build to compare with: a folder, a name in the channel, a release of PyTorch "
-          "such as 2.13.0, or a commit of [source]")
-      ->required();
-  command
-      .add_option("CANDIDATE", options->candidate, "The build that may be worse, named likewise")
-      ->required();
+      .add_option("--pull", options->pull,
+                  "Instead of two builds: this pull request of [github], against what it branched "
+                  "from; a running daemon builds it in the sandbox")
+      ->check(commands::whole_number(1, 1'000'000'000));
+  command.add_option("--head", options->head,
+                     "The commit of the pull request; default: its head, if it was pushed before "
+                     "this command was given");
   command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   options->suite.add_preset_to(command);
   command.add_flag("--now", options->now,
                    "Let a running daemon do it before nightlies that are due, not after them");
+  all.add_format(command);
   commands::add_events(command);
   command.footer("torchwatch compare 2.12.1 2.13.0 --workload resnet18");
 }

@@ -6,9 +6,10 @@
 #include <map>
 #include <ostream>
 
-#include "runner_call.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/inquiry/runner_call.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -20,7 +21,7 @@ constexpr double kNanosecondsPerSecond = 1e9;
 /// The runs that an efficiency is made of.
 class EfficiencyRuns {
  public:
-  EfficiencyRuns(comparison::Services& services, Runner runner, comparison::Plan plan,
+  EfficiencyRuns(comparison::Services& services, inquiry::Runner runner, comparison::Plan plan,
                  std::stop_token stop)
       : services_(services),
         runner_(std::move(runner)),
@@ -45,14 +46,14 @@ class EfficiencyRuns {
   /// An ok result has the figure of its pass: the executor has checked it.
   Result<RunResult> run(const Benchmark& benchmark, Pass pass) {
     const auto request = comparison::request_for(plan_, benchmark, pass);
-    TW_TRY(auto result, run_unstored(services_, runner_, request, stop_));
+    TW_TRY(auto result, inquiry::run_unstored(services_, runner_, request, stop_));
     if (result.status == RunStatus::ok) return result;
     return fail(ErrorCode::unavailable, to_string(benchmark) + ", " + std::string(to_string(pass)) +
                                             " pass: " + result.reason);
   }
 
   comparison::Services& services_;
-  Runner runner_;
+  inquiry::Runner runner_;
   comparison::Plan plan_;
   std::stop_token stop_;
   std::map<std::tuple<Device, Precision, int>, double> peaks_;
@@ -64,7 +65,7 @@ Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services& services, const storage::BuildRow& build,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop) {
   TW_TRY(auto plan, comparison::plan_of_config(services));
-  TW_TRY(auto runner, prepare_runner(services, build, stop));
+  TW_TRY(auto runner, inquiry::prepare_runner(services, build, stop));
   EfficiencyRuns runs(services, std::move(runner), std::move(plan), stop);
   services.progress.phase_started("counting the operations of each workload");
   std::vector<Efficiency> all;
@@ -90,8 +91,7 @@ bool is_above_peak(const Efficiency& one) {
 
 }  // namespace
 
-void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all,
-                      const terminal::Screen& screen) {
+void print_efficiency(const commands::Invocation& invocation, const std::vector<Efficiency>& all) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},
@@ -107,15 +107,16 @@ void print_efficiency(std::ostream& out, const std::vector<Efficiency>& all,
                figures::number(one.peak_flops_per_second / 1e9),
                figures::share(one.share_of_peak()), figures::spread(one.spread)});
   }
-  table.print(out, screen);
+  commands::print_table(invocation, table);
   const auto above = std::ranges::count_if(all, is_above_peak);
   if (above == 0) return;
-  out << '\n'
+  invocation.out
+      << '\n'
       << terminal::wrapped(
              fmt::format("Warning: {} reached more than the measured peak. The peak was measured "
                          "while something else ran, or at a lower clock; measure again.",
                          figures::count(static_cast<std::size_t>(above), "benchmark")),
-             screen.columns);
+             invocation.screen.columns);
 }
 
 nlohmann::json efficiency_json(const std::vector<Efficiency>& all) {

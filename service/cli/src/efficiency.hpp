@@ -1,12 +1,11 @@
 #pragma once
 
-#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <vector>
 
+#include "torchwatch/commands/command.hpp"
 #include "torchwatch/comparison/measurement.hpp"
-#include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
 
@@ -28,7 +27,7 @@ Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services&, const storage::BuildRow&,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop);
 
-void print_efficiency(std::ostream&, const std::vector<Efficiency>&, const terminal::Screen&);
+void print_efficiency(const commands::Invocation&, const std::vector<Efficiency>&);
 nlohmann::json efficiency_json(const std::vector<Efficiency>&);
 
 }  // namespace torchwatch::cli

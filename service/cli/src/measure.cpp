@@ -2,9 +2,12 @@
 #include <ostream>
 
 #include "commands.hpp"
+#include "coverage.hpp"
 #include "efficiency.hpp"
 #include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/selection_options.hpp"
+#include "torchwatch/commands/work.hpp"
 #include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -19,6 +22,16 @@ struct Options {
   std::string build;
   int runs = 5;
   bool efficiency = false;
+  bool coverage = false;
+  bool profile = false;
+
+  /// The passes that are asked for instead of the timed ones.
+  std::vector<Pass> observing() const {
+    std::vector<Pass> passes;
+    if (coverage) passes.push_back(Pass::coverage);
+    if (profile) passes.push_back(Pass::profile);
+    return passes;
+  }
   commands::SelectionOptions suite;
 };
 
@@ -57,7 +70,7 @@ void print(const Invocation& invocation, const std::vector<comparison::MeasuredF
                ok ? figures::spread(figure.spread) : "-", std::to_string(figure.runs),
                ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
   }
-  table.print(invocation.out, invocation.screen);
+  commands::print_table(invocation, table);
 }
 
 /// In a wrong folder, where there is no configuration, a build that does not exist is found before
@@ -70,12 +83,32 @@ Status check_build(const config::Config& config, const std::string& name) {
                          requests::Asking::from_this_machine);
 }
 
+/// What of a build is seen without timing it, which a daemon stores where one listens.
+Outcome run_observing(const Invocation& invocation, const config::Config& config,
+                      const Options& options, const comparison::Selection& selection) {
+  auto body = comparison::to_json(selection);
+  body.erase("metrics");
+  body["candidate"] = commands::build_for_daemon(options.build);
+  for (const auto pass : options.observing()) body["passes"].push_back(to_string(pass));
+  return commands::carry_out(
+      invocation, config,
+      {.path = "/api/v1/measurements",
+       .body = body,
+       .without_daemon = [&](auto& opened) -> Outcome {
+         TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+         TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
+         TW_TRY_VOID(print_observed(invocation, opened.services(), build, options.observing()));
+         return ExitStatus::done;
+       }});
+}
+
 Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY_VOID(commands::check_selection(config, selection));
   TW_TRY_VOID(check_build(config, options.build));
+  if (!options.observing().empty()) return run_observing(invocation, config, options, selection);
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
@@ -91,7 +124,8 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
            efficiency_of(opened.services(), build, figures, invocation.stop));
     json["efficiency"] = efficiency_json(efficiency);
     if (!invocation.json) {
-      print_efficiency(invocation.out << '\n', efficiency, invocation.screen);
+      invocation.out << '\n';
+      print_efficiency(invocation, efficiency);
     }
   }
   if (invocation.json) invocation.out << json.dump(2) << '\n';
@@ -119,6 +153,14 @@ void add_measure(Commands& all) {
   command.add_flag("--efficiency", options->efficiency,
                    "Also count the operations of an iteration and report the share of the "
                    "machine's peak that is reached");
+  auto* coverage =
+      command.add_flag("--coverage", options->coverage,
+                       "Time nothing: run one iteration of each and store the operators it calls");
+  auto* profile = command.add_flag(
+      "--profile", options->profile,
+      "Time nothing: keep a trace of an iteration, and the shares of a GPU's time");
+  command.get_option("--efficiency")->excludes(coverage)->excludes(profile);
+  all.add_format(command);
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   options->suite.add_preset_to(command);

@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/control/control_client.hpp"
@@ -63,6 +64,9 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
     if (invocation.json) {
       TW_TRY(auto object, commands::to_json(database, facts));
       array.push_back(std::move(object));
+    } else if (invocation.markdown) {
+      TW_TRY_VOID(commands::print_page(invocation, services.config, database,
+                                       commands::page_of(comparison)));
     } else {
       if (&comparison != &comparisons.front()) invocation.out << '\n';
       commands::print_linked(
@@ -184,8 +188,9 @@ void add_nightly(Commands& all) {
   options->suite.add_to(command);
   options->suite.add_metric_to(command);
   for (auto* option : command.get_options() | std::views::drop(own)) {
-    option->description(option->get_description() + "; with --baseline and --candidate alone");
+    option->description(option->get_description() + "; needs --baseline and --candidate");
   }
+  all.add_format(command);
   commands::add_events(command);
   command.footer("torchwatch nightly --baseline 2026-08-16 --candidate 2026-08-17");
 }

@@ -3,10 +3,10 @@
 
 #include "batches.hpp"
 #include "coverage.hpp"
-#include "listed_workloads.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/inquiry/listed_workloads.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/terminal/table.hpp"
 
@@ -72,12 +72,12 @@ struct Options {
 
 Outcome show_coverage(const Invocation& invocation, daemon::Application& application,
                       const storage::BuildRow& build) {
-  TW_TRY(const auto listed, registered_workloads(application, build, invocation.stop));
+  TW_TRY(const auto listed, inquiry::registered_workloads(application, build, invocation.stop));
   TW_TRY(const auto covered, cover(application.services(), build, listed, invocation.stop));
   if (invocation.json) {
-    invocation.out << coverage_json(covered).dump(2) << '\n';
+    invocation.out << terminal::coverage_json(covered).dump(2) << '\n';
   } else {
-    print_coverage(invocation.out, covered, invocation.screen);
+    terminal::print_coverage(invocation.out, covered, invocation.screen);
   }
   return ExitStatus::done;
 }
@@ -89,7 +89,8 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   if (options.coverage) return show_coverage(invocation, *opened.application, build);
-  TW_TRY(const auto counted, counted_workloads(*opened.application, build, invocation.stop));
+  TW_TRY(const auto counted,
+         inquiry::counted_workloads(*opened.application, build, invocation.stop));
   TW_TRY(auto suite, kits::read_suite(daemon::source_folder(opened.services().config)));
   kits::add_counted(suite, counted);
   print(invocation, items_of(std::move(suite)), "No workload.");

@@ -7,6 +7,7 @@
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -97,6 +98,11 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     invocation.out << object.dump(2) << '\n';
     return ExitStatus::done;
   }
+  if (invocation.markdown) {
+    TW_TRY(const auto config, invocation.load_config());
+    TW_TRY_VOID(print_page(invocation, config, *database, page_of(row)));
+    return ExitStatus::done;
+  }
   TW_TRY(const auto spec, bisection::parse_bisection_spec(row.spec_json));
   invocation.out << "bisection " << id << ", " << to_string(row.state) << ", of "
                  << searched_text(spec) << " between " << short_sha(row.good) << " and "
@@ -140,7 +146,7 @@ void add_bisections(Commands& all) {
                [options](const Invocation& invocation) { return run_list(invocation, *options); });
   add_filter<storage::BisectionState>(list, "state", options->state);
   add_limit(list, options->limit);
-  noun.add_with_id("show", "Print its result and its steps", run_show);
+  all.add_format(noun.add_with_id("show", "Print its result and its steps", run_show));
   noun.add_with_id("cancel",
                    "Cancel a search that has not ended; its incident then names no commit",
                    run_cancel);

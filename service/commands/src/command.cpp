@@ -80,6 +80,31 @@ CLI::App& Commands::add(CLI::App& parent, const std::string& name, const std::st
   return *subcommand;
 }
 
+void Commands::add_format(CLI::App& command) {
+  command
+      .add_option("--format", format_,
+                  "How the result is printed: table, markdown (the text of its issue or of its "
+                  "page), json (as --json does); default: table")
+      ->type_name("FORMAT")
+      ->check(one_of({"table", "markdown", "json"}));
+}
+
+Status Commands::take_format(Invocation& invocation, bool has_events) const {
+  if (has_events && (invocation.json || !format_.empty())) {
+    return fail(ErrorCode::invalid,
+                std::string(format_.empty() ? "--json" : "--format") +
+                    " prints one document at the end, --events lines while it works",
+                "leave out one of them");
+  }
+  if (invocation.json && !format_.empty() && format_ != "json") {
+    return fail(ErrorCode::invalid, "--json is --format json, and --format is " + format_,
+                "leave out one of them");
+  }
+  invocation.json = invocation.json || format_ == "json";
+  invocation.markdown = format_ == "markdown";
+  return {};
+}
+
 Noun::Noun(Commands& all, const std::string& name, const std::string& what,
            const std::string& example)
     : all_(all), noun_(all.add(name, what, nullptr)) {

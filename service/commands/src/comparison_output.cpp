@@ -4,9 +4,11 @@
 #include <ostream>
 
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/incident_state.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -54,32 +56,6 @@ std::vector<std::string> remarks_on(const storage::ComparisonRow& comparison) {
   return summary ? nightly::in_sentences(*summary) : std::vector<std::string>{};
 }
 
-/// The benchmarks with values that the nightly before did not measure.
-Result<std::vector<Benchmark>> newly_measured(storage::Database& database,
-                                              const ComparisonFacts& facts) {
-  std::vector<Benchmark> added;
-  const auto& row = facts.comparison;
-  if (row.purpose != storage::Purpose::nightly || !row.baseline) return added;
-  storage::ComparisonStore comparisons(database);
-  TW_TRY(const auto before, comparisons.nightly_of(*row.baseline));
-  if (!before) return added;
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(before->id));
-  const auto measures = [](const Benchmark& benchmark) {
-    return [&benchmark](const storage::VerdictRow& verdict) {
-      return verdict.series.benchmark == benchmark && verdict.candidate_value > 0;
-    };
-  };
-  if (verdicts.empty()) return added;
-  for (const auto& verdict : facts.verdicts) {
-    const auto& benchmark = verdict.series.benchmark;
-    const bool has_value = std::ranges::any_of(facts.verdicts, measures(benchmark));
-    const bool is_old = std::ranges::any_of(verdicts, measures(benchmark));
-    const bool is_known = std::ranges::find(added, benchmark) != added.end();
-    if (has_value && !is_old && !is_known) added.push_back(benchmark);
-  }
-  return added;
-}
-
 Result<terminal::FoundIncident> found_incident(storage::Database& database,
                                                const bisect::CommitHistory* history,
                                                const IncidentRow& incident,
@@ -91,7 +67,7 @@ Result<terminal::FoundIncident> found_incident(storage::Database& database,
     found.confidence = cause.confidence;
   }
   TW_TRY(const auto messages, storage::OutboxStore(database).of_incident(incident.id));
-  found.issue = report::issue_text(messages);
+  found.issue = report::issue_text(messages, incident.unfiled);
   return found;
 }
 
@@ -123,7 +99,7 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
     TW_TRY(facts.baseline, builds.get(*comparison.baseline));
   }
   TW_TRY(facts.verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
-  TW_TRY(facts.newly_measured, newly_measured(database, facts));
+  TW_TRY(facts.newly_measured, report::newly_measured(database, comparison, facts.verdicts));
   TW_TRY(const auto runs,
          storage::RunStore(database).runs_of({storage::OwnerKind::comparison, comparison.id}));
   facts.runs = static_cast<int>(runs.size());
@@ -175,6 +151,9 @@ Outcome print(const Invocation& invocation, storage::Database& database,
     TW_TRY(auto object, to_json(database, facts));
     object["schema"] = 1;
     invocation.out << object.dump(2) << '\n';
+  } else if (invocation.markdown) {
+    TW_TRY(const auto config, invocation.load_config());
+    TW_TRY_VOID(print_page(invocation, config, database, page_of(facts.comparison)));
   } else {
     print_linked(invocation,
                  [&](auto& out) { terminal::print(out, facts, all, invocation.screen); });

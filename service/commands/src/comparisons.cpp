@@ -89,7 +89,7 @@ Outcome run_show(const Invocation& invocation, storage::Id wanted, bool all) {
   const auto history = history_of(config);
   TW_TRY(auto facts, gather(*database, config, history ? &*history : nullptr, row));
   TW_TRY(facts.stage, report::result_word(*database, row, control::comparison_at_work(config)));
-  if (!invocation.json) {
+  if (!invocation.json && !invocation.markdown) {
     TW_TRY(const auto remark, remark_on(*database, row));
     // Without verdicts the sentence that follows has the reason.
     const bool is_said = remark.empty() || (facts.verdicts.empty() && remark == row.reason);
@@ -152,6 +152,7 @@ void add_comparisons(Commands& all) {
   show.get_option("ID")->required(false)->description(
       "As `torchwatch comparison list` lists it; default: the newest nightly's");
   show.add_flag("--all", *with_unchanged, "Print the unchanged series, too");
+  all.add_format(show);
   noun.add_with_id("cancel", "Cancel a comparison that has not ended", run_cancel);
   noun.add_with_id(
       "retry",

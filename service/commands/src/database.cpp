@@ -1,6 +1,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/caches/caches.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
@@ -102,13 +103,30 @@ struct ExportOptions {
   std::string what;
   std::string format = "csv";
   std::string file;
+  storage::Id incident = 0;  ///< 0: not given
+
+  exports::ExportFormat row_format() const {
+    return format == "csv" ? exports::ExportFormat::csv : exports::ExportFormat::json_lines;
+  }
 };
 
+Outcome run_export_evidence(const Invocation& invocation, const ExportOptions& options) {
+  if (options.incident == 0 || options.file.empty()) {
+    return fail(ErrorCode::invalid, "an export of evidence needs --incident ID and --out FOLDER");
+  }
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
+  const auto steps_of = [&](const auto& row) { return bisection::trace_of(*database, row); };
+  TW_TRY(const auto files,
+         exports::export_evidence(pictures::context_of(*database, config, true), options.incident,
+                                  steps_of, options.file, options.row_format()));
+  for (const auto& file : files) invocation.out << file.string() << '\n';
+  return ExitStatus::done;
+}
+
 Status export_into(storage::Database& database, const ExportOptions& options, std::ostream& out) {
-  const auto format =
-      options.format == "csv" ? exports::ExportFormat::csv : exports::ExportFormat::json_lines;
-  return options.what == "verdicts" ? exports::export_verdicts(database, format, out)
-                                    : exports::export_samples(database, format, out);
+  return options.what == "verdicts" ? exports::export_verdicts(database, options.row_format(), out)
+                                    : exports::export_samples(database, options.row_format(), out);
 }
 
 Outcome run_export(const Invocation& invocation, const ExportOptions& options) {
@@ -116,6 +134,7 @@ Outcome run_export(const Invocation& invocation, const ExportOptions& options) {
     return fail(ErrorCode::invalid,
                 "database export does not print one JSON document: it has --format json-lines");
   }
+  if (options.what == "evidence") return run_export_evidence(invocation, options);
   TW_TRY(const auto database, open_reader(invocation));
   if (options.file.empty()) {
     TW_TRY_VOID(export_into(*database, options, invocation.out));
@@ -134,14 +153,18 @@ void add_export(Noun& database) {
       "export", "Print what was measured, for other programs",
       [options](const Invocation& invocation) { return run_export(invocation, *options); });
   command
-      .add_option("WHAT", options->what, "verdicts, or samples: every run with its samples, in ns")
+      .add_option("WHAT", options->what,
+                  "verdicts; samples: every run with its samples, in ns; evidence: what an "
+                  "incident rests on, drawn and as tables")
       ->required()
-      ->check(one_of({"verdicts", "samples"}));
+      ->check(one_of({"verdicts", "samples", "evidence"}));
   command.add_option("--format", options->format, "csv or json-lines; default: csv")
       ->check(one_of({"csv", "json-lines"}))
       ->type_name("FORMAT");
-  command.add_option("--out", options->file, "Write into this file; default: standard output")
-      ->type_name("FILE");
+  const auto* where = "Write into this file; default: standard output. Of evidence: a new folder";
+  command.add_option("--out", options->file, where)->type_name("FILE");
+  command.add_option("--incident", options->incident, "Of evidence: the id of the incident")
+      ->check(whole_number(1));
   command.group(kRefusesJson);
   command.footer("torchwatch database export verdicts --format json-lines --out verdicts.jsonl");
 }

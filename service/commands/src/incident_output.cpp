@@ -8,8 +8,12 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/heard/heard.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/pictures/incident_drawings.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
@@ -27,12 +31,19 @@ namespace {
 using nlohmann::json;
 using terminal::IncidentFacts;
 
+/// What was heard of an incident from the issue tracker.
+struct Heard {
+  json events = json::array();
+  json mutes = json::array();
+};
+
 /// An incident with its builds and the stored result of its bisection, null where there is none.
 struct Shown {
   IncidentFacts facts;
   json baseline;
   json candidate;
   json bisection_result;
+  Heard heard;
 };
 
 /// What the search before this one named, if a person disputed it.
@@ -60,6 +71,34 @@ Status add_bisection(storage::Database& database, Shown& shown) {
   return {};
 }
 
+Result<Heard> add_heard(storage::Database& database, IncidentFacts& facts) {
+  Heard found;
+  TW_TRY(const auto events, storage::ConversationStore(database).events_of(facts.row.id));
+  for (const auto& event : events) {
+    facts.issue_events.push_back(printable(heard::event_text(event)));
+    found.events.push_back(heard::json_of(event));
+  }
+  const auto now = platform::SystemClock().wall_now();
+  TW_TRY(const auto mutes, heard::mutes_of(database, facts.row, now));
+  for (const auto& mute : mutes) {
+    facts.mutes.push_back(std::to_string(mute.id) + ": " + printable(heard::mute_text(mute)));
+    found.mutes.push_back(heard::json_of(mute, now, true));
+  }
+  return found;
+}
+
+/// Makes the drawings as text. Damaged samples keep nobody from the rest.
+auto drawer_of(storage::Database& database, const config::Config& config,
+               const storage::IncidentRow& row) {
+  return [&database, &config, row](int columns) -> std::vector<std::string> {
+    const auto steps_of = [&](const auto& of) { return bisection::trace_of(database, of); };
+    const auto all =
+        pictures::drawings_of(pictures::context_of(database, config, true), row, steps_of);
+    if (all) return pictures::texts_of(*all, columns);
+    return {"What it rests on cannot be drawn: " + all.error().text() + ".\n"};
+  };
+}
+
 Result<Shown> gather_incident(storage::Database& database, const config::Config& config,
                               storage::Id id) {
   Shown shown;
@@ -80,7 +119,9 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   }
   TW_TRY(facts.loss, report::loss_of(database, facts.row));
   TW_TRY(facts.rechecks, report::rechecks_of(database, facts.row));
+  TW_TRY(shown.heard, add_heard(database, facts));
   TW_TRY_VOID(add_bisection(database, shown));
+  facts.drawings = drawer_of(database, config, facts.row);
   facts.reproduce =
       report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
   return shown;
@@ -94,6 +135,8 @@ json json_of(const Shown& shown) {
   object["candidate"] = shown.candidate;
   object["reproduce"] = report::text_or_null(facts.reproduce);
   object["decisions"] = report::json_list(facts.row.decisions);
+  object["issue_events"] = shown.heard.events;
+  object["mutes"] = shown.heard.mutes;
   object["rechecks"] = report::json_list(facts.rechecks);
   object.update(report::json_of(facts.loss));
   object["bisection_result"] = shown.bisection_result;
@@ -124,15 +167,13 @@ Outcome print_issue(const Invocation& invocation, const IncidentFacts& facts) {
     TW_TRY(messages.emplace_back(), issue_so_far(invocation, facts.row));
     invocation.err << "There is no issue yet; this is its text as it would be now.\n";
   }
-  for (const auto& message : messages) {
-    invocation.out << "# " << message.title << "\n\n" << message.body << "\n";
-  }
+  invocation.out << report::issue_markdown(messages);
   return ExitStatus::done;
 }
 
 }  // namespace
 
-Outcome show_incident(const Invocation& invocation, storage::Id id, bool markdown) {
+Outcome show_incident(const Invocation& invocation, storage::Id id) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto shown, gather_incident(*database, config, id));
@@ -141,7 +182,7 @@ Outcome show_incident(const Invocation& invocation, storage::Id id, bool markdow
     invocation.out << json_of(shown).dump(2) << '\n';
     return ExitStatus::done;
   }
-  if (markdown) return print_issue(invocation, facts);
+  if (invocation.markdown) return print_issue(invocation, facts);
   const auto history = history_of(config);
   print_linked(invocation, [&](auto& out) {
     terminal::print(out, facts, history ? &*history : nullptr, invocation.screen);

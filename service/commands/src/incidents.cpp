@@ -202,12 +202,8 @@ void add_incidents(Commands& all) {
   Noun noun(all, "incident",
             "What got worse: list, show, acknowledge, accept, close, reopen, dispute, retest");
   add_list(noun);
-  auto markdown = std::make_shared<bool>(false);
-  noun.add_with_id("show", "What got worse, the culprit, and what to do next",
-                   [markdown](const Invocation& invocation, storage::Id id) {
-                     return show_incident(invocation, id, *markdown);
-                   })
-      .add_flag("--markdown", *markdown, "Print the text of its issue instead");
+  all.add_format(
+      noun.add_with_id("show", "What got worse, the culprit, and what to do next", show_incident));
   using enum storage::DecisionKind;
   add_decision(noun, {"acknowledge", acknowledged}, "Mark it as being worked on; it stays open");
   add_decision(noun, {"close", closed},

@@ -8,8 +8,9 @@
 #include "torchwatch/control/service_now.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/records/hex.hpp"
+#include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/requests/wording.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
@@ -28,61 +29,11 @@ struct ListOptions {
   int limit = kItemsShown;
 };
 
-/// A request for two named builds is one for a comparison, whichever endpoint took it.
-std::string kind_text(const storage::RequestRow& row) {
-  const auto body = report::embedded(row.body_json);
-  const bool names_builds =
-      row.kind == storage::RequestKind::nightly && body.is_object() && body.contains("candidate");
-  return names_builds ? "comparison" : std::string(to_string(row.kind));
-}
-
-/// A commit as people write it: its first digits, however many were typed; a name as it is.
-std::string short_name(const std::string& text) {
-  return is_hex(text, 1, 64) ? short_sha(text) : text;
-}
-
-/// What a request is about: two builds, commits, or whatever is due.
-std::string subject_of(const json& body) {
-  const auto name = [&](const char* member) {
-    return short_name(body.value(member, std::string()));
-  };
-  if (body.contains("name")) return name("name");
-  if (body.contains("candidate")) return name("candidate") + " against " + name("baseline");
-  const auto range = body.contains("good") ? name("good") + " to " + name("bad") : std::string();
-  if (!body.contains("suspect")) return range.empty() ? "every nightly that is due" : range;
-  return name("suspect") + " against its parent" + (range.empty() ? "" : ", then " + range);
-}
-
-/// "right against left, dlrm, cpu-train, now": what was asked for.
-std::string asked_text(const storage::RequestRow& row) {
-  const auto body = report::embedded(row.body_json);
-  if (!body.is_object()) return "";
-  auto text = subject_of(body);
-  for (const auto* member : {"workloads", "configurations", "variants", "metrics"}) {
-    for (const auto& each : body.value(member, json::array())) {
-      text += ", " + each.get<std::string>();
-    }
-  }
-  for (const auto* member : {"device", "mode", "variant", "metric", "preset"}) {
-    if (body.contains(member)) text += ", " + body.at(member).get<std::string>();
-  }
-  return body.value("now", false) ? text + ", now" : text;
-}
-
-/// "the reason", or "comparison 4": what a request led to.
-std::string result_text(const storage::RequestRow& row) {
-  const auto result = report::embedded(row.result_json);
-  for (const auto& [name, value] : result.items()) {
-    return value.is_string() ? value.get<std::string>() : name + " " + value.dump();
-  }
-  return "";
-}
-
 Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
   TW_TRY(const auto database, open_reader(invocation));
   const auto fits = [&](const storage::RequestRow& row) {
     return admits(options.state, to_string(row.state)) &&
-           admits(options.kind, to_string(row.kind), kind_text(row));
+           admits(options.kind, to_string(row.kind), requests::kind_text(row));
   };
   TW_TRY(const auto rows, newest_fitting<storage::RequestStore>(*database, options.limit, fits));
   using Fit = terminal::Table::Fit;
@@ -97,9 +48,9 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
     TW_TRY(auto object, report::json_of(*database, row));
     const auto& waits = object.at("waits_for");
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
-                     kind_text(row), asked_text(row), report::name_of(row.asked_by),
-                     std::string(to_string(row.state)),
-                     waits.is_null() ? result_text(row) : waits.get<std::string>()});
+                     requests::kind_text(row), requests::asked_text(row),
+                     report::name_of(row.asked_by), std::string(to_string(row.state)),
+                     waits.is_null() ? requests::result_text(row) : waits.get<std::string>()});
     items.json.push_back(std::move(object));
   }
   print(invocation, items, "No request.");
@@ -108,15 +59,19 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   const auto cancel = [id](comparison::Services& services) {
-    return storage::RequestStore(services.database)
-        .answer(id, storage::RequestState::cancelled,
-                json{{"error", "cancelled by " + to_string(this_user())}}.dump());
+    return pulls::cancel_request(services, id, this_user());
   };
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/requests/" + std::to_string(id) + "/cancel",
                                 .without_daemon = cancel}));
   return report_done(
       invocation,
       {.kind = "request", .item = id, .message = "request " + std::to_string(id) + " cancelled"});
+}
+
+/// "incident 7", "webhook/chat", or the alarm whose issue it is.
+std::string subject_of(const storage::OutboxRow& row) {
+  if (row.incident != 0) return "incident " + std::to_string(row.incident);
+  return row.target.empty() ? "alarm" : row.target;
 }
 
 Outcome run_outbox(const Invocation& invocation) {
@@ -126,14 +81,14 @@ Outcome run_outbox(const Invocation& invocation) {
   using Align = terminal::Table::Align;
   using Fit = terminal::Table::Fit;
   Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
-                               {"incident", Align::right},
+                               {.heading = "about"},
                                {.heading = "kind", .rank = 1, .fit = Fit::whole},
                                {.heading = "state", .fit = Fit::whole},
                                {"failed", Align::right, 2},
                                {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
-    items.table.add({row.key, row.incident == 0 ? "alarm" : std::to_string(row.incident),
-                     std::string(to_string(row.kind)), std::string(to_string(row.state)),
+    items.table.add({row.key, subject_of(row), std::string(to_string(row.kind)),
+                     std::string(to_string(row.state)),
                      figures::count(static_cast<std::size_t>(row.failures), "time"),
                      row.last_error});
     items.json.push_back(report::json_of(row));
@@ -169,13 +124,13 @@ void add_requests(Commands& all) {
       "list", "Recent requests, newest first, and what they wait for",
       [options](const Invocation& invocation) { return run_requests(invocation, *options); });
   add_filter<storage::RequestState>(list, "state", options->state);
-  add_filter<storage::RequestKind>(list, "kind", options->kind, {"comparison"});
+  add_filter<storage::RequestKind>(list, "kind", options->kind, {"comparison", "measurement"});
   add_limit(list, options->limit);
   noun.add_with_id("cancel", "Cancel a request that has not ended", run_cancel);
 }
 
 void add_outbox(Commands& all) {
-  Noun noun(all, "outbox", "Messages to [github]: list, retry");
+  Noun noun(all, "outbox", "Messages to GitHub, webhooks and people: list, retry");
   noun.add("list", "Messages that have not been delivered, and why", run_outbox);
   auto key = std::make_shared<std::string>();
   auto& retry = noun.add("retry", "Send a message again that waits or was given up",

@@ -9,8 +9,10 @@
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/minimum_detectable_effect.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/heard/heard.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -146,6 +148,15 @@ void print_samples(std::ostream& out, const json& samples) {
       << text(median(times)) << ", greatest " << text(greatest) << '\n';
 }
 
+Status print_mutes(std::ostream& out, storage::Database& database, const Series& series) {
+  const auto now = platform::SystemClock().wall_now();
+  TW_TRY(const auto mutes, heard::mutes_of(database, std::vector{series}, now));
+  for (const auto& mute : mutes) {
+    out << "muted (mute " << mute.id << "): " << printable(heard::mute_text(mute)) << '\n';
+  }
+  return {};
+}
+
 Outcome run_show(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
@@ -167,6 +178,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
                                           : figures::change(1 + effect.get<double>()))
                      << '\n';
       print_samples(invocation.out, each.object["samples_ns"]);
+      TW_TRY_VOID(print_mutes(invocation.out, *database, series));
       each.runs.table.print(invocation.out, invocation.screen);
       if (each.runs.table.empty()) invocation.out << "no run of a published build; see --commits\n";
     }

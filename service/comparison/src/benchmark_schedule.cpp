@@ -32,13 +32,24 @@ std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, M
   return result;
 }
 
-detect::MemoryDecision judge(Metric metric, const std::vector<const RunRow*>& baseline,
-                             const std::vector<const RunRow*>& candidate,
+/// The values of one metric in the runs of both builds.
+struct BothSides {
+  std::vector<std::int64_t> baseline;
+  std::vector<std::int64_t> candidate;
+
+  detect::MemoryRuns runs() const { return {.baseline = baseline, .candidate = candidate}; }
+};
+
+/// `fresh`: the runs that confirm a suspicion; none while screening.
+detect::MemoryDecision judge(Metric metric, const BothSides& screened,
+                             const std::optional<BothSides>& fresh,
                              const detect::Settings& settings) {
-  const auto a = whole_values(baseline, metric);
-  const auto b = whole_values(candidate, metric);
-  return is_leak(metric) ? detect::judge_leak(metric, a, b, settings)
-                         : detect::judge_peak(metric, a, b, settings);
+  if (is_leak(metric)) {
+    const auto& [baseline, candidate] = fresh ? *fresh : screened;
+    return detect::judge_leak(metric, baseline, candidate, settings);
+  }
+  return fresh ? detect::confirm_peak(metric, screened.runs(), fresh->runs(), settings)
+               : detect::judge_peak(metric, screened.runs(), settings);
 }
 
 int count(const std::vector<const RunRow*>& runs, RunStatus status) {
@@ -253,13 +264,18 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
   Step step;
   const auto fresh = runs_of(Stage::confirm);
   const auto wanted = static_cast<std::size_t>(schedule_.settings_.common().memory_runs);
+  const auto values_of = [](const Runs& runs, Metric metric) {
+    return BothSides{.baseline = whole_values(runs.baseline, metric),
+                     .candidate = whole_values(runs.candidate, metric)};
+  };
   for (const auto metric : metrics(screen)) {
     const auto settings = schedule_.settings_.of({benchmark_, metric});
-    auto decision = judge(metric, screen.baseline, screen.candidate, settings);
+    const auto screened = values_of(screen, metric);
+    auto decision = judge(metric, screened, std::nullopt, settings);
     const Runs* behind = &screen;
     if (decision.suspect) {
       if (fresh.baseline.size() < wanted) return Step{block(Stage::confirm, fresh.blocks), {}};
-      decision = judge(metric, fresh.baseline, fresh.candidate, settings);
+      decision = judge(metric, screened, values_of(fresh, metric), settings);
       behind = &fresh;
     }
     auto result = judge_as(metric, decision.verdict, decision.reason, *behind);

@@ -9,9 +9,14 @@ namespace torchwatch::comparison {
 
 Result<BuildMeasurer> BuildMeasurer::open(Services& services, storage::Id build,
                                           std::stop_token stop) {
+  TW_TRY(auto plan, plan_of_config(services));
+  return open(services, build, std::move(plan), std::move(stop));
+}
+
+Result<BuildMeasurer> BuildMeasurer::open(Services& services, storage::Id build, Plan plan,
+                                          std::stop_token stop) {
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(const auto tree, builds::inspect(row.folder));
-  TW_TRY(auto plan, plan_of_config(services));
   services.progress.long_step_started(LongStep::kit, "preparing the runner of " + row.name);
   TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
   storage::ComparisonStore comparisons(services.database);

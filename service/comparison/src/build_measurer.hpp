@@ -15,6 +15,8 @@ class BuildMeasurer {
   /// Prepares the build and opens the comparison. Errors: of storage, of the kits, invalid (the
   /// build's folder is damaged), cancelled.
   static Result<BuildMeasurer> open(Services&, storage::Id build, std::stop_token stop);
+  /// The same of another plan.
+  static Result<BuildMeasurer> open(Services&, storage::Id build, Plan, std::stop_token stop);
 
   const Plan& plan() const { return plan_; }
   /// Gives every later run a fresh copy of the library files.

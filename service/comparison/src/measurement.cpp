@@ -65,4 +65,25 @@ Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::I
   return result;
 }
 
+Result<std::vector<Observed>> observe_build(Services& services, storage::Id build, const Plan& plan,
+                                            Pass pass, std::stop_token stop) {
+  TW_TRY(auto measurer, BuildMeasurer::open(services, build, plan, stop));
+  measurer.expect(static_cast<int>(plan.benchmarks.size()));
+  storage::RunStore store(services.database);
+  std::vector<Observed> all;
+  for (const auto& benchmark : plan.benchmarks) {
+    TW_TRY(const auto made, measurer.run(benchmark, pass, 1, stop));
+    const auto& row = made.front().row;
+    auto& one = all.emplace_back(Observed{
+        .benchmark = benchmark, .run = row.attempt, .status = row.status, .reason = row.reason});
+    if (row.status != RunStatus::ok) continue;
+    TW_TRY(auto result, store.result_of(row.attempt));
+    one.reason = result.breakdown_reason;
+    one.breakdown = result.breakdown;
+    one.operators = std::move(result.operators);
+  }
+  TW_TRY_VOID(measurer.close());
+  return all;
+}
+
 }  // namespace torchwatch::comparison

@@ -5,6 +5,7 @@
 
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -129,9 +130,10 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   issued.run.request.attempt = token;
   issued.run.runner = measured.kit.runner;
   issued.run.libraries = measured.tree.folder / "lib";
-  if (measured.place_libraries) {
-    TW_TRY(issued.placed, executor::place(issued.run.libraries, services_.config.executor.scratch));
-    issued.run.libraries = issued.placed->folder();
+  issued.run.fresh_copy = measured.place_libraries;
+  if (pass == Pass::profile) {
+    const auto folder = traces::folder_beside(services_.config.storage.path);
+    issued.run.request.chrome_trace = traces::file_of(folder, token);
   }
   return issued;
 }

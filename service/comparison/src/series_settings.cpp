@@ -24,6 +24,10 @@ detect::Settings SeriesSettings::of(const Series& series) const {
   if (rule == own_.rend()) return settings;
   settings.gate *= rule->threshold / settings.threshold;
   settings.threshold = rule->threshold;
+  // Who names the metric means it; a rule for all metrics of a noisy workload does not make what is
+  // exact noisy.
+  settings.exact_threshold =
+      rule->metric ? rule->threshold : std::min(settings.exact_threshold, rule->threshold);
   return settings;
 }
 
@@ -36,6 +40,8 @@ detect::Settings detect_settings(const config::Config& config, const Rule& rule)
   detect::Settings settings;
   settings.threshold = config.detect.threshold;
   settings.gate = config.detect.gate;
+  settings.exact_threshold = config.detect.exact_threshold;
+  settings.exact_floor_bytes = config.detect.exact_floor_bytes;
   settings.confidence = config.detect.confidence;
   settings.alpha =
       detect::alpha_of_budget(config.detect.false_incidents_per_year,

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <array>
 #include <regex>
 #include <string_view>
 
@@ -58,6 +59,35 @@ Allowed<std::vector<std::string>> logins() {
           }};
 }
 
+Allowed<std::vector<std::string>> roles() {
+  return {"admin, maintain, write, triage, read, each once",
+          [](const std::vector<std::string>& list) {
+            constexpr std::array kRoles{"admin", "maintain", "write", "triage", "read"};
+            return is_distinct(list) && std::ranges::all_of(list, [&](const auto& role) {
+                     return std::ranges::find(kRoles, role) != kRoles.end();
+                   });
+          }};
+}
+
+Allowed<std::vector<std::string>> numeric_ids() {
+  return {"numbers of users, such as \"583231\", each once",
+          [](const std::vector<std::string>& list) {
+            return is_distinct(list) && std::ranges::all_of(list, [](const auto& id) {
+                     return !id.empty() && id.size() < 19 &&
+                            id.find_first_not_of("0123456789") == std::string::npos;
+                   });
+          }};
+}
+
+Allowed<std::string> command_prefix() {
+  return {
+      "/ or @, then letters, digits and -, perhaps a blank at the end: /, /tw-, \"@torchwatch \"",
+      [](const std::string& text) {
+        static const std::regex prefix("[/@][A-Za-z0-9-]{0,39} ?");
+        return text != "@" && text != "@ " && text != "/ " && std::regex_match(text, prefix);
+      }};
+}
+
 Allowed<std::string> http_address() {
   return {"an address that begins with https:// or http://", [](const std::string& text) {
             return text.starts_with("https://") || text.starts_with("http://");
@@ -82,6 +112,51 @@ Allowed<std::string> date_or_version() {
             static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
             static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
             return text.empty() || std::regex_match(text, date) || std::regex_match(text, version);
+          }};
+}
+
+Allowed<std::string> private_address() {
+  return {
+      "https://..., or http://127.0.0.1:PORT/..., without a name or password in it",
+      [](const std::string& text) {
+        static const std::regex kPlace(
+            R"((https://[A-Za-z0-9.\-]+(:\d+)?|http://(127\.0\.0\.1|\[::1\])(:\d+)?)(/[!-~]*)?)");
+        return text.size() <= 2000 && text.find('#') == std::string::npos &&
+               std::regex_match(text, kPlace);
+      }};
+}
+
+Allowed<std::string> plain_name() {
+  return {"1 to 40 letters, digits, - and _", [](const std::string& text) {
+            static const std::regex kName("[A-Za-z0-9_-]{1,40}");
+            return std::regex_match(text, kName);
+          }};
+}
+
+// No quoted local parts, comments or lists: what is sent is a header of a mail.
+Allowed<std::string> mail_address() {
+  return {"an address such as perf@example.org", [](const std::string& text) {
+            static const std::regex kAddress(
+                R"([A-Za-z0-9_+][A-Za-z0-9._+\-]{0,63}@[A-Za-z0-9][A-Za-z0-9.\-]{0,252})");
+            return std::regex_match(text, kAddress);
+          }};
+}
+
+Allowed<std::vector<std::string>> mail_addresses() {
+  return {"one or more addresses such as perf@example.org, each once",
+          [holds = mail_address().holds](const std::vector<std::string>& list) {
+            return !list.empty() && is_distinct(list) && std::ranges::all_of(list, holds);
+          }};
+}
+
+Allowed<std::vector<std::string>> events() {
+  return {"opened, recurred, acknowledged, closed, reopened, nightly, alarm, each once",
+          [](const std::vector<std::string>& list) {
+            static const std::vector<std::string> kKnown{
+                "opened", "recurred", "acknowledged", "closed", "reopened", "nightly", "alarm"};
+            return is_distinct(list) && std::ranges::all_of(list, [](const std::string& event) {
+                     return std::ranges::find(kKnown, event) != kKnown.end();
+                   });
           }};
 }
 

@@ -70,12 +70,25 @@ Allowed<std::vector<std::filesystem::path>> paths();
 Allowed<std::string> owner_and_name();
 /// Logins and teams, which stand in an issue as live mentions.
 Allowed<std::vector<std::string>> logins();
+/// Roles in a repository; numbers of users.
+Allowed<std::vector<std::string>> roles();
+Allowed<std::vector<std::string>> numeric_ids();
+/// What a command in a comment begins with: "/", "/tw-", "@torchwatch ".
+Allowed<std::string> command_prefix();
 Allowed<std::string> http_address();
 /// The same, or empty.
 Allowed<std::string> http_address_or_none();
 /// A label of a version ("cpu", "cu130"); a date or a version to begin with. Both may be empty.
 Allowed<std::string> version_label();
 Allowed<std::string> date_or_version();
+/// https, or http to this machine: what is sent there is not for others to read.
+Allowed<std::string> private_address();
+/// A name that becomes part of keys; an address that becomes part of a mail's head; some of those.
+Allowed<std::string> plain_name();
+Allowed<std::string> mail_address();
+Allowed<std::vector<std::string>> mail_addresses();
+/// Events that others get notices of, each once.
+Allowed<std::vector<std::string>> events();
 /// Where builds of commits lie, with {commit} in it, or empty.
 Allowed<std::string> template_of_commits();
 

@@ -10,17 +10,22 @@
 namespace torchwatch::config {
 namespace {
 
+void add_lines(const std::string& table, const toml::table& content,
+               std::map<std::string, int>& lines) {
+  for (const auto& [name, value] : content) {
+    const auto key = table + "." + std::string(name.str());
+    if (value.is_table()) add_lines(key, *value.as_table(), lines);
+    lines[key] = static_cast<int>(name.source().begin.line);
+  }
+}
+
 /// Returns the line of each key that a file which was loaded before sets: "web.port".
 std::map<std::string, int> lines_of(const std::filesystem::path& file) {
   std::map<std::string, int> lines;
   try {
     const auto root = toml::parse_file(file.string());
     for (const auto& [table, node] : root) {
-      if (!node.is_table()) continue;
-      for (const auto& [name, value] : *node.as_table()) {
-        lines[std::string(table.str()) + "." + std::string(name.str())] =
-            static_cast<int>(name.source().begin.line);
-      }
+      if (node.is_table()) add_lines(std::string(table.str()), *node.as_table(), lines);
     }
   } catch (const toml::parse_error&) {
     // It changed since it was loaded: the values are those of before.

@@ -1,11 +1,6 @@
-#include "key_table.hpp"
-
-#include <algorithm>
 #include <string_view>
 
-#include "allowed.hpp"
-#include "units.hpp"
-#include "value_format.hpp"
+#include "key.hpp"
 
 namespace torchwatch::config {
 namespace {
@@ -13,45 +8,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-void resolve_value(const std::filesystem::path& folder, std::filesystem::path& path) {
-  if (!path.empty()) path = (folder / path).lexically_normal();
-}
-void resolve_value(const std::filesystem::path& folder, std::vector<std::filesystem::path>& list) {
-  for (auto& path : list) resolve_value(folder, path);
-}
-template <typename T>
-void resolve_value(const std::filesystem::path&, T&) {}
-
 void resolve_location(const std::filesystem::path& folder, std::string& location) {
   if (!location.empty() && !is_url(location)) {
     location = (folder / location).lexically_normal().string();
   }
-}
-
-template <typename Section, typename T>
-Key key(std::string table, std::string name, Section Config::* section, T Section::* member,
-        Allowed<T> allowed, std::string meaning) {
-  Key made;
-  made.table = std::move(table);
-  made.name = std::move(name);
-  made.type = type_of(T{});
-  made.allowed = allowed.words;
-  made.meaning = std::move(meaning);
-  made.read = [=](const toml::node& node, Config& config) -> Status {
-    T value{};
-    TW_TRY_VOID(read(node, value));
-    if (!allowed.holds(value)) {
-      return fail(ErrorCode::invalid,
-                  "invalid value " + write(value) + ": must be " + allowed.words);
-    }
-    config.*section.*member = std::move(value);
-    return {};
-  };
-  made.write = [=](const Config& config) { return write(config.*section.*member); };
-  made.resolve = [=](const std::filesystem::path& folder, Config& config) {
-    resolve_value(folder, config.*section.*member);
-  };
-  return made;
 }
 
 /// A key that holds a path or a URL. Only a path is relative to the file.
@@ -61,11 +21,6 @@ Key location_key(Key made, std::string Config::Source::* member) {
   };
   return made;
 }
-
-constexpr seconds kDay{86'400};
-constexpr std::int64_t kKiB = 1 << 10;
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kGiB = 1 << 30;
 
 void add_sources(std::vector<Key>& table) {
   using C = Config;
@@ -109,11 +64,20 @@ void add_sources(std::vector<Key>& table) {
                       "Its trunk. The first parents of this branch are the commits to bisect."));
 }
 
+/// A recipe is a path, or the word for builds by a workflow.
+Key recipe_key(Key made) {
+  made.resolve = [resolve = made.resolve](const std::filesystem::path& folder, Config& config) {
+    if (config.build.recipe != kActions) resolve(folder, config);
+  };
+  return made;
+}
+
 void add_builds(std::vector<Key>& table) {
   using C = Config;
-  table.push_back(key("build", "recipe", &C::build, &C::Build::recipe,
-                      Allowed<std::filesystem::path>{},
-                      "The executable that builds one commit. Empty: no commits are built."));
+  table.push_back(recipe_key(key("build", "recipe", &C::build, &C::Build::recipe,
+                                 Allowed<std::filesystem::path>{},
+                                 "The executable that builds one commit. \"actions\": the "
+                                 "workflow of [actions] does. Empty: no commits are built.")));
   table.push_back(key("build", "artifacts", &C::build, &C::Build::artifacts, template_of_commits(),
                       "Where a build of a commit may lie that somebody else has made, asked before "
                       "the recipe: an address or path of a wheel or LibTorch archive. Empty: "
@@ -206,6 +170,15 @@ void add_judging(std::vector<Key>& table) {
   table.push_back(key("detect", "gate", &C::detect, &C::Detect::gate, share_between(0.004, 2.0),
                       "The estimate that counts as a change, at most the threshold. If not set, it "
                       "follows the threshold in proportion."));
+  table.push_back(
+      key("detect", "exact_threshold", &C::detect, &C::Detect::exact_threshold,
+          share_between(0.001, 2.0),
+          "The size of change to find in a peak that LibTorch's allocators count, where "
+          "all runs of each build are equal to the byte. At most the threshold, to which "
+          "it is lowered if not set."));
+  table.push_back(key("detect", "exact_floor", &C::detect, &C::Detect::exact_floor_bytes,
+                      between(std::int64_t{1}, kGiB),
+                      "The least change of such a peak that counts."));
   table.push_back(key("detect", "confidence", &C::detect, &C::Detect::confidence,
                       between(0.8, 0.9999), "Confidence of the intervals that are printed."));
   table.push_back(key("detect", "false_incidents_per_year", &C::detect,
@@ -259,124 +232,21 @@ void add_sandbox(std::vector<Key>& table) {
                       "Further variables of the service's environment that recipes see."));
 }
 
-void add_service(std::vector<Key>& table) {
-  using C = Config;
-  table.push_back(key(
-      "executor", "machine_lock", &C::executor, &C::Executor::machine_lock, filled<std::string>(),
-      "Name of the machine's lock, which any user may hold, or the absolute path of a file, which "
-      "those may hold who may write to it. Services with the same lock measure one at a time."));
-  table.push_back(key("executor", "scratch", &C::executor, &C::Executor::scratch,
-                      filled<std::filesystem::path>(), "Where runs have their working folders."));
-  table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,
-                      between(4 * kKiB, kGiB), "How much of a run's output is kept."));
-}
-
-void add_web_limits(std::vector<Key>& table) {
-  using C = Config;
-  table.push_back(key("web", "body_limit", &C::web, &C::Web::body_limit_bytes,
-                      between(kKiB, 64 * kMiB), "Size limit of a request's body."));
-  table.push_back(key("web", "head_time_limit", &C::web, &C::Web::head_time_limit,
-                      between(seconds(1), seconds(600)),
-                      "Time limit for a request's head to arrive."));
-  table.push_back(key("web", "body_time_limit", &C::web, &C::Web::body_time_limit,
-                      between(seconds(1), seconds(600)),
-                      "Time limit for a request's body to arrive."));
-}
-
-void add_web(std::vector<Key>& table) {
-  using C = Config;
-  table.push_back(key("web", "address", &C::web, &C::Web::address, filled<std::string>(),
-                      "The address that the daemon listens on."));
-  table.push_back(key("web", "public_address", &C::web, &C::Web::public_address,
-                      http_address_or_none(),
-                      "Where people reach the pages, for links in issues. Empty: no links."));
-  table.push_back(
-      key("web", "port", &C::web, &C::Web::port, between(0, 65'535), "Its port. 0: any free one."));
-  table.push_back(
-      key("web", "hosts", &C::web, &C::Web::hosts, distinct("host names, each once"),
-          "Further names, besides the address, that a request's Host header may have."));
-  table.push_back(key("web", "token_file", &C::web, &C::Web::token_file,
-                      Allowed<std::filesystem::path>{},
-                      "The file with a token that may do everything over the port, besides those "
-                      "of `torchwatch token`. Empty: none."));
-  table.push_back(key("web", "anonymous_read", &C::web, &C::Web::anonymous_read,
-                      words_of<AnonymousRead>("loopback, never, always"),
-                      "Who may read over the port without a token. loopback: who asks from this "
-                      "machine, and through no proxy."));
-  table.push_back(key("web", "cors_origins", &C::web, &C::Web::cors_origins, origins(),
-                      "Web pages that may read the API from a browser."));
-  table.push_back(key("web", "trusted_proxies", &C::web, &C::Web::trusted_proxies, ip_addresses(),
-                      "Reverse proxies whose X-Forwarded-For names the client."));
-  table.push_back(key("web", "requests_per_second", &C::web, &C::Web::requests_per_second,
-                      between(0.1, 10'000.0),
-                      "How much an address may ask for without a token, on average; ten seconds' "
-                      "worth may come at once."));
-  table.push_back(key("web", "socket", &C::web, &C::Web::socket, Allowed<std::filesystem::path>{},
-                      "The Unix socket over which commands reach the daemon. Empty: control, "
-                      "beside the database, or in /run/torchwatch while the installed unit runs."));
-  add_web_limits(table);
-}
-
-void add_reports(std::vector<Key>& table) {
-  using C = Config;
-  table.push_back(key("github", "repository", &C::github, &C::Github::repository, owner_and_name(),
-                      "Where issues are filed. Empty: they stay in the outbox."));
-  table.push_back(key("github", "token_file", &C::github, &C::Github::token_file,
-                      Allowed<std::filesystem::path>{}, "The file with the token for filing."));
-  table.push_back(key("github", "api", &C::github, &C::Github::api, http_address(),
-                      "The address of GitHub's API."));
-  table.push_back(key("github", "commits", &C::github, &C::Github::commits, owner_and_name(),
-                      "The repository in which issues link commits. Empty: [source] repository, "
-                      "if that is an address on GitHub."));
-  table.push_back(key("github", "labels", &C::github, &C::Github::labels,
-                      distinct("labels, each once"),
-                      "Labels of new issues. GitHub drops them if the token may not push."));
-  table.push_back(key("github", "assignees", &C::github, &C::Github::assignees, logins(),
-                      "Who new issues are assigned to. GitHub refuses an issue with a name that "
-                      "it does not know."));
-  table.push_back(key("github", "cc", &C::github, &C::Github::cc, logins(),
-                      "Who new issues mention: logins, or teams as owner/team."));
-
-  table.push_back(
-      key("log", "level", &C::log, &C::Log::level,
-          words_of<log::Level>("debug, info, warning, error, off"),
-          "What `torchwatch serve` writes to its log: records of this level and above."));
-  table.push_back(key("log", "format", &C::log, &C::Log::format,
-                      words_of<log::Format>("text, json"),
-                      "Lines of text, or one JSON object per line."));
-}
-
-void add_upkeep(std::vector<Key>& table) {
-  using C = Config;
-  const auto any = between(seconds(0), 3650 * kDay);
-  table.push_back(key("alarm", "no_nightly", &C::alarm, &C::Alarm::no_nightly, any,
-                      "An issue is filed when no nightly has come for so long. 0s: never."));
-  table.push_back(key("alarm", "no_verdict", &C::alarm, &C::Alarm::no_verdict, any,
-                      "The same when nightlies have come but got no verdicts. 0s: never."));
-  table.push_back(key("alarm", "no_delivery", &C::alarm, &C::Alarm::no_delivery, any,
-                      "The same when an incident's issue could not be filed. 0s: never."));
-  table.push_back(key("alarm", "no_self_test", &C::alarm, &C::Alarm::no_self_test, any,
-                      "The same when nightlies have come but no self-test has ended. 0s: never."));
-
-  table.push_back(key("retention", "samples", &C::retention, &C::Retention::samples, any,
-                      "How long the samples of unchanged benchmarks are kept; then their number, "
-                      "median, spread and digest stay. 0s: for ever."));
-  table.push_back(key("retention", "logs", &C::retention, &C::Retention::logs, any,
-                      "How long the output of failed runs and of commit builds is kept. 0s: for "
-                      "ever."));
-}
-
 std::vector<Key> make_table() {
   std::vector<Key> table;
   add_sources(table);
   add_builds(table);
+  add_actions(table);
   add_suite(table);
   add_measuring(table);
   add_judging(table);
   add_sandbox(table);
   add_service(table);
+  add_slurm(table);
   add_web(table);
+  add_oidc(table);
   add_reports(table);
+  add_notices(table);
   add_upkeep(table);
   return table;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "key_table.hpp"
+#include "key.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/suggestion.hpp"
@@ -182,6 +182,10 @@ Error unknown_table(const std::string& name, bool is_table) {
           meant + "tables: " + listed(tables())};
 }
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 void apply_key(const Key& key, const toml::node& node, Config& config, Problems& problems) {
   const auto status = key.read(node, config);
   if (status) return;
@@ -196,6 +200,11 @@ void apply_table(const std::string& name, const toml::table& content, Config& co
                  Problems& problems) {
   for (const auto& [key_name, node] : content) {
     const auto* key = find(name, key_name.str());
+    const auto below = name + "." + std::string(key_name.str());
+    if (node.is_table() && is_among(tables(), below)) {
+      apply_table(below, *node.as_table(), config, problems);
+      continue;
+    }
     if (key != nullptr) {
       apply_key(*key, node, config, problems);
     } else {
@@ -209,8 +218,7 @@ void apply(const toml::table& root, Config& config, Problems& problems) {
   const auto known = tables();
   for (const auto& [table_name, node] : root) {
     const std::string name(table_name.str());
-    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    if (!is_known) {
+    if (!is_among(known, name)) {
       const auto unknown = unknown_table(name, node.is_table());
       problems.add(table_name.source(), unknown.message, unknown.remedy);
     } else if (!node.is_table()) {
@@ -235,6 +243,19 @@ void fit_gate(const toml::table& root, Config::Detect& detect, Problems& problem
   }
 }
 
+/// An exact threshold that the file does not set is not above the threshold; one that it sets must
+/// not be.
+void fit_exact_threshold(const toml::table& root, Config::Detect& detect, Problems& problems) {
+  const auto* node = root["detect"]["exact_threshold"].node();
+  if (node == nullptr) {
+    detect.exact_threshold = std::min(detect.exact_threshold, detect.threshold);
+  } else if (detect.exact_threshold > detect.threshold) {
+    problems.add(node->source(), "[detect] exact_threshold: invalid value " +
+                                     write(detect.exact_threshold) +
+                                     ": must be at most the threshold, " + write(detect.threshold));
+  }
+}
+
 /// There is no index of archives that everybody has, as pip has one of wheels.
 void require_index(const toml::table& root, const Config::Channel& channel, Problems& problems) {
   if (channel.kind != ChannelKind::archive || !channel.index.empty()) return;
@@ -243,14 +264,39 @@ void require_index(const toml::table& root, const Config::Channel& channel, Prob
                "archives, or to their address with {date} in it");
 }
 
+void require_repository(const toml::table& root, const Config& config, Problems& problems) {
+  if (!is_built_by_actions(config) || !config.actions.repository.empty()) return;
+  problems.add(root["build"]["recipe"].node()->source(),
+               "[actions] repository: must be set where [build] recipe is \"actions\", to the "
+               "repository whose workflow builds");
+}
+
+/// A token for another service must not count here.
+void require_audience(const toml::table& root, const Config::Web& web, Problems& problems) {
+  const bool is_named = std::ranges::none_of(
+      web.oidc, [](const auto& workflow) { return workflow.audience.empty(); });
+  if (is_named || !web.public_address.empty()) return;
+  problems.add(root["web"]["oidc"].node()->source(),
+               "[[web.oidc]] audience: must be set where [web] public_address is not, to the "
+               "address that workflows ask");
+}
+
 void resolve(const fs::path& folder, Config& config) {
   for (const auto& key : key_table()) key.resolve(folder, config);
 }
 
 constexpr std::string_view kPublic = "https://github.com/";
 
-/// Returns the address of the server whose API [github] api is, with a slash at its end.
-std::string server_of(const Config& config) {
+std::string page_of(const Config& config, std::string_view pages, std::int64_t id) {
+  auto address = config.web.public_address;
+  if (address.empty()) return "";
+  while (address.ends_with('/')) address.pop_back();
+  return address + "/" + std::string(pages) + "/" + std::to_string(id);
+}
+
+}  // namespace
+
+std::string github_address(const Config& config) {
   // A server of one's own has its API below its own address.
   constexpr std::string_view kApi = "/api/v3";
   const std::string_view api = config.github.api;
@@ -258,10 +304,8 @@ std::string server_of(const Config& config) {
   return std::string(api.substr(0, api.size() - kApi.size())) + "/";
 }
 
-}  // namespace
-
 std::string commits_address(const Config& config) {
-  if (!config.github.commits.empty()) return server_of(config) + config.github.commits;
+  if (!config.github.commits.empty()) return github_address(config) + config.github.commits;
   auto address = config.source.repository;
   if (!address.starts_with(kPublic)) return "";
   while (address.ends_with("/")) address.pop_back();
@@ -269,8 +313,18 @@ std::string commits_address(const Config& config) {
   return address;
 }
 
+std::string commits_repository(const Config& config) {
+  const auto address = commits_address(config);
+  const auto server = github_address(config);
+  return address.starts_with(server) ? address.substr(server.size()) : "";
+}
+
 std::string issues_address(const Config& config) {
-  return config.github.repository.empty() ? "" : server_of(config) + config.github.repository;
+  return config.github.repository.empty() ? "" : github_address(config) + config.github.repository;
+}
+
+bool is_built_by_actions(const Config& config) {
+  return config.build.recipe == kActions;
 }
 
 bool is_cloned(const Config& config) {
@@ -283,10 +337,11 @@ fs::path repository_folder(const Config& config) {
 }
 
 std::string page_of_incident(const Config& config, std::int64_t incident) {
-  auto address = config.web.public_address;
-  if (address.empty()) return "";
-  while (address.ends_with('/')) address.pop_back();
-  return address + "/incidents/" + std::to_string(incident);
+  return page_of(config, "incidents", incident);
+}
+
+std::string page_of_comparison(const Config& config, std::int64_t comparison) {
+  return page_of(config, "comparisons", comparison);
 }
 
 fs::path backups_folder(const Config& config) {
@@ -316,7 +371,10 @@ Result<Config> load(const fs::path& file, bool required) {
     Problems problems(file);
     apply(root, config, problems);
     fit_gate(root, config.detect, problems);
+    fit_exact_threshold(root, config.detect, problems);
     require_index(root, config.channel, problems);
+    require_repository(root, config, problems);
+    require_audience(root, config.web, problems);
     TW_TRY_VOID(problems.status());
   }
   resolve(config.folder, config);

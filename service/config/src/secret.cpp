@@ -17,7 +17,8 @@
 namespace torchwatch::config {
 namespace {
 
-constexpr std::size_t kSecretLimitBytes = 4096;
+/// Tokens that hold a JWT, and keys of 8,192 bits, are of a few thousand bytes.
+constexpr std::size_t kSecretLimitBytes = 16'384;
 
 std::string octal(mode_t mode) {
   std::string digits;
@@ -80,7 +81,7 @@ Result<std::string> read_all(int descriptor, const std::string& name) {
     if (got == 0) return std::string(buffer.data(), filled);
     filled += static_cast<std::size_t>(got);
   }
-  return fail(ErrorCode::invalid, "secret " + name + " is longer than 4096 bytes");
+  return fail(ErrorCode::invalid, "secret " + name + " is longer than 16,384 bytes");
 }
 
 std::string trimmed(const std::string& text) {
@@ -91,7 +92,7 @@ std::string trimmed(const std::string& text) {
 
 }  // namespace
 
-Result<std::string> read_secret(const std::filesystem::path& path) {
+Result<std::string> read_secret_text(const std::filesystem::path& path) {
   const std::string name = path.string();
   // Without O_NONBLOCK a pipe put in the file's place would hold the daemon for ever.
   const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -104,12 +105,17 @@ Result<std::string> read_secret(const std::filesystem::path& path) {
   TW_TRY(const std::string content, read_all(file.get(), name));
   std::string secret = trimmed(content);
   if (secret.empty()) return fail(ErrorCode::invalid, "secret " + name + " is empty");
+  return secret;
+}
+
+Result<std::string> read_secret(const std::filesystem::path& path) {
+  TW_TRY(auto secret, read_secret_text(path));
   // A line break would end the header that carries the secret.
   const bool is_line = std::none_of(secret.begin(), secret.end(), [](unsigned char character) {
     return std::iscntrl(character) != 0;
   });
-  if (!is_line) return fail(ErrorCode::invalid, "secret " + name + " is not one line of text");
-  return secret;
+  if (is_line) return secret;
+  return fail(ErrorCode::invalid, "secret " + path.string() + " is not one line of text");
 }
 
 }  // namespace torchwatch::config

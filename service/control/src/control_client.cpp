@@ -67,8 +67,10 @@ Result<std::optional<ControlClient>> ControlClient::find(const config::Config& c
   std::error_code ignored;
   const auto process = std::filesystem::exists(path, ignored) ? "" : daemon_that_writes(config);
   if (process.empty()) return std::optional<ControlClient>();
-  return fail(ErrorCode::unavailable, "the control socket " + path.string() +
-                                          " is gone: restart the daemon (process " + process + ")");
+  return fail(ErrorCode::unavailable,
+              "process " + process + " has the database and no control socket at " + path.string() +
+                  ": it is starting, or the file was removed",
+              "try again in a minute, and restart that process if that does not help");
 }
 
 Result<json> ControlClient::post(const std::string& path, const json& body) const {

@@ -4,11 +4,12 @@
 
 #include <filesystem>
 
-#include "confinement.hpp"
+#include "executors.hpp"
 #include "logged.hpp"
+#include "torchwatch/channel/actions_builds.hpp"
 #include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/comparison/plan.hpp"
-#include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/work_store.hpp"
@@ -64,6 +65,28 @@ builds::CommitBuilder::Settings commit_settings(const config::Config& config,
           .environment = config.sandbox.environment};
 }
 
+channel::ActionsSettings actions_settings(const config::Config& config,
+                                          const sandbox::Sandbox& sandbox, log::Log& log) {
+  const auto& own = config.actions.token_file;
+  return {.program = source_folder(config) / "deploy" / "libtorch",
+          .folder = config.build.cache / "commits",
+          .api = config.github.api,
+          .repository = config.actions.repository,
+          .commits = config::commits_repository(config),
+          .workflow = config.actions.workflow,
+          .ref = config.actions.ref,
+          .artifact = config.actions.artifact,
+          .token = [file = own.empty() ? config.github.token_file : own,
+                    &log]() -> Result<std::string> {
+            TW_TRY(auto token, config::read_secret(file));
+            log.hide(token);
+            return token;
+          },
+          .for_cuda = comparison::measures_cuda(config),
+          .time_limit = config.build.timeout,
+          .sandbox = sandbox};
+}
+
 Status make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -96,12 +119,14 @@ struct Application::Parts {
   std::unique_ptr<process::ProcessRunner> processes;
   Confinement confinement;
   std::optional<executor::MachineLock> machine_lock;
-  std::optional<executor::LocalExecutor> executor;
+  std::optional<Executors> executors;
   std::optional<kits::KitStore> kits;
   std::optional<KitRunners> runners;
   std::optional<source::Clone> clone;
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
+  std::optional<pulls::HeadBuilds> pull_builds;
+  GithubAccess github{config, clock, log};
   std::unique_ptr<channel::Channel> channel;
   std::unique_ptr<channel::Channel> releases;
   comparison::Interrupts interrupts;
@@ -152,12 +177,17 @@ struct Application::Parts {
 
   Status open_commit_builds() {
     if (!history || config.build.recipe.empty()) return {};
+    const bool has_recipe = !config::is_built_by_actions(config);
     std::error_code error;
-    if (!std::filesystem::exists(config.build.recipe, error)) {
+    if (has_recipe && !std::filesystem::exists(config.build.recipe, error)) {
       return fail(ErrorCode::not_found,
                   "[build] recipe: no such file: " + config.build.recipe.string());
     }
     auto settings = commit_settings(config, confinement.sandbox);
+    if (!has_recipe) {
+      settings.remote = channel::make_actions_builds(
+          actions_settings(config, confinement.sandbox, log), *processes);
+    }
     if (!config.build.artifacts.empty()) {
       settings.artifacts =
           channel::make_artifacts({.program = source_folder(config) / "deploy" / "libtorch",
@@ -176,6 +206,21 @@ struct Application::Parts {
     return {};
   }
 
+  void open_pull_builds(comparison::RunnerSource* given) {
+    if (!commits) return;
+    pull_builds.emplace(config, *runners, *processes,
+                        pulls::HeadBuilds::Settings{
+                            .kit_sources = source_folder(config),
+                            .sandbox = confinement.sandbox,
+                            .checkout =
+                                [repository = repository_folder(config)](
+                                    const std::string& commit, const std::filesystem::path& to) {
+                                  return bisect::check_out(repository, commit, to);
+                                },
+                            .runners = given});
+  }
+
+  /// The access to the repository with the pull requests. The token is read anew each time.
   void open_channels() {
     channel::WheelIndexSettings wheels;
     wheels.program = source_folder(config) / "deploy" / "libtorch";
@@ -227,21 +272,18 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   if (const auto& problem = parts->confinement.problem; !problem.empty()) {
     parts->log.logger("sandbox").warning(problem);
   }
-  executor::LocalExecutor::Settings settings;
-  settings.sandbox = parts->confinement.sandbox;
-  settings.threads = parts->config.measure.threads;
-  settings.bind_to_cores = process::may_raise_priority();
-  settings.output_limit_bytes = static_cast<std::size_t>(parts->config.executor.output_limit_bytes);
-  parts->executor.emplace(*parts->processes, parts->config.executor.scratch, settings);
+  TW_TRY(parts->executors, Executors::open(parts->config, parts->confinement.sandbox,
+                                           *parts->processes, parts->clock, parts->log));
   parts->kits.emplace(kit_settings(parts->config, parts->confinement.sandbox), *parts->processes);
   parts->runners.emplace(*parts->kits, parts->log.logger("builds"));
   TW_TRY_VOID(parts->open_source());
   TW_TRY_VOID(parts->open_commit_builds());
+  parts->open_pull_builds(runners);
   parts->open_channels();
   parts->services.emplace(
       comparison::Services{.config = parts->config,
                            .database = *parts->database,
-                           .executor = *parts->executor,
+                           .executor = parts->executors->chosen(),
                            .runners = runners != nullptr ? *runners : *parts->runners,
                            .channel = *parts->channel,
                            .history = parts->history ? &*parts->history : nullptr,
@@ -289,12 +331,25 @@ const sandbox::Sandbox& Application::sandbox() const {
   return parts_->confinement.sandbox;
 }
 
+GithubAccess& Application::github() {
+  return parts_->github;
+}
+
+pulls::PullParts Application::pull_parts() {
+  return {.services = *parts_->services,
+          .heads = parts_->pull_builds ? &*parts_->pull_builds : nullptr,
+          .http = parts_->github.http(),
+          .github = [parts = parts_.get()] { return parts->github.settings_of_commits(); }};
+}
+
 Status Application::lock_machine() {
-  if (parts_->machine_lock) return {};
+  auto* const local = parts_->executors->local();
+  // A node's lock is taken there, for each run.
+  if (parts_->machine_lock || local == nullptr) return {};
   TW_TRY(parts_->machine_lock,
          executor::MachineLock::acquire(parts_->config.executor.machine_lock));
   // What an ended run left and cannot be removed keeps nothing from being measured.
-  if (const auto swept = parts_->executor->sweep(); !swept) {
+  if (const auto swept = local->sweep(); !swept) {
     parts_->log.logger("executor").warning(swept.error().text());
   }
   return {};

@@ -1,4 +1,4 @@
-#include "confinement.hpp"
+#include "torchwatch/daemon/confinement.hpp"
 
 #include <cstdlib>
 
@@ -11,12 +11,15 @@ constexpr const char* kConsequence =
     "recipes, compilers and runs are not confined: whoever lands a commit or publishes a build can "
     "do all that the service may do";
 
-sandbox::Settings settings_of(const config::Config& config) {
+}  // namespace
+
+sandbox::Settings sandbox_settings(const config::Config& config) {
   sandbox::Settings settings;
   settings.readable = config.sandbox.readable;
   settings.link_targets = {config.build.cache, config.channel.path, config.executor.scratch};
   settings.hidden = {config.file, config.web.token_file, config.github.token_file,
-                     config::control_socket(config)};
+                     config.github.app_key_file, config::control_socket(config)};
+  for (const auto& webhook : config.notify.webhooks) settings.hidden.push_back(webhook.secret_file);
   settings.hidden_with_copies = {config.storage.path,
                                  config::backups_folder(config) / kBackupsBegin};
   const char* const path = std::getenv("PATH");
@@ -24,14 +27,12 @@ sandbox::Settings settings_of(const config::Config& config) {
   return settings;
 }
 
-}  // namespace
-
 Result<Confinement> open_sandbox(const config::Config& config, process::ProcessRunner& processes) {
   using config::SandboxKind;
   if (config.sandbox.kind == SandboxKind::none) {
     return Confinement{{}, std::string("[sandbox] kind = \"none\": ") + kConsequence};
   }
-  auto sandbox = sandbox::Sandbox::open(settings_of(config), processes);
+  auto sandbox = sandbox::Sandbox::open(sandbox_settings(config), processes);
   if (sandbox) return Confinement{std::move(*sandbox), ""};
   if (config.sandbox.kind == SandboxKind::bubblewrap) {
     return fail(sandbox.error().within("[sandbox] kind is bubblewrap"));

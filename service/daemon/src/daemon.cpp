@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conversing.hpp"
 #include "database_upkeep.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
@@ -49,7 +50,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(reopen_requests(application));
   TW_TRY_VOID(nightly::note_downfall_of(application.services(), application.left_work()));
   TW_TRY(auto outbox, Outbox::open(application));
-  std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox)));
+  TW_TRY(auto reader, open_reader(application.config()));
+  std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox), std::move(reader)));
   note_run(application, true);
   const auto serves = daemon->start_server();
   if (serves) return daemon;
@@ -57,18 +59,25 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   return fail(serves.error());
 }
 
-Daemon::Daemon(Application& application, Outbox outbox)
+Daemon::Daemon(Application& application, Outbox outbox, std::unique_ptr<storage::Database> reader)
     : application_(application),
+      reader_(std::move(reader)),
       outbox_(std::move(outbox)),
+      notifier_({application.services().database, application.config(), application.processes(),
+                 application.services().clock, application.log()}),
       logger_(application.log().logger("daemon")),
       started_(application.services().clock.wall_now()),
-      health_(application.services().database, application.services().clock),
+      health_(*reader_, application.services().clock),
       housekeeping_(std::make_unique<Housekeeping>(
           application, [this](const auto& source, const auto& problem) { note(source, problem); })),
       upkeep_(
           std::make_unique<DatabaseUpkeep>(application.config(), application.services().clock)) {}
 
-Daemon::~Daemon() = default;
+/// What other threads use ends after them.
+Daemon::~Daemon() {
+  if (server_) server_->stop();
+  conversing_.reset();
+}
 
 /// An exception is a fault of ours. It costs one round, not the service.
 Result<bool> Daemon::work_guarded(std::stop_token stop) {
@@ -99,6 +108,7 @@ Status Daemon::run(std::stop_token stop) {
   }
   upkeep_->end();
   server_->stop();
+  conversing_.reset();
   feed_->end();
   note_run(application_, false);
   logger_.info("stopped");
@@ -186,6 +196,13 @@ Result<bool> Daemon::attend_next(std::stop_token stop) {
 }
 
 Status Daemon::deliver(std::stop_token stop) {
+  TW_TRY_VOID(note_unless_it_stops("notices", notifier_.queue()));
+  const auto waits = notifier_.deliver(stop);
+  if (waits) {
+    note("notices", *waits);
+  } else {
+    TW_TRY_VOID(note_unless_it_stops("notices", fail(waits.error())));
+  }
   const auto problem = outbox_.deliver(stop);
   // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
   if (!problem) return note_unless_it_stops("outbox", fail(problem.error()));

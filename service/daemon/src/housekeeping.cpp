@@ -8,6 +8,7 @@
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -20,6 +21,13 @@ std::string text_on(const std::vector<storage::InvariantBreach>& breaches) {
   const auto& first = breaches.front();
   return std::to_string(breaches.size()) + " rules are broken, first " + first.invariant + ": " +
          first.rows + "; `torchwatch database check` lists them";
+}
+
+/// The time of files that were written at that moment.
+std::filesystem::file_time_type written_at(storage::WallMillis moment,
+                                           const platform::Clock& clock) {
+  const auto age = std::chrono::milliseconds(clock.wall_now() - moment);
+  return std::filesystem::file_time_type::clock::now() - age;
 }
 
 }  // namespace
@@ -64,11 +72,18 @@ Status Housekeeping::remove_outputs(const std::stop_token&) {
   if (age.count() == 0) return {};
   TW_TRY(const auto oldest, before(age));
   remove_old_logs(oldest);
+  TW_TRY_VOID(traces::remove_old(traces::folder_beside(application_.config().storage.path),
+                                 written_at(oldest, application_.services().clock)));
   TW_TRY_VOID(storage::remove_outputs(application_.services().database, oldest));
   return {};
 }
 
 Status Housekeeping::tidy(const std::stop_token&) {
+  if (auto* const heads = application_.pull_parts().heads) {
+    const auto oldest =
+        std::filesystem::file_time_type::clock::now() - application_.config().pull.keep;
+    TW_TRY_VOID(heads->remove_older(oldest));
+  }
   const auto tidied =
       caches::tidy(cache_parts(application_), application_.config().build.cache_limit_bytes);
   note_("cache", tidied ? "" : tidied.error().text());
@@ -85,8 +100,7 @@ Status Housekeeping::tidy_if_asked(const std::stop_token& stop) {
 }
 
 void Housekeeping::remove_old_logs(storage::WallMillis before) {
-  const auto age = std::chrono::milliseconds(application_.services().clock.wall_now() - before);
-  const auto oldest = std::filesystem::file_time_type::clock::now() - age;
+  const auto oldest = written_at(before, application_.services().clock);
   const auto folder = application_.config().build.cache / "commits";
   for (const auto& entry : platform::list_folder(folder).entries) {
     if (entry.path().extension() != ".log") continue;

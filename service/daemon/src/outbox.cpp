@@ -1,33 +1,23 @@
+#include <utility>
 
 #include "torchwatch/daemon/daemon.hpp"
+#include "torchwatch/notify/notifier.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::daemon {
 
 struct Outbox::Parts {
-  Parts(Application& application, github::GithubSettings settings)
+  Parts(Application& application, identity::Credentials& who, github::GithubSettings settings)
       : messages(application.services().database),
-        http(platform::make_http_client("torchwatch")),
-        sender(messages, *http, application.services().clock, std::move(settings),
-               application.log().logger("github")),
-        log(application.log()),
-        token_file(application.config().github.token_file) {}
-
-  /// Somebody who replaces an expired token need not restart the service.
-  Status refresh_token() {
-    TW_TRY(auto now, config::read_secret(token_file));
-    if (now == token) return {};
-    log.hide(now);
-    token = now;
-    return sender.set_token(std::move(now));
-  }
+        credentials(who),
+        tokens_read(who.refresh().value_or(0)),
+        sender(messages, application.github().http(), application.services().clock,
+               std::move(settings), application.log().logger("github")) {}
 
   storage::OutboxStore messages;
-  std::unique_ptr<platform::HttpClient> http;
+  identity::Credentials& credentials;
+  int tokens_read;  ///< of which the sender knows
   github::OutboxSender sender;
-  log::Log& log;
-  std::filesystem::path token_file;
-  std::string token;
 };
 
 void Outbox::Remove::operator()(Parts* parts) const {
@@ -35,34 +25,24 @@ void Outbox::Remove::operator()(Parts* parts) const {
 }
 
 Result<Outbox> Outbox::open(Application& application) {
-  const auto& github = application.config().github;
   Outbox outbox;
-  if (github.repository.empty()) return outbox;
-  if (github.token_file.empty()) {
-    return fail(
-        ErrorCode::invalid,
-        "[github] repository is set but [github] token_file is not: it names a file with a "
-        "token that may write issues; without [github] repository issues stay in the outbox");
-  }
-  // A token that cannot be read now is waited for, like one that GitHub refuses.
-  const auto token = config::read_secret(github.token_file).value_or("");
-  if (!token.empty()) application.log().hide(token);
-  github::GithubSettings settings;
-  settings.repository = github.repository;
-  settings.token = token;
-  settings.api = github.api;
-  settings.labels = github.labels;
-  settings.assignees = github.assignees;
-  outbox.parts_.reset(new Parts(application, std::move(settings)));
-  outbox.parts_->token = token;
+  if (application.config().github.repository.empty()) return outbox;
+  TW_TRY(auto* const credentials, application.github().credentials());
+  TW_TRY(auto settings, application.github().settings());
+  outbox.parts_.reset(new Parts(application, *credentials, std::move(settings)));
   return outbox;
 }
 
 Result<std::string> Outbox::deliver(std::stop_token stop) {
   if (!parts_) return std::string();
-  if (const auto read = parts_->refresh_token(); !read) return read.error().text();
+  const auto tokens_read = parts_->credentials.refresh();
+  if (!tokens_read) return tokens_read.error().text();
+  if (std::exchange(parts_->tokens_read, *tokens_read) != *tokens_read) {
+    TW_TRY_VOID(parts_->sender.retry_now());
+  }
   TW_TRY_VOID(parts_->sender.deliver_due(stop));
-  TW_TRY(const auto unsent, parts_->messages.unsent());
+  TW_TRY(auto unsent, parts_->messages.unsent());
+  std::erase_if(unsent, [](const auto& message) { return notify::is_notice(message.kind); });
   return health::why_messages_wait(unsent);
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/bisection/request.hpp"
+#include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -27,7 +28,9 @@ std::optional<storage::Id> noted_id(const RequestRow& request, const char* name)
 bool is_trigger(const RequestRow& request) {
   if (request.kind != storage::RequestKind::nightly) return false;
   const auto body = report::embedded(request.body_json);
-  return !body.is_object() || !body.contains("candidate") || !body.contains("baseline");
+  const bool names_one = body.is_object() && body.contains("candidate");
+  const bool names_builds = names_one && (body.contains("baseline") || body.contains("passes"));
+  return !names_builds && !pulls::is_pull_spec(body);
 }
 
 Urgency urgency_of(const RequestRow& request) {
@@ -63,8 +66,28 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   return opened;
 }
 
+/// Runs one build in passes that time nothing.
+Result<std::string> carry_out_measurement(Application& application, const RequestRow& request,
+                                          const json& body, std::stop_token stop) {
+  auto& services = application.services();
+  TW_TRY(const auto selection, comparison::parse_selection(body));
+  TW_TRY(const auto plan, comparison::plan_of(services, selection));
+  TW_TRY(const auto build, build_of(application, request, "candidate", stop));
+  for (const auto& word : body.at("passes")) {
+    TW_TRY(const auto pass, parse_pass(word.get<std::string>()));
+    TW_TRY_VOID(comparison::observe_build(services, build.id, plan, pass, stop));
+  }
+  return json{{"build", build.id}}.dump();
+}
+
 Result<std::string> carry_out_nightly(Application& application, const RequestRow& request,
                                       std::stop_token stop) {
+  if (pulls::is_of_pull(request)) {
+    auto parts = application.pull_parts();
+    return pulls::carry_out(parts, request, std::move(stop));
+  }
+  const auto body = report::embedded(request.body_json);
+  if (body.contains("passes")) return carry_out_measurement(application, request, body, stop);
   TW_TRY(const auto comparison, comparison_of(application, request, stop));
   TW_TRY(const auto ended, nightly::carry_out_comparison(application.services(), comparison, stop));
   if (ended.state == storage::ComparisonState::cancelled) {
@@ -109,10 +132,18 @@ Result<std::string> do_work(Application& application, const RequestRow& request,
   return fail(ErrorCode::internal, "a request of an unknown kind");
 }
 
+storage::ItemKey key_of(const RequestRow& request) {
+  return {storage::ItemKind::request, std::to_string(request.id)};
+}
+
 Status carry_out(Application& application, const RequestRow& request, std::stop_token stop) {
-  storage::RequestStore requests(application.services().database);
+  auto& services = application.services();
+  const comparison::InterruptibleWork work(services.interrupts, key_of(request), std::move(stop));
+  storage::RequestStore requests(services.database);
   TW_TRY(const auto claimed, requests.claim(request.id));
-  auto done = do_work(application, claimed, stop);
+  auto done = do_work(application, claimed, work.stop());
+  TW_TRY(const auto now, requests.get(claimed.id));
+  if (storage::is_end(now.state)) return {};  // somebody cancelled it meanwhile
   if (done) return requests.answer(claimed.id, RequestState::done, *done);
   TW_TRY_VOID(requests.reopen(claimed.id));
   return fail(std::move(done).error());
@@ -120,13 +151,17 @@ Status carry_out(Application& application, const RequestRow& request, std::stop_
 
 nightly::WorkItem item_of(Application& application, const RequestRow& request,
                           std::function<Status()> work) {
-  return {.key = {storage::ItemKind::request, std::to_string(request.id)},
+  return {.key = key_of(request),
           .work = std::move(work),
           .end = [&application, id = request.id](nightly::Failure failure,
                                                  const std::string& reason) -> Status {
             storage::RequestStore requests(application.services().database);
             TW_TRY(const auto now, requests.get(id));
-            if (now.state != RequestState::pending && now.state != RequestState::running) return {};
+            if (storage::is_end(now.state)) return {};
+            if (pulls::is_of_pull(now)) {
+              auto parts = application.pull_parts();
+              TW_TRY_VOID(pulls::conclude(parts, now, reason));
+            }
             const auto state =
                 failure == nightly::Failure::refused ? RequestState::refused : RequestState::failed;
             return requests.answer(id, state, json{{"error", reason}}.dump());
@@ -149,6 +184,10 @@ Status answer_triggers(Application& application) {
 
 Result<bool> attend_next_request(Application& application, Urgency urgency, std::stop_token stop) {
   auto& services = application.services();
+  auto parts = application.pull_parts();
+  if (const auto removed = pulls::remove_cancelled(parts); !removed) {
+    application.log().logger("pulls").warning(removed.error().text());
+  }
   TW_TRY(const auto pending,
          storage::RequestStore(services.database).with_state(RequestState::pending));
   for (const auto& request : pending) {

@@ -98,7 +98,7 @@ Result<BuildRow> resolve_build(Application& application, const std::string& text
   if (stored) return *stored;
   TW_TRY(const auto commit, buildable_commit(application, text, stop));
   if (commit) return build_of_commit(services, *commit, "", stop);
-  return fail(requests::unknown_build(text, requests::Asking::from_this_machine));
+  return fail(requests::missing_build(services.database, text));
 }
 
 Result<std::string> resolve_commit(Application& application, const std::string& text,

@@ -1,20 +1,29 @@
 #include <functional>
 #include <iterator>
 
+#include "conversing.hpp"
 #include "database_upkeep.hpp"
 #include "housekeeping.hpp"
+#include "torchwatch/assets/assets.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/daemon.hpp"
+#include "torchwatch/daemon/page_sources.hpp"
+#include "torchwatch/forms/forms.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/notify/feed.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
+#include "torchwatch/platform/process_limits.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
+#include "torchwatch/site/view.hpp"
+#include "torchwatch/traces/traces.hpp"
+#include "torchwatch/webhooks/routes.hpp"
 
 // What a daemon serves over HTTP, and what the API needs from it.
 
@@ -38,6 +47,21 @@ http::ServerSettings server_settings(const config::Config& config) {
   return settings;
 }
 
+/// Leaves room for what else is open: connections, the database, children, files that are read.
+constexpr std::uint64_t kOtherFiles = 512;
+
+events::FeedLimits feed_limits(const log::Logger& logger) {
+  events::FeedLimits limits;
+  const auto wanted = static_cast<std::uint64_t>(limits.clients_max) + kOtherFiles;
+  const auto files = platform::raise_open_files(wanted);
+  if (files >= wanted) return limits;
+  limits.clients_max = static_cast<int>(files / 2);
+  logger.warning("at most " + std::to_string(limits.clients_max) +
+                 " clients can follow the events: this process may have " + std::to_string(files) +
+                 " files open, not " + std::to_string(wanted) + " (ulimit -n)");
+  return limits;
+}
+
 /// For strangers: why there is no sandbox is for the log and `torchwatch check`.
 std::vector<std::string> warnings_of(const Application& application) {
   if (application.sandbox().kind() != sandbox::Kind::none) return {};
@@ -55,6 +79,10 @@ std::optional<std::int64_t> free_bytes(const std::filesystem::path& folder) {
 Status check_request(Application& application, storage::RequestKind kind,
                      const nlohmann::json& body, bool is_local) {
   auto& services = application.services();
+  if (pulls::is_pull_spec(body)) {
+    const bool is_confined = application.sandbox().kind() != sandbox::Kind::none;
+    TW_TRY_VOID(pulls::check(application.config(), is_confined, body));
+  }
   TW_TRY(auto workloads, services.runners.workloads());
   return requests::check(
       {.config = application.config(),
@@ -65,28 +93,37 @@ Status check_request(Application& application, storage::RequestKind kind,
       is_local ? requests::Asking::from_this_machine : requests::Asking::from_elsewhere);
 }
 
-pages::Sources page_sources(Application& application, const std::vector<http::Route>& api) {
-  const auto& config = application.config();
-  auto& services = application.services();
+/// What lists the workloads of the suite, with what kits have counted of them.
+std::function<Result<nlohmann::json>()> suite_of(const config::Config& config) {
+  return [sources = source_folder(config),
+          folder = config.build.cache / "kits"]() -> Result<nlohmann::json> {
+    TW_TRY(auto suite, kits::read_suite(sources));
+    kits::add_counted(suite, kits::counted_by_kits(folder));
+    return suite;
+  };
+}
+
+}  // namespace
+
+pages::Sources page_sources(const config::Config& config, storage::Database& database,
+                            const platform::Clock& clock) {
   const auto subject_of = [repository = repository_folder(config)](const std::string& sha) {
     // A handle belongs to one thread; opening one costs microseconds.
     const auto history = bisect::CommitHistory::open(repository);
     const auto commit = history ? history->commit(sha) : fail(history.error());
     return commit ? commit->subject : std::string();
   };
-  return {
-      .database = services.database,
-      .clock = services.clock,
-      .subject_of = subject_of,
-      .steps_of = [&services](auto& row) { return bisection::trace_of(services.database, row); },
-      .commits_address = config::commits_address(config),
-      .issues_address = config::issues_address(config),
-      .confidence = config.detect.confidence,
-      .threshold = 1 + config.detect.threshold,
-      .api = api};
+  return {.database = database,
+          .clock = clock,
+          .subject_of = subject_of,
+          .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
+          .suite = suite_of(config),
+          .commits_address = config::commits_address(config),
+          .issues_address = config::issues_address(config),
+          .traces = traces::folder_beside(config.storage.path),
+          .confidence = config.detect.confidence,
+          .threshold = 1 + config.detect.threshold};
 }
-
-}  // namespace
 
 Status Daemon::start_server() {
   auto settings = server_settings(application_.config());
@@ -96,14 +133,31 @@ Status Daemon::start_server() {
                                             application_.config().web.token_file));
   settings.tokens = {
       .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
-      .used = [this](const http::Identity& identity) { tokens_->note_use(identity); }};
+      .used = [this](const http::Identity& identity) { tokens_->note_use(identity); },
+      .find_signed_in = [this](const auto& request) { return sign_ins_->find(request); }};
+  TW_TRY(sign_ins_,
+         signin::SignIns::open({.database = services.database,
+                                .clock = services.clock,
+                                .random = services.random,
+                                .find_token = settings.tokens.find,
+                                .public_address = application_.config().web.public_address}));
+  settings.page_of = pages::problem_page;
   // Requests must not disturb what is measured.
   const platform::OffMeasuredCore server_threads;
-  TW_TRY(feed_, events::Feed::start(services.database, application_.log().logger("events")));
-  auto routes = api::routes(backend());
-  auto shown = page_sources(application_, routes);
-  shown.service_now = [this] { return service_now(); };
-  std::ranges::move(pages::routes(std::move(shown)), std::back_inserter(routes));
+  TW_TRY(signed_tokens_,
+         oidc::SignedTokens::open(application_.config(), services.clock,
+                                  application_.log().logger("oidc"),
+                                  [this](const std::string& problem) { note("oidc", problem); }));
+  signed_tokens_->add_to(settings.tokens);
+  const auto logger = application_.log().logger("events");
+  TW_TRY(feed_, events::Feed::start(services.database, logger, feed_limits(logger)));
+  conversing_ = converse(
+      application_,
+      {.check = [this](auto kind,
+                       const auto& body) { return check_request(application_, kind, body, false); },
+       .work_arrived = [this] { sleeper_.wake(); },
+       .note = [this](const auto& problem) { note("conversation", problem); }});
+  TW_TRY(auto routes, make_routes());
   TW_TRY(server_, http::Server::start(std::move(settings), std::move(routes), services.clock,
                                       application_.log().logger("http")));
   if (application_.config().file.empty()) {
@@ -115,6 +169,29 @@ Status Daemon::start_server() {
   return {};
 }
 
+Result<std::vector<http::Route>> Daemon::make_routes() {
+  auto& services = application_.services();
+  TW_TRY(auto intake, webhook_intake(application_, [this] {
+           if (conversing_) conversing_->correspondent->wake();
+         }));
+  auto routes = api::routes(backend(services.database), backend(*reader_));
+  std::ranges::move(webhooks::routes(std::move(intake)), std::back_inserter(routes));
+  auto shown = page_sources(application_.config(), *reader_, services.clock);
+  shown.api = routes;
+  shown.service_now = [this] { return service_now(); };
+  const auto& assets = application_.config().web.assets;
+  shown.assets = assets::folder(assets);
+  shown.take_note = [this](const auto& request) { return sign_ins_->take_note(request); };
+  auto forms = forms::routes(
+      {.sources = shown, .sign_ins = *sign_ins_, .logger = application_.log().logger("web")});
+  std::ranges::move(forms, std::back_inserter(routes));
+  std::ranges::move(pages::routes(std::move(shown)), std::back_inserter(routes));
+  routes.push_back(notify::feed_route(
+      {.database = *reader_, .public_address = application_.config().web.public_address}));
+  std::ranges::move(assets::routes(assets), std::back_inserter(routes));
+  return routes;
+}
+
 health::Report Daemon::service_now() const {
   return {.problems = health_.problems(),
           .warnings = warnings_of(application_),
@@ -123,10 +200,10 @@ health::Report Daemon::service_now() const {
           .free_cache_bytes = free_bytes(application_.config().build.cache)};
 }
 
-api::Backend Daemon::backend() {
+api::Backend Daemon::backend(storage::Database& database) {
   auto& services = application_.services();
   return {
-      .database = services.database,
+      .database = database,
       .clock = services.clock,
       .random = services.random,
       .request_arrived = [this] { sleeper_.wake(); },
@@ -148,14 +225,10 @@ api::Backend Daemon::backend() {
       },
       .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
       .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
-      .trace_of = [&](const auto& row) { return bisection::trace_of(services.database, row); },
+      .cancel_request = std::bind_front(pulls::cancel_request, std::ref(services)),
+      .trace_of = [&database](const auto& row) { return bisection::trace_of(database, row); },
       .check_request = std::bind_front(check_request, std::ref(application_)),
-      .suite = [this]() -> Result<nlohmann::json> {
-        const auto& config = application_.config();
-        TW_TRY(auto suite, kits::read_suite(source_folder(config)));
-        kits::add_counted(suite, kits::counted_by_kits(config.build.cache / "kits"));
-        return suite;
-      },
+      .suite = suite_of(application_.config()),
       .tidy_caches =
           [this] {
             housekeeping_->ask_to_tidy();

@@ -23,6 +23,12 @@ Extremes extremes_of(Values values) {
   return {sorted.front(), sorted[(sorted.size() - 1) / 2], sorted.back()};
 }
 
+Extremes extremes_of(Values some, Values others) {
+  std::vector<std::int64_t> all(some.begin(), some.end());
+  all.insert(all.end(), others.begin(), others.end());
+  return extremes_of(all);
+}
+
 double ratio_of(std::int64_t candidate, std::int64_t baseline) {
   return static_cast<double>(candidate) / static_cast<double>(baseline);
 }
@@ -31,12 +37,15 @@ double ratio_of(std::int64_t candidate, std::int64_t baseline) {
 struct Margin {
   double share;
   std::int64_t floor_bytes;
-  bool includes_floor;  ///< the floor itself already counts
+  bool includes_floor;          ///< the floor itself already counts
+  bool includes_share = false;  ///< the share itself already counts
 
   [[nodiscard]] bool exceeds(std::int64_t high, std::int64_t low) const {
     const std::int64_t growth = high - low;
+    const double of_share = share * static_cast<double>(low);
+    const auto grown = static_cast<double>(growth);
     const bool over_floor = includes_floor ? growth >= floor_bytes : growth > floor_bytes;
-    return over_floor && static_cast<double>(growth) > share * static_cast<double>(low);
+    return growth > 0 && over_floor && (includes_share ? grown >= of_share : grown > of_share);
   }
 };
 
@@ -47,6 +56,26 @@ Margin leak_margin(Metric metric, const Settings& settings) {
   return {.share = metric == Metric::heap_growth ? kHeapScatter : 0,
           .floor_bytes = floor_bytes(metric, settings),
           .includes_floor = true};
+}
+
+/// An exact change has no noise about it, so the limits themselves count.
+Margin peak_margin(Metric metric, bool is_exact, const Settings& settings) {
+  return {.share = is_exact ? settings.exact_threshold : settings.threshold,
+          .floor_bytes = is_exact ? settings.exact_floor_bytes : floor_bytes(metric, settings),
+          .includes_floor = is_exact,
+          .includes_share = is_exact};
+}
+
+/// One run alone agrees with itself, which shows nothing.
+constexpr std::size_t kRunsToAgree = 2;
+
+bool agree(Values values) {
+  return values.size() >= kRunsToAgree &&
+         std::ranges::count(values, values.front()) == static_cast<std::ptrdiff_t>(values.size());
+}
+
+bool agree(Values some, Values others) {
+  return agree(some) && agree(others) && some.front() == others.front();
 }
 
 std::string runs_in_words(Values baseline, Values candidate) {
@@ -82,6 +111,32 @@ void judge(Values baseline, Values candidate, const Margin& margin, const Settin
   }
 }
 
+MemoryDecision judge_peak_as(Metric metric, const MemoryRuns& runs, bool is_exact,
+                             const Settings& settings) {
+  MemoryDecision decision;
+  decision.is_exact = is_exact;
+  if (!runs.baseline.empty() && !runs.candidate.empty()) {
+    const Extremes before = extremes_of(runs.baseline);
+    const Extremes after = extremes_of(runs.candidate);
+    decision.baseline_value = before.median;
+    decision.candidate_value = after.median;
+    decision.reason =
+        figures::grouped(before.median) + " to " + figures::grouped(after.median) + " bytes, ";
+    if (before.least > 0) {
+      decision.ratio = ratio_of(after.median, before.median);
+      decision.low = ratio_of(after.least, before.greatest);
+      decision.high = ratio_of(after.greatest, before.least);
+      decision.reason = (is_exact && decision.ratio != 1 ? "exactly " : "") +
+                        figures::change(decision.ratio) + ", " + decision.reason;
+    }
+  }
+  judge(runs.baseline, runs.candidate, peak_margin(metric, is_exact, settings), settings, decision);
+  if (is_counted(metric) && !is_exact && decision.verdict == Verdict::unchanged) {
+    decision.reason += ", not exact: runs of one build differ";
+  }
+  return decision;
+}
+
 }  // namespace
 
 std::int64_t floor_bytes(Metric metric, const Settings& settings) {
@@ -100,27 +155,27 @@ std::int64_t floor_bytes(Metric metric, const Settings& settings) {
   }
 }
 
-MemoryDecision judge_peak(Metric metric, Values baseline, Values candidate,
-                          const Settings& settings) {
-  MemoryDecision decision;
-  if (!baseline.empty() && !candidate.empty()) {
-    const Extremes before = extremes_of(baseline);
-    const Extremes after = extremes_of(candidate);
-    decision.baseline_value = before.median;
-    decision.candidate_value = after.median;
-    decision.reason =
-        figures::grouped(before.median) + " to " + figures::grouped(after.median) + " bytes, ";
-    if (before.least > 0) {
-      decision.ratio = ratio_of(after.median, before.median);
-      decision.low = ratio_of(after.least, before.greatest);
-      decision.high = ratio_of(after.greatest, before.least);
-      decision.reason = figures::change(decision.ratio) + ", " + decision.reason;
-    }
-  }
-  const Margin margin{.share = settings.threshold,
-                      .floor_bytes = floor_bytes(metric, settings),
-                      .includes_floor = false};
-  judge(baseline, candidate, margin, settings, decision);
+bool is_counted(Metric metric) {
+  return metric == Metric::cpu_peak || metric == Metric::device_peak;
+}
+
+MemoryDecision judge_peak(Metric metric, const MemoryRuns& runs, const Settings& settings) {
+  const bool is_exact = is_counted(metric) && agree(runs.baseline) && agree(runs.candidate);
+  return judge_peak_as(metric, runs, is_exact, settings);
+}
+
+MemoryDecision confirm_peak(Metric metric, const MemoryRuns& screened, const MemoryRuns& fresh,
+                            const Settings& settings) {
+  const bool is_exact = is_counted(metric) && agree(screened.baseline, fresh.baseline) &&
+                        agree(screened.candidate, fresh.candidate);
+  auto decision = judge_peak_as(metric, fresh, is_exact, settings);
+  if (is_exact || !is_counted(metric) || decision.ratio == 0) return decision;
+  // The interval holds all runs, so that it does not look exact where only the fresh ones agree.
+  const auto before = extremes_of(screened.baseline, fresh.baseline);
+  const auto after = extremes_of(screened.candidate, fresh.candidate);
+  if (before.least <= 0) return decision;
+  decision.low = ratio_of(after.least, before.greatest);
+  decision.high = ratio_of(after.greatest, before.least);
   return decision;
 }
 

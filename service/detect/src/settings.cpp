@@ -10,4 +10,11 @@ double alpha_of_budget(double false_incidents_per_year, int series) {
   return false_incidents_per_year / (kNightliesPerYear * series);
 }
 
+Settings settings_of_exact(Settings settings) {
+  settings.gate *= settings.exact_threshold / settings.threshold;
+  settings.threshold = settings.exact_threshold;
+  settings.memory_floor_bytes = settings.exact_floor_bytes;
+  return settings;
+}
+
 }  // namespace torchwatch::detect

@@ -187,21 +187,48 @@ std::string band_of(const Line& line, const Axes& axes) {
   return band;
 }
 
-void draw_points(Svg& svg, const History& history, const Line& line, const Axes& axes) {
+/// Whether marks of neighbours would lie on one another.
+bool is_dense(const Line& line, const Axes& axes) {
+  constexpr double kUnitsOfAMark = 3;
+  return static_cast<double>(line.points.size()) * kUnitsOfAMark >
+         axes.across.end - axes.across.begin;
+}
+
+/// What of a dense line can be seen: the least and the greatest value of each unit across.
+Line visible(const Line& line, const Axes& axes) {
+  Line shown{.points = {}, .has_times = line.has_times};
+  const auto unit = [&](const Placed& each) { return std::floor(axes.across.at(each.at)); };
+  const auto value = [](const Placed& each) { return each.point->value; };
+  for (auto begin = line.points.begin(); begin != line.points.end();) {
+    const auto end = std::find_if(begin, line.points.end(),
+                                  [&](const auto& each) { return unit(each) != unit(*begin); });
+    auto [first, second] = std::ranges::minmax_element(begin, end, {}, value);
+    if (second < first) std::swap(first, second);
+    shown.points.push_back(*first);
+    if (second != first) shown.points.push_back(*second);
+    begin = end;
+  }
+  return shown;
+}
+
+void draw_points(Svg& svg, const History& history, const Line& whole, const Axes& axes) {
+  const bool has_all_marks = !is_dense(whole, axes);
+  const auto line = has_all_marks ? whole : visible(whole, axes);
   svg.path(band_of(line, axes), "band");
   std::string curve;
   std::string whiskers;
   for (const auto& each : line.points) {
     const auto x = coordinate(axes.across.at(each.at));
     curve += (curve.empty() ? "M" : "L") + x + " " + coordinate(axes.up.at(each.point->value));
-    if (!each.interval) continue;
+    if (!each.interval || !has_all_marks) continue;
     whiskers += "M" + x + " " + coordinate(axes.up.at(each.interval->high)) + "V" +
                 coordinate(axes.up.at(each.interval->low));
   }
   svg.path(whiskers, "curve candidate");
   svg.path(curve, "curve baseline");
-  for (const auto& each : line.points) {
+  for (const auto& each : whole.points) {
     const auto& point = *each.point;
+    if (!has_all_marks && point.verdict == Verdict::unchanged) continue;
     svg.open(fmt::format("{} {}: {} {} {}, {}", one_line(point.build), one_line(point.time),
                          words_of(history, point.value), interval_words_of(history, each.interval),
                          to_string(point.verdict), figures::count(point.runs, "run")),
@@ -289,6 +316,7 @@ std::string svg_of(const History& history) {
   if (!history.marks.empty()) {
     notes += " I: incident, E: environment change, S: self-test; short lines: builds.";
   }
+  if (is_dense(line, axes)) notes += " Unchanged points are too many for marks.";
   svg.notes(notes);
   return svg.finished();
 }
@@ -317,24 +345,49 @@ std::string text_of(const History& history, int columns) {
   return text;
 }
 
+namespace {
+
+/// A row of the table, with what stands behind it.
+struct Row {
+  std::vector<std::string> cells;
+  Behind behind;
+};
+
+std::vector<Row> rows_of(const History& history) {
+  std::vector<Row> rows;
+  for (const auto& each : line_of(history).points) {
+    const auto& point = *each.point;
+    const auto& interval = each.interval;
+    rows.push_back(
+        {{one_line(point.time), one_line(point.build), words_of(history, point.value),
+          interval_words_of(history, interval), std::string(to_string(point.verdict)),
+          figures::grouped(static_cast<std::int64_t>(point.runs))},
+         {"point", fmt::format("{}", point.value),
+          interval ? fmt::format("{} {}", interval->low, interval->high) : "", point.link}});
+  }
+  for (const auto& mark : history.marks) {
+    const std::string word(word_of(mark.kind));
+    rows.push_back({{one_line(mark.time), word + ": " + one_line(mark.label), "", "", "", ""},
+                    {word, "", "", mark.link}});
+  }
+  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.cells.front(); });
+  return rows;
+}
+
+}  // namespace
+
 Table table_of(const History& history) {
   Table table{{"time", "build or event", history.is_ratio ? "change" : "value",
                interval_heading(history.confidence), "verdict", "runs"},
               {}};
-  for (const auto& each : line_of(history).points) {
-    const auto& point = *each.point;
-    table.rows.push_back({one_line(point.time), one_line(point.build),
-                          words_of(history, point.value), interval_words_of(history, each.interval),
-                          std::string(to_string(point.verdict)),
-                          figures::grouped(static_cast<std::int64_t>(point.runs))});
-  }
-  for (const auto& mark : history.marks) {
-    table.rows.push_back({one_line(mark.time),
-                          std::string(word_of(mark.kind)) + ": " + one_line(mark.label), "", "", "",
-                          ""});
-  }
-  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
+  for (auto& row : rows_of(history)) table.rows.push_back(std::move(row.cells));
   return table;
+}
+
+std::vector<Behind> behind(const History& history) {
+  std::vector<Behind> all;
+  for (auto& row : rows_of(history)) all.push_back(std::move(row.behind));
+  return all;
 }
 
 }  // namespace torchwatch::drawing

@@ -184,7 +184,8 @@ void draw_named(Svg& svg, const PosteriorSteps& steps) {
     svg.text(0, svg.y(), "code", short_sha(commit));
     svg.close();
     const auto words = (is_culprit ? "▲ culprit, " : "") +
-                       figures::confidence(masses[order[rank]]) + ": " + one_line(commit.subject);
+                       figures::confidence(masses[order[rank]]) +
+                       (commit.subject.empty() ? "" : ": " + one_line(commit.subject));
     svg.text(96, svg.y(), is_culprit ? "bold" : "", fitting_bold(words, svg.width() - 100));
   }
 }

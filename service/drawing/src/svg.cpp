@@ -13,7 +13,7 @@ namespace torchwatch::drawing {
 namespace {
 
 constexpr double kCharacter = 0.54;  // of a letter's size: its usual width without serifs
-constexpr double kBold = 1.12;       // as wide as other text, times this
+constexpr double kBold = 1.2;        // as wide as other text, times this
 constexpr double kLine = 16;
 constexpr double kNarrow = 480;
 constexpr double kTitleSize = 14;

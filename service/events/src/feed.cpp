@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "stream.hpp"
 #include "texts.hpp"
 
 namespace torchwatch::events {
@@ -20,16 +21,17 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kEventsAtOnce = 256;
-constexpr const char* kSignOfLife = ":\n\n";
 
-epoll_event watched(int socket, bool waits_for_space) {
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP | (waits_for_space ? EPOLLOUT : 0U);
-  event.data.fd = socket;
-  return event;
+Text shared(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
 }
 
 }  // namespace
+
+struct Feed::Batch {
+  Text text;
+  storage::Id last = 0;
+};
 
 Result<std::unique_ptr<Feed>> Feed::start(storage::Database& database, log::Logger logger,
                                           FeedLimits limits) {
@@ -51,7 +53,9 @@ Status Feed::open() {
   if (!epoll_.is_open() || !wake_.is_open()) {
     return fail(ErrorCode::unavailable, std::string("cannot send events: ") + std::strerror(errno));
   }
-  auto event = watched(wake_.get(), false);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = wake_.get();
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
   next_sign_of_life_ = Clock::now() + limits_.heartbeat;
   try {
@@ -141,7 +145,7 @@ void Feed::work_a_round() {
       [[maybe_unused]] const auto got = read(wake_.get(), &wakes, sizeof wakes);
     } else if ((event.events & ~static_cast<unsigned>(EPOLLOUT)) != 0) {
       let_go(event.data.fd);  // it has gone, or says something: nothing can be said here
-    } else if (!send_rest(clients_.at(event.data.fd))) {
+    } else if (!clients_.at(event.data.fd)->send_rest()) {
       let_go(event.data.fd);
     }
   }
@@ -163,11 +167,9 @@ void Feed::take_in() {
   while (closes_all && !clients_.empty()) let_go(clients_.begin()->first);
   for (auto& follower : arrived) {
     const int socket = follower.socket.get();
-    auto event = watched(socket, false);
-    epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event);
     const auto added = clients_.emplace(
-        socket, Client{.follower = std::move(follower), .took_something = Clock::now()});
-    if (!send_rest(added.first->second)) let_go(socket);
+        socket, std::make_unique<Stream>(std::move(follower), epoll_.get(), limits_.stream_max));
+    if (!added.first->second->send_rest()) let_go(socket);
   }
   // Who arrived before the token was revoked is among them by now.
   close_revoked(revoked);
@@ -177,7 +179,7 @@ void Feed::take_in() {
 void Feed::close_revoked(const std::vector<std::string>& tokens) {
   std::vector<int> closed;
   for (const auto& [socket, client] : clients_) {
-    if (std::ranges::find(tokens, client.follower.token) != tokens.end()) closed.push_back(socket);
+    if (std::ranges::find(tokens, client->token()) != tokens.end()) closed.push_back(socket);
   }
   for (const int socket : closed) let_go(socket);
 }
@@ -188,7 +190,7 @@ void Feed::let_go(int socket) {
   {
     const std::scoped_lock lock(mutex_);
     --total_;
-    const auto counted = per_address_.find(found->second.follower.address);
+    const auto counted = per_address_.find(found->second->address());
     if (--counted->second == 0) per_address_.erase(counted);
   }
   shutdown(socket, SHUT_RDWR);
@@ -201,31 +203,28 @@ void Feed::send_events() {
   const auto kept = storage::EventStore(database_).kept();
   if (!kept)
     return;  // the daemon says what is wrong with its database; the next commit wakes again
-  std::map<storage::Id, Batch> batches;
+  Batches batches;
   std::vector<int> gone;
   for (auto& [socket, client] : clients_) {
-    if (!bring_up_to_date(client, *kept, batches)) gone.push_back(socket);
+    if (!bring_up_to_date(*client, *kept, batches)) gone.push_back(socket);
   }
   for (const int socket : gone) let_go(socket);
 }
 
-/// Sends what the client has not got, until it takes no more. Many are at the same place, so a
+/// Gives the client what it has not got, until it takes no more. Many are at the same place, so a
 /// batch is read once. Returns whether the client is still there.
-bool Feed::bring_up_to_date(Client& client, const storage::KeptEvents& kept,
-                            std::map<storage::Id, Batch>& batches) {
-  auto& follower = client.follower;
-  while (follower.unsent.empty() && follower.after != kept.newest) {
-    auto found = batches.find(follower.after);
+bool Feed::bring_up_to_date(Stream& client, const storage::KeptEvents& kept, Batches& batches) {
+  while (client.has_all() && client.after != kept.newest) {
+    auto found = batches.find(client.after);
     if (found == batches.end()) {
-      auto batch = batch_after(follower.after, kept);
+      auto batch = batch_after(client.after, kept);
       if (!batch) return true;
-      found = batches.emplace(follower.after, std::move(*batch)).first;
+      found = batches.emplace(client.after, std::move(*batch)).first;
     }
-    if (found->second.text.empty()) return true;
-    follower.unsent = found->second.text;
-    follower.after = found->second.last;
-    client.took_something = Clock::now();
-    if (!send_rest(client)) return false;
+    const auto& [text, last] = found->second;
+    if (text->empty()) return true;
+    client.after = last;
+    if (!client.give(text)) return false;
   }
   return true;
 }
@@ -233,43 +232,26 @@ bool Feed::bring_up_to_date(Client& client, const storage::KeptEvents& kept,
 Result<Feed::Batch> Feed::batch_after(storage::Id event, const storage::KeptEvents& kept) {
   // Numbers beyond the newest are of a database that was restored since.
   const bool misses_some = event + 1 < kept.oldest || event > kept.newest;
-  if (misses_some) return Batch{.text = reset_text(kept.newest), .last = kept.newest};
+  if (misses_some) return Batch{.text = shared(reset_text(kept.newest)), .last = kept.newest};
   TW_TRY(const auto rows, storage::EventStore(database_).after(event, kEventsAtOnce));
-  Batch batch{.text = {}, .last = event};
+  std::string text;
+  auto last = event;
   for (const auto& row : rows) {
     if (row.id > kept.newest) break;  // stored since: beyond what this round knows of
-    batch.text += text_of(row);
-    batch.last = row.id;
+    text += text_of(row);
+    last = row.id;
   }
-  return batch;
-}
-
-bool Feed::send_rest(Client& client) {
-  auto& [socket, unsent, address, after, token] = client.follower;
-  while (!unsent.empty()) {
-    const ssize_t sent =
-        send(socket.get(), unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno != EAGAIN) return false;
-    if (sent < 0) break;
-    unsent.erase(0, static_cast<std::size_t>(sent));
-    client.took_something = Clock::now();
-  }
-  if (client.waits_for_space == !unsent.empty()) return true;
-  client.waits_for_space = !unsent.empty();
-  auto event = watched(socket.get(), client.waits_for_space);
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket.get(), &event);
-  return true;
+  return Batch{.text = shared(std::move(text)), .last = last};
 }
 
 void Feed::give_signs_of_life(Clock::time_point now) {
   next_sign_of_life_ = now + limits_.heartbeat;
+  const auto sign_of_life = shared(":\n\n");
   std::vector<int> gone;
   for (auto& [socket, client] : clients_) {
-    auto& unsent = client.follower.unsent;
-    const bool is_stuck = !unsent.empty() && now - client.took_something >= limits_.stuck_max;
-    if (unsent.empty()) unsent = kSignOfLife;
-    if (is_stuck || !send_rest(client)) gone.push_back(socket);
+    const bool is_wanted = !client->is_over(now) && !client->is_stuck(now, limits_.stuck_max);
+    const bool is_there = client->has_all() ? client->give(sign_of_life) : client->send_rest();
+    if (!is_wanted || !is_there) gone.push_back(socket);
   }
   for (const int socket : gone) let_go(socket);
 }

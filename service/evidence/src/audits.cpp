@@ -2,6 +2,7 @@
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/work.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::evidence {
@@ -38,6 +39,12 @@ Calibration calibration_of(const std::vector<storage::BisectionRow>& rows) {
     if (disputed.contains(row.id)) ++calibration.disputed;
   }
   return calibration;
+}
+
+std::string held_text(const Calibration& culprits) {
+  if (culprits.sure == 0) return "";
+  return "of " + figures::count(static_cast<std::size_t>(culprits.sure), "commit") +
+         " named with 99 % or more, " + std::to_string(culprits.held()) + " held";
 }
 
 Result<Audits> audits_of(storage::Database& database) {

@@ -72,4 +72,24 @@ Result<Coverage> coverage_of(storage::Database& database, storage::Id build) {
   return coverage;
 }
 
+CoverageChange coverage_change(const Coverage& before, const Coverage& after) {
+  CoverageChange change;
+  const auto is_of_both = [&](const Benchmark& benchmark) {
+    return std::ranges::count(before.benchmarks, benchmark) > 0 &&
+           std::ranges::count(after.benchmarks, benchmark) > 0;
+  };
+  change.benchmarks = static_cast<std::size_t>(std::ranges::count_if(after.benchmarks, is_of_both));
+  const auto is_called = [&](const Coverage& coverage, const std::string& name) {
+    const auto found = coverage.operators.find(name);
+    return found != coverage.operators.end() && std::ranges::any_of(found->second, is_of_both);
+  };
+  for (const auto& [name, benchmarks] : before.operators) {
+    if (is_called(before, name) && !is_called(after, name)) change.lost.push_back(name);
+  }
+  for (const auto& [name, benchmarks] : after.operators) {
+    if (is_called(after, name) && !is_called(before, name)) change.gained.push_back(name);
+  }
+  return change;
+}
+
 }  // namespace torchwatch::evidence

@@ -94,8 +94,7 @@ std::string change_of(std::string fact, const std::string& before, const std::st
          (after.empty() ? "none" : after);
 }
 
-/// "gpu driver 550.54 to 555.42, kernel 6.1 to 6.8": the facts that differ. Empty where only the
-/// build does: its facts begin with "build.", and it is another each time.
+/// "gpu driver 550.54 to 555.42, kernel 6.1 to 6.8": the facts that differ.
 std::string difference_of(const Facts& before, const Facts& after, const Context& context) {
   auto all = before;
   all.insert(after.begin(), after.end());
@@ -107,29 +106,33 @@ std::string difference_of(const Facts& before, const Facts& after, const Context
   for (const auto& [name, value] : all) {
     const auto old = value_in(before, name);
     const auto now = value_in(after, name);
-    if (old == now || name.starts_with("build.")) continue;
+    if (old == now) continue;
     text += (text.empty() ? "" : ", ") + change_of(name, old, now, context);
   }
   return text;
 }
 
+/// Marks where the machine changed; the build is another each time.
 Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastVerdict>& past,
                         const Context& context) {
-  storage::RunStore runs(context.database);
-  std::string digest;
-  Facts before;
+  std::vector<std::string> digests;
   for (const auto& each : past) {
-    if (each.environment_digest.empty() || each.environment_digest == digest) continue;
-    TW_TRY(auto environment, runs.environment(each.environment_digest));
-    auto difference = digest.empty() ? "" : difference_of(before, environment.facts, context);
+    const bool is_new = digests.empty() || digests.back() != each.environment_digest;
+    if (!each.environment_digest.empty() && is_new) digests.push_back(each.environment_digest);
+  }
+  TW_TRY(const auto all, storage::RunStore(context.database).facts_beside_build(digests));
+  const Facts* before = nullptr;
+  for (const auto& each : past) {
+    const auto found = all.find(each.environment_digest);
+    if (found == all.end()) continue;
+    auto difference = before == nullptr ? "" : difference_of(*before, found->second, context);
     if (!difference.empty()) {
       marks.push_back({.kind = MarkKind::environment,
                        .time = time_text(each.at),
                        .label = std::move(difference),
                        .link = address_of(context.links.comparison, each.verdict.comparison)});
     }
-    digest = each.environment_digest;
-    before = std::move(environment.facts);
+    before = &found->second;
   }
   return {};
 }

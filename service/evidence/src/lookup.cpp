@@ -1,7 +1,6 @@
 #include "torchwatch/evidence/lookup.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -25,13 +25,6 @@ using Terms = std::vector<std::string>;
 constexpr int kRowsRead = 500;    ///< of incidents and bisections, the newest
 constexpr int kBuildsFound = 50;  ///< the newest that fit: a version fits each of its nightlies
 constexpr std::size_t kShaMin = 7;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// How well words name a text: 3 it is what they say, 2 it begins so, 1 it has them all, 0 not.
 int rank_of(const Terms& words, const std::string& text) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/platform/folder.hpp"
+#include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -61,6 +64,25 @@ sandbox::Profile profile_of(const RunSpec& run, const AttemptFolder& folder) {
   return profile;
 }
 
+/// The libraries of runs, placed anew for those that ask for it, while this object lives.
+class Placements {
+ public:
+  /// Makes the specs name the copies. Errors: those of `place`.
+  static Result<Placements> make(std::span<RunSpec> specs, const fs::path& scratch) {
+    Placements made;
+    for (RunSpec& spec : specs) {
+      if (!spec.fresh_copy) continue;
+      TW_TRY(auto placed, place(spec.libraries, scratch));
+      spec.libraries = placed.folder();
+      made.placed_.push_back(std::move(placed));
+    }
+    return made;
+  }
+
+ private:
+  std::vector<PlacedLibraries> placed_;
+};
+
 bool is_of_an_ended_run(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kAttemptPrefix) || name.starts_with(kPlacedPrefix);
@@ -75,6 +97,13 @@ sandbox::Profile profile_of_runner(const fs::path& runner, const fs::path& libra
   profile.readable = {fs::absolute(runner), fs::absolute(libraries), packages / "nvidia"};
   profile.linked = {fs::absolute(libraries)};
   return profile;
+}
+
+std::map<std::string, std::string> device_environment() {
+  constexpr const char* kDevices = "CUDA_VISIBLE_DEVICES";
+  const char* const devices = std::getenv(kDevices);
+  if (devices == nullptr) return {};
+  return {{kDevices, devices}};
 }
 
 /// The machine, held for one run or one interleaved pair.
@@ -109,13 +138,22 @@ class LocalExecutor::Hold {
 LocalExecutor::LocalExecutor(process::ProcessRunner& processes, fs::path scratch, Settings settings)
     : processes_(processes), scratch_(fs::absolute(scratch)), settings_(std::move(settings)) {}
 
-Result<RunOutcome> LocalExecutor::run(const RunSpec& spec, std::stop_token stop) {
-  TW_TRY_VOID(check(spec));
+Result<RunOutcome> LocalExecutor::run(const RunSpec& asked, std::stop_token stop) {
+  TW_TRY_VOID(check(asked));
+  RunSpec spec = asked;
+  // The run sees its own folder alone; what it writes there is kept from here.
+  const auto written = AttemptFolder::path_of(scratch_, spec) / "trace.json";
+  const fs::path trace = std::exchange(spec.request.chrome_trace, "");
+  if (!trace.empty()) spec.request.chrome_trace = written;
   std::stop_source end;
   const std::stop_callback forward(stop, [&end] { end.request_stop(); });
   TW_TRY(const Hold hold, Hold::take(*this, end.get_token()));
+  TW_TRY(const auto placed, Placements::make({&spec, 1}, scratch_));
   TW_TRY(const AttemptFolder folder, AttemptFolder::create(scratch_, spec));
-  return carry_out(spec, folder, end);
+  TW_TRY(auto outcome, carry_out(spec, folder, end));
+  const bool has_result = std::holds_alternative<RunResult>(outcome);
+  if (has_result && !trace.empty()) TW_TRY_VOID(traces::keep(written, trace));
+  return outcome;
 }
 
 Result<std::array<RunOutcome, 2>> LocalExecutor::run_pair(std::array<RunSpec, 2> specs,
@@ -124,6 +162,7 @@ Result<std::array<RunOutcome, 2>> LocalExecutor::run_pair(std::array<RunSpec, 2>
   std::stop_source end;
   const std::stop_callback forward(stop, [&end] { end.request_stop(); });
   TW_TRY(const Hold hold, Hold::take(*this, end.get_token()));
+  TW_TRY(const auto placed, Placements::make(specs, scratch_));
 
   const auto pipes = pipes_of(scratch_, specs);
   for (std::size_t i = 0; i < specs.size(); ++i) specs[i].request.interleave = pipes[i];

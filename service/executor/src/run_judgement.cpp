@@ -5,6 +5,7 @@
 #include <csignal>
 #include <numeric>
 
+#include "torchwatch/executor/belief.hpp"
 #include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::executor {
@@ -29,17 +30,6 @@ RunFailure failure(std::string reason, const process::ProcessOutcome& outcome) {
           .is_killed = signalled != nullptr && signalled->signal == SIGKILL};
 }
 
-std::string reason_of(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::not_found:
-      return "exited with 0 and left no result";
-    case ErrorCode::corrupt:
-      return "result is damaged: " + error.text();
-    default:
-      return "result cannot be believed: " + error.text();
-  }
-}
-
 /// No process can have measured for longer than it lived.
 Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
   const auto claimed = [&](const std::vector<std::int64_t>& samples) {
@@ -55,13 +45,33 @@ Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
               "claims " + milliseconds(longest) + " of samples, more than the process lived");
 }
 
-Result<RunResult> read_result(const std::filesystem::path& file, const protocol::Request& request,
-                              std::chrono::nanoseconds lived) {
-  TW_TRY(const std::string text, platform::read_file(file, protocol::kResultBytesMax));
+}  // namespace
+
+Result<RunResult> believed(std::string_view text, const protocol::Request& request,
+                           std::chrono::nanoseconds lived) {
   TW_TRY(RunResult result, protocol::parse_result(text, request.attempt));
   TW_TRY_VOID(protocol::check_answers(request, result));
   TW_TRY_VOID(check_claims(result, lived));
   return result;
+}
+
+std::string reason_of_disbelief(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::not_found:
+      return "exited with 0 and left no result";
+    case ErrorCode::corrupt:
+      return "result is damaged: " + error.text();
+    default:
+      return "result cannot be believed: " + error.text();
+  }
+}
+
+namespace {
+
+Result<RunResult> read_result(const std::filesystem::path& file, const protocol::Request& request,
+                              std::chrono::nanoseconds lived) {
+  TW_TRY(const std::string text, platform::read_file(file, protocol::kResultBytesMax));
+  return believed(text, request, lived);
 }
 
 }  // namespace
@@ -77,7 +87,7 @@ Result<RunOutcome> judge(const process::ProcessOutcome& outcome, const protocol:
   }
   if (!process::succeeded(outcome)) return failure(process::describe(outcome.end), outcome);
   auto result = read_result(result_file, request, outcome.duration + rounding);
-  if (!result) return failure(reason_of(result.error()), outcome);
+  if (!result) return failure(reason_of_disbelief(result.error()), outcome);
   return std::move(*result);
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "row_writer.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -20,65 +21,6 @@ using BuildNames = std::map<storage::Id, std::string>;
 constexpr int kPage = 200;
 /// Names the build of a row that gives a table without rows its heading.
 const BuildNames kNoBuild{{0, ""}};
-
-/// RFC 4180: quotes are doubled, and a cell that needs them stands in quotes.
-std::string csv_cell(const ordered_json& value) {
-  if (value.is_null()) return "";
-  auto text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
-    text.insert(at, 1, '"');
-  }
-  return '"' + text + '"';
-}
-
-/// Writes rows of equal members.
-class RowWriter {
- public:
-  RowWriter(ExportFormat format, std::ostream& out) : format_(format), out_(out) {}
-
-  Status write(const ordered_json& row) {
-    if (format_ == ExportFormat::json_lines) {
-      out_ << row.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
-    } else {
-      write_heading(row);
-      write_line(row, [](const auto& item) { return csv_cell(item.value()); });
-    }
-    return status();
-  }
-
-  /// Ends the table. One without rows has its heading, which `like` has the members of.
-  Status finish(const ordered_json& like) {
-    if (format_ == ExportFormat::csv) write_heading(like);
-    return status();
-  }
-
- private:
-  void write_heading(const ordered_json& row) {
-    if (is_first_) write_line(row, [](const auto& item) { return csv_cell(item.key()); });
-    is_first_ = false;
-  }
-
-  Status status() const {
-    if (out_.good()) return {};
-    return fail(ErrorCode::unavailable,
-                "the rows cannot be written: is the disk full, or the pipe closed?");
-  }
-
-  template <typename Cell>
-  void write_line(const ordered_json& row, const Cell& cell) {
-    const char* separator = "";
-    for (const auto& item : row.items()) {
-      out_ << separator << cell(item);
-      separator = ",";
-    }
-    out_ << "\r\n";
-  }
-
-  ExportFormat format_;
-  std::ostream& out_;
-  bool is_first_ = true;
-};
 
 /// Returns all rows of a store that lists the newest first, the oldest first.
 template <typename Row, typename Store>

@@ -1,10 +1,11 @@
-#include "delivery_failure.hpp"
+#include "torchwatch/github/delivery_failure.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "torchwatch/log/log.hpp"
 #include "torchwatch/report/markdown.hpp"
 
 namespace torchwatch::github {
@@ -38,7 +39,8 @@ std::string message_of(const platform::HttpResponse& response) {
     if (error.is_object())
       text += "; " + error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  return report::clean(text, 300);
+  // A proxy may answer with what it was sent.
+  return report::clean(log::redact(text), 300);
 }
 
 bool is_rate_limit(const platform::HttpResponse& response) {
@@ -109,6 +111,9 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
       limited ? Meaning{"GitHub's rate limit is reached"} : meaning_of(response, repository);
   DeliveryFailure failure;
   failure.is_for_all = meaning.is_for_all;
+  failure.status = response.status;
+  failure.is_refusal =
+      !limited && response.status >= 400 && response.status < 500 && response.status != 401;
   if (limited || response.status >= 500) failure.wait = wait_asked_for(response, now);
   failure.sentence = meaning.sentence;
   if (const auto message = message_of(response); !message.empty()) {

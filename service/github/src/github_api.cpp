@@ -1,17 +1,9 @@
-#include "github_api.hpp"
+#include "torchwatch/github/github_api.hpp"
 
 #include <algorithm>
 
 namespace torchwatch::github {
 namespace {
-
-constexpr int kRedirectsMax = 5;
-/// 100 issues of 65,536 characters each, a character being up to six bytes of JSON.
-constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20U;
-
-bool is_redirect(int status) {
-  return status == 301 || status == 302 || status == 307 || status == 308;
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && text != "." && text != ".." &&
@@ -47,119 +39,131 @@ std::string next_link(const platform::HttpResponse& response) {
 
 }  // namespace
 
-std::map<std::string, std::string> request_headers(const std::string& token) {
-  return {{"Accept", "application/vnd.github+json"},
-          {"X-GitHub-Api-Version", "2022-11-28"},
-          {"Authorization", "Bearer " + token}};
-}
-
-GithubApi::GithubApi(platform::HttpClient& http, const platform::Clock& clock,
-                     const GithubSettings& settings, WebAddress api, std::stop_token stop)
-    : http_(&http),
+GithubApi::GithubApi(ApiClient client, const platform::Clock& clock, const GithubSettings& settings,
+                     std::shared_ptr<TokenSource> tokens, std::stop_token stop)
+    : client_(std::move(client)),
       clock_(&clock),
       settings_(&settings),
-      api_(std::move(api)),
+      tokens_(std::move(tokens)),
       stop_(std::move(stop)) {}
 
 Result<GithubApi> GithubApi::create(platform::HttpClient& http, const platform::Clock& clock,
                                     const GithubSettings& settings, std::stop_token stop) {
   TW_TRY_VOID(check_repository(settings.repository));
-  auto api = parse_address(settings.api);
-  if (!api) return fail(api.error().within("[github] api"));
-  if (api->target.ends_with('/')) api->target.pop_back();
-  return GithubApi(http, clock, settings, std::move(*api), std::move(stop));
+  TW_TRY(auto client, ApiClient::create(http, settings.api, settings.time_limit, stop));
+  auto tokens = settings.tokens
+                    ? settings.tokens
+                    : std::make_shared<GivenToken>(http, clock, settings.api, settings.token);
+  return GithubApi(std::move(client), clock, settings, std::move(tokens), std::move(stop));
 }
 
 WebAddress GithubApi::address(const std::string& path) const {
-  WebAddress address = api_;
-  address.target += "/repos/" + settings_->repository + path;
-  return address;
+  return root_address("/repos/" + settings_->repository + path);
 }
 
-platform::HttpRequest GithubApi::request(const std::string& method) const {
-  platform::HttpRequest request;
-  request.method = method;
-  request.time_limit = settings_->time_limit;
-  request.stop = stop_;
-  request.response_bytes_max = kAnswerBytesMax;
-  request.headers = request_headers(settings_->token);
-  return request;
+WebAddress GithubApi::root_address(const std::string& path) const {
+  return client_.address(path);
 }
 
-Result<WebAddress> GithubApi::follow(const platform::HttpResponse& response, const WebAddress& at,
-                                     platform::HttpRequest& request) const {
-  const auto location = response.headers.find("location");
-  if (location == response.headers.end()) {
-    return fail(ErrorCode::corrupt, "redirect without a Location header");
-  }
-  TW_TRY(const WebAddress next, resolve(at, location->second));
-  if (next.has_origin_of(api_)) return next;
-  if (next.scheme != "https") return fail(ErrorCode::invalid, "redirect away from https");
-  if (request.method != "GET") {
-    return fail(ErrorCode::invalid,
-                "redirect of a " + request.method + " to another host (" + next.host + ")",
-                "check [github] api");
-  }
-  request.headers.erase("Authorization");
-  return next;
+Delivered<Account> GithubApi::account() const {
+  return tokens_->account(stop_);
 }
 
-Delivered<platform::HttpResponse> GithubApi::exchange(platform::HttpRequest request,
-                                                      WebAddress at) const {
-  for (int hop = 0; hop <= kRedirectsMax; ++hop) {
-    request.url = at.text();
-    auto response = http_->send(request);
-    if (!response) return tl::unexpected(failure_of(response.error()));
-    if (!is_redirect(response->status)) return std::move(*response);
-    auto next = follow(*response, at, request);
-    if (!next) return tl::unexpected(failure_of(next.error().within(request.url)));
-    at = std::move(*next);
-  }
-  return tl::unexpected(failure_of(
-      Error{ErrorCode::unavailable, "more than " + std::to_string(kRedirectsMax) + " redirects"}));
+Delivered<platform::HttpResponse> GithubApi::exchange(ApiRequest request) const {
+  auto token = tokens_->token(stop_);
+  if (!token) return tl::unexpected(std::move(token).error());
+  request.token = *token;
+  auto response = client_.send(request);
+  const bool is_refused = response && response->status == 401;
+  if (!is_refused || !tokens_->renew(*token)) return response;
+  // A token may end before its time. GitHub has done nothing yet, so the request is sent once more.
+  token = tokens_->token(stop_);
+  if (!token) return tl::unexpected(std::move(token).error());
+  request.token = std::move(*token);
+  return client_.send(request);
+}
+
+Delivered<platform::HttpResponse> GithubApi::get(const WebAddress& at) const {
+  ApiRequest request{.at = at};
+  const auto kept = settings_->traffic->kept(at.text());
+  if (kept) request.etag = kept->headers.at("etag");
+  auto response = exchange(std::move(request));
+  if (response && response->status == 304 && kept) return *kept;
+  if (response && response->status == 200) settings_->traffic->keep(at.text(), *response);
+  return response;
+}
+
+DeliveryFailure GithubApi::failure(const platform::HttpResponse& response,
+                                   const std::string& what) const {
+  return failure_of(response, what, settings_->repository, clock_->wall_now());
+}
+
+Delivered<std::optional<WebAddress>> GithubApi::next_page(const platform::HttpResponse& response,
+                                                          const WebAddress& at) const {
+  const std::string link = next_link(response);
+  if (link.empty()) return std::nullopt;
+  auto next = resolve(at, link);
+  if (next && client_.has_origin_of(*next)) return std::move(*next);
+  return tl::unexpected(failure_of(Error{
+      ErrorCode::corrupt, "GET " + at.target + ": the next page is on another host: " + link}));
 }
 
 Delivered<ListPage> GithubApi::get_page(const WebAddress& at) const {
   const std::string what = "GET " + at.target;
-  auto response = exchange(request("GET"), at);
+  auto response = get(at);
   if (!response) return tl::unexpected(std::move(response).error());
-  if (response->status != 200) {
-    return tl::unexpected(failure_of(*response, what, settings_->repository, clock_->wall_now()));
-  }
+  if (response->status != 200) return tl::unexpected(failure(*response, what));
   ListPage page;
   page.items = nlohmann::json::parse(response->body, nullptr, false);
   if (!page.items.is_array()) {
     return tl::unexpected(
         failure_of(Error{ErrorCode::corrupt, what + ": the answer is not a list"}));
   }
-  const std::string link = next_link(*response);
-  if (link.empty()) return page;
-  auto next = resolve(at, link);
-  if (!next || !next->has_origin_of(api_)) {
-    return tl::unexpected(failure_of(
-        Error{ErrorCode::corrupt, what + ": the next page is on another host: " + link}));
-  }
+  auto next = next_page(*response, at);
+  if (!next) return tl::unexpected(std::move(next).error());
   page.next = std::move(*next);
   return page;
+}
+
+Delivered<Found> GithubApi::find(const WebAddress& at, const std::string& etag) const {
+  const std::string what = "GET " + at.target;
+  auto response = exchange({.at = at, .etag = etag});
+  if (!response) return tl::unexpected(std::move(response).error());
+  Found found{.status = response->status};
+  if (found.status == 304 || found.status == 404 || found.status == 410) return found;
+  if (found.status != 200) return tl::unexpected(failure(*response, what));
+  found.body = nlohmann::json::parse(response->body, nullptr, false);
+  if (!found.body.is_structured()) {
+    return tl::unexpected(failure_of(Error{ErrorCode::corrupt, what + ": the answer is not JSON"}));
+  }
+  if (const auto tag = response->headers.find("etag"); tag != response->headers.end()) {
+    found.etag = tag->second;
+  }
+  auto next = next_page(*response, at);
+  if (!next) return tl::unexpected(std::move(next).error());
+  found.next = std::move(*next);
+  return found;
+}
+
+Delivered<nlohmann::json> GithubApi::read(const std::string& path) const {
+  const auto at = address(path);
+  const auto response = get(at);
+  if (!response) return tl::unexpected(response.error());
+  return object_of(*response, "GET " + at.target, settings_->repository, clock_->wall_now());
 }
 
 Delivered<nlohmann::json> GithubApi::write(const std::string& method, const std::string& path,
                                            const nlohmann::json& body) const {
   const WebAddress at = address(path);
-  platform::HttpRequest outgoing = request(method);
-  outgoing.headers.emplace("Content-Type", "application/json");
-  outgoing.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  auto response = exchange(std::move(outgoing), at);
-  if (!response) return tl::unexpected(std::move(response).error());
-  if (response->status != 200 && response->status != 201) {
-    return tl::unexpected(
-        failure_of(*response, method + " " + at.target, settings_->repository, clock_->wall_now()));
-  }
-  auto answer = nlohmann::json::parse(response->body, nullptr, false);
-  if (!answer.is_object()) {
-    return tl::unexpected(failure_of(
-        Error{ErrorCode::corrupt, method + " " + at.target + ": the answer is not a JSON object"}));
-  }
+  ApiRequest request{.method = method, .at = at};
+  request.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto turn = settings_->traffic->begin_write(*clock_, settings_->write_interval, stop_);
+  const auto response = exchange(std::move(request));
+  auto answer = response ? object_of(*response, method + " " + at.target, settings_->repository,
+                                     clock_->wall_now())
+                         : tl::unexpected(response.error());
+  const bool is_refused = response && response->status >= 400 && response->status < 500;
+  if (!answer) answer.error().may_be_done = !is_refused;
   return answer;
 }
 

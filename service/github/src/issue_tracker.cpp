@@ -21,8 +21,9 @@ std::optional<std::int64_t> number_of(const json& issue) {
   return found->get<std::int64_t>();
 }
 
-bool holds(const json& item, const std::string& marker) {
-  return text_of(item, "body").find(marker) != std::string::npos;
+/// Anybody can copy a marker, so what holds it counts only if this account wrote it.
+bool is_ours(const json& item, const std::string& marker, const Account& account) {
+  return account.wrote(item) && text_of(item, "body").find(marker) != std::string::npos;
 }
 
 /// Calls `is_found` for the items of every page until it returns true. Returns whether it did.
@@ -46,6 +47,8 @@ Delivered<bool> search_pages(const GithubApi& api, WebAddress at,
 
 Delivered<std::optional<std::int64_t>> IssueTracker::find_issue(const std::string& marker,
                                                                 platform::WallMillis since) const {
+  const auto account = api_.account();
+  if (!account) return tl::unexpected(account.error());
   const std::string since_text = platform::iso_utc(since);
   std::optional<std::int64_t> number;
   const auto is_found = [&](const json& issue) {
@@ -53,7 +56,9 @@ Delivered<std::optional<std::int64_t>> IssueTracker::find_issue(const std::strin
     const std::string created = text_of(issue, "created_at");
     if (!created.empty() && created < since_text) return true;
     // The last one found is the oldest: a copy of it is younger.
-    if (!issue.contains("pull_request") && holds(issue, marker)) number = number_of(issue);
+    if (!issue.contains("pull_request") && is_ours(issue, marker, *account)) {
+      number = number_of(issue);
+    }
     return false;
   };
   const auto searched = search_pages(
@@ -79,9 +84,11 @@ Delivered<std::int64_t> IssueTracker::open_issue(const std::string& title,
 }
 
 Delivered<bool> IssueTracker::has_comment(std::int64_t issue, const std::string& marker) const {
+  const auto account = api_.account();
+  if (!account) return tl::unexpected(account.error());
   return search_pages(api_,
                       api_.address("/issues/" + std::to_string(issue) + "/comments?per_page=100"),
-                      [&](const json& comment) { return holds(comment, marker); });
+                      [&](const json& comment) { return is_ours(comment, marker, *account); });
 }
 
 Delivered<bool> IssueTracker::add_comment(std::int64_t issue, const std::string& body) const {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "github_api.hpp"
+#include "torchwatch/github/github_api.hpp"
 
 namespace torchwatch::github {
 
@@ -15,8 +15,10 @@ class IssueTracker {
   IssueTracker(const GithubApi& api, const GithubSettings& settings)
       : api_(api), settings_(settings) {}
 
-  /// Returns the number of the oldest issue whose body holds `marker`, among those created since
-  /// `since`.
+  const GithubApi& api() const { return api_; }
+
+  /// Returns the number of the oldest issue of this account whose body holds `marker`, among those
+  /// created since `since`.
   Delivered<std::optional<std::int64_t>> find_issue(const std::string& marker,
                                                     platform::WallMillis since) const;
   Delivered<std::int64_t> open_issue(const std::string& title, const std::string& body) const;

@@ -1,7 +1,10 @@
 #include "torchwatch/github/outbox_sender.hpp"
 
-#include "github_api.hpp"
-#include "issue_tracker.hpp"
+#include <algorithm>
+#include <array>
+
+#include "replies.hpp"
+#include "senders.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 
@@ -12,8 +15,17 @@ using storage::OutboxKind;
 using storage::OutboxRow;
 using storage::OutboxState;
 
+/// What this sender delivers; other services get the rest from others.
+const std::vector<OutboxKind> kKinds{
+    OutboxKind::open,  OutboxKind::comment,  OutboxKind::close,       OutboxKind::reopen,
+    OutboxKind::edit,  OutboxKind::umbrella, OutboxKind::digest,      OutboxKind::status,
+    OutboxKind::check, OutboxKind::reply,    OutboxKind::pull_comment};
+
 /// How often a message is tried that the tracker rejects for its own sake.
 constexpr int kTriesMax = 3;
+/// Begins the stored error of a message that GitHub may have got.
+constexpr std::string_view kUnknown = "GitHub may have got it, that is looked up: ";
+constexpr std::chrono::seconds kQuietAfterRefusal{60};
 /// GitHub's clock and this machine's may differ by this much.
 constexpr platform::WallMillis kClockDoubt = 7LL * 24 * 3600 * 1000;
 
@@ -28,22 +40,22 @@ std::string with_marker(const OutboxRow& message) {
 
 /// A failpoint that returns an error stands for a connection that broke there.
 Delivered<bool> pass(std::string_view failpoint) {
-  if (auto status = platform::failpoint(failpoint); !status) {
-    return tl::unexpected(failure_of(status.error()));
-  }
-  return true;
+  auto status = platform::failpoint(failpoint);
+  if (status) return true;
+  auto failure = failure_of(status.error());
+  failure.may_be_done = true;
+  return tl::unexpected(std::move(failure));
 }
 
-Delivered<std::int64_t> send_open(const OutboxRow& message, platform::WallMillis opened_at,
-                                  const IssueTracker& tracker) {
-  auto found = tracker.find_issue(marker_of(message), opened_at - kClockDoubt);
-  if (!found) return tl::unexpected(std::move(found).error());
-  if (*found) return **found;
+Sent send_open(const OutboxRow& message, const Sending& sending) {
+  const auto& tracker = sending.tracker;
+  auto found = tracker.find_issue(marker_of(message), sending.subject.since - kClockDoubt);
+  if (!found || *found) return found;
   if (auto ok = pass("outbox.before_post"); !ok) return tl::unexpected(std::move(ok).error());
-  auto number = tracker.open_issue(message.title, with_marker(message));
-  if (!number) return number;
+  const auto number = tracker.open_issue(message.title, with_marker(message));
+  if (!number) return tl::unexpected(number.error());
   if (auto ok = pass("outbox.after_post"); !ok) return tl::unexpected(std::move(ok).error());
-  return number;
+  return *number;
 }
 
 Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue,
@@ -62,27 +74,47 @@ Delivered<bool> set_state(OutboxKind kind, std::int64_t issue, const IssueTracke
   return true;
 }
 
-Delivered<std::int64_t> send_follow_up(const OutboxRow& message, std::optional<std::int64_t> issue,
-                                       const IssueTracker& tracker) {
-  if (!issue) {
-    return tl::unexpected(
-        DeliveryFailure{.sentence = "there is no issue that could be commented on"});
-  }
-  if (auto said = send_comment(message, *issue, tracker); !said) {
-    return tl::unexpected(std::move(said).error());
-  }
-  if (auto set = set_state(message.kind, *issue, tracker); !set) {
-    return tl::unexpected(std::move(set).error());
-  }
-  return *issue;
-}
-
 std::optional<std::int64_t> issue_of(const std::vector<OutboxRow>& messages) {
   for (const auto& message : messages) {
     if (message.kind == OutboxKind::open) return message.issue_number;
   }
   return std::nullopt;
 }
+
+Sent send_follow_up(const OutboxRow& message, const Sending& sending) {
+  const auto issue = issue_of(sending.subject.messages);
+  if (!issue) {
+    return tl::unexpected(
+        DeliveryFailure{.sentence = "there is no issue that could be commented on"});
+  }
+  if (auto said = send_comment(message, *issue, sending.tracker); !said) {
+    return tl::unexpected(std::move(said).error());
+  }
+  if (auto set = set_state(message.kind, *issue, sending.tracker); !set) {
+    return tl::unexpected(std::move(set).error());
+  }
+  return issue;
+}
+
+/// A comment about an incident is said once; one about a comparison is edited.
+bool is_placed(const OutboxRow& message) {
+  const bool is_about_incident = message.incident > 0;
+  return PlacedMessages::takes(message.kind) && !is_about_incident;
+}
+
+struct Sender {
+  OutboxKind kind;
+  Sent (*send)(const OutboxRow&, const Sending&);
+  bool opens_issue = false;
+};
+constexpr std::array kSenders{Sender{OutboxKind::open, send_open, true},
+                              Sender{OutboxKind::comment, send_follow_up},
+                              Sender{OutboxKind::close, send_follow_up},
+                              Sender{OutboxKind::reopen, send_follow_up},
+                              Sender{OutboxKind::edit, send_edit},
+                              Sender{OutboxKind::umbrella, send_own_issue, true},
+                              Sender{OutboxKind::digest, send_own_issue, true},
+                              Sender{OutboxKind::pull_comment, send_pull_comment}};
 
 }  // namespace
 
@@ -93,45 +125,85 @@ OutboxSender::OutboxSender(storage::OutboxStore& outbox, platform::HttpClient& h
       http_(http),
       clock_(clock),
       settings_(std::move(settings)),
-      logger_(std::move(logger)) {}
+      logger_(std::move(logger)) {
+  if (settings_.tokens) return;
+  settings_.tokens = std::make_shared<GivenToken>(http_, clock_, settings_.api, settings_.token);
+}
 
 Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   TW_TRY(const GithubApi api, GithubApi::create(http_, clock_, settings_, stop));
+  auto place = settings_;
+  if (!place.commits.empty()) place.repository = place.commits;
+  TW_TRY(const GithubApi commits, GithubApi::create(http_, clock_, place, stop));
   const IssueTracker tracker(api, settings_);
+  const PlacedMessages placed(commits, place.repository);
   Delivery delivery;
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
-    if (delivery.sent > 0) clock_.wait(settings_.write_interval, stop);
-    if (stop.stop_requested()) break;
-    TW_TRY(auto message, outbox_.next_due(clock_.wall_now()));
+    TW_TRY(auto message, outbox_.next_due(clock_.wall_now(), kKinds));
     if (!message) break;
-    TW_TRY_VOID(deliver(std::move(*message), tracker, stop, delivery));
+    TW_TRY(const auto subject, outbox_.subject_of(message->key));
+    const Sending sending{subject, outbox_, tracker, placed, api, settings_, http_, clock_, stop};
+    TW_TRY_VOID(deliver(std::move(*message), sending, delivery));
   }
   return delivery;
 }
 
-Status OutboxSender::set_token(std::string token) {
-  settings_.token = std::move(token);
+Status OutboxSender::retry_now() {
+  has_labels_ = false;
   quiet_until_ = std::chrono::nanoseconds{0};
-  return outbox_.make_due();
+  TW_TRY(const auto waiting, outbox_.unsent());
+  TW_TRY_VOID(outbox_.make_due());
+  // What GitHub may have got must not be looked up before its lists show that.
+  for (const auto& message : waiting) {
+    const bool is_unknown = message.last_error.starts_with(kUnknown);
+    if (message.state != OutboxState::pending || !is_unknown) continue;
+    TW_TRY_VOID(outbox_.mark_sending(message.key));
+    TW_TRY_VOID(put_off(message, message.last_error, message.not_before));
+  }
+  return {};
 }
 
-Status OutboxSender::deliver(OutboxRow message, const IssueTracker& tracker,
-                             const std::stop_token& stop, Delivery& delivery) {
+Delivered<Receipt> OutboxSender::send(const OutboxRow& message, const Sending& sending) {
+  if (is_placed(message)) return sending.placed.send(message, sending.subject.messages);
+  if (message.kind == OutboxKind::reply) {
+    const auto& of_target = sending.subject.messages;
+    auto replied = send_reply(message, marker_of(message), of_target, sending.api);
+    if (!replied) return tl::unexpected(std::move(replied).error());
+    return Receipt{.number = replied->issue, .answer = std::move(replied->answer)};
+  }
+  const auto sender = std::ranges::find(kSenders, message.kind, &Sender::kind);
+  if (sender == kSenders.end()) {
+    return tl::unexpected(DeliveryFailure{.sentence = "GitHub gets no message of the kind " +
+                                                      std::string(to_string(message.kind))});
+  }
+  if (sender->opens_issue && !has_labels_) {
+    if (auto made = make_labels(sending.api, settings_); !made) {
+      return tl::unexpected(std::move(made).error());
+    }
+    has_labels_ = true;
+  }
+  const auto number = sender->send(message, sending);
+  if (!number) return tl::unexpected(number.error());
+  return Receipt{.number = *number};
+}
+
+Status OutboxSender::deliver(OutboxRow message, const Sending& sending, Delivery& delivery) {
   // A process that died left a message in `sending`: looking up its marker decides.
+  const auto rest = unsettled(message);
   if (message.state == OutboxState::pending) {
     TW_TRY(message, outbox_.mark_sending(message.key));
   }
+  if (rest.count() > 0) return let_settle(message, rest, delivery);
   logger_.debug("delivery started", {{"message", message.key}});
-  TW_TRY(const auto subject, outbox_.subject_of(message.key));
-  const auto number = message.kind == OutboxKind::open
-                          ? send_open(message, subject.since, tracker)
-                          : send_follow_up(message, issue_of(subject.messages), tracker);
+  const auto sent = send(message, sending);
   // Broken off, it stays in `sending` and is looked up the next time.
-  if (!number && stop.stop_requested()) return {};
-  if (!number) return postpone(message, number.error(), delivery);
-  TW_TRY_VOID(outbox_.mark_sent(message.key, *number, clock_.wall_now()));
+  if (!sent && sending.stop.stop_requested()) return {};
+  if (!sent) return postpone(message, sent.error(), delivery);
+  TW_TRY_VOID(outbox_.mark_sent(message.key, sent->number, clock_.wall_now(), sent->answer));
+  settled_at_.erase(message.key);
   ++delivery.sent;
-  logger_.info("message delivered", {{"message", message.key}, {"issue", *number}});
+  logger_.info("message delivered",
+               {{"message", message.key}, {"issue", sent->number.value_or(0)}});
   return platform::failpoint("outbox.after_sent");
 }
 
@@ -141,20 +213,56 @@ Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& f
   const int tries = message.tries + (failure.is_for_all ? 0 : 1);
   const int failures = message.failures + 1;
   const bool give_up = tries >= kTriesMax;
-  const auto wait = wait_after(failure, failures);
-  if (failure.is_for_all) quiet_until_ = clock_.monotonic_now() + wait;
+  auto wait = wait_after(failure, failures);
+  if (failure.may_be_done) {
+    wait = std::max(wait, std::chrono::ceil<std::chrono::seconds>(settings_.settling));
+    settled_at_[message.key] = clock_.monotonic_now() + settings_.settling;
+  }
+  if (failure.is_for_all) {
+    // What GitHub refuses as if for all may be of this message alone: others soon have their turn.
+    const auto quiet = failure.is_refusal ? std::min(wait, kQuietAfterRefusal) : wait;
+    quiet_until_ = clock_.monotonic_now() + quiet;
+  }
   ++(give_up ? delivery.dead : delivery.postponed);
   delivery.problem = failure.sentence;
   logger_.write(give_up ? log::Level::error : log::Level::warning,
                 (give_up ? "message given up: " : "message postponed: ") + failure.sentence,
                 {{"message", message.key}, {"try", tries}, {"wait_s", wait.count()}});
-  const auto not_before =
-      clock_.wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-  return outbox_.record_failure(message.key, {.error = failure.sentence,
+  const auto now = clock_.wall_now();
+  const auto not_before = now + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
+  const auto unknown = std::string(failure.may_be_done ? kUnknown : "");
+  return outbox_.record_failure(message.key, {.error = unknown + failure.sentence,
                                               .tries = tries,
                                               .failures = failures,
-                                              .not_before = give_up ? 0 : not_before,
+                                              .not_before = give_up ? now : not_before,
                                               .give_up = give_up});
+}
+
+/// Whoever makes a message due at once must not have it looked up too early.
+std::chrono::milliseconds OutboxSender::unsettled(const OutboxRow& message) const {
+  if (message.state == OutboxState::sending) return settings_.settling;
+  const auto found = settled_at_.find(message.key);
+  if (found == settled_at_.end()) return std::chrono::milliseconds(0);
+  return std::chrono::ceil<std::chrono::milliseconds>(found->second - clock_.monotonic_now());
+}
+
+Status OutboxSender::let_settle(const OutboxRow& message, std::chrono::milliseconds rest,
+                                Delivery& delivery) {
+  ++delivery.postponed;
+  settled_at_[message.key] = clock_.monotonic_now() + rest;
+  logger_.info("message may have been sent: it is looked up later", {{"message", message.key}});
+  const bool says_so = message.last_error.starts_with(kUnknown);
+  const auto error = says_so ? message.last_error : std::string(kUnknown) + "the service ended";
+  return put_off(message, error, clock_.wall_now() + rest.count());
+}
+
+Status OutboxSender::put_off(const OutboxRow& message, const std::string& error,
+                             platform::WallMillis not_before) {
+  return outbox_.record_failure(message.key, {.error = error,
+                                              .tries = message.tries,
+                                              .failures = message.failures,
+                                              .not_before = not_before,
+                                              .give_up = false});
 }
 
 }  // namespace torchwatch::github

@@ -1,4 +1,4 @@
-#include "web_address.hpp"
+#include "torchwatch/github/web_address.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -18,10 +18,11 @@ namespace torchwatch::health {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kSentences{{
     {"storage", "the database cannot be written"},
     {"database_disk", "the disk of the database cannot be written"},
     {"web", "some clients cannot be answered"},
+    {"oidc", "workflows cannot sign in: the keys of their issuer cannot be fetched"},
     {"channel", "the channel cannot be listed"},
     {"source", "the clone of [source] cannot be brought up to date"},
     {"database", "stored rows break rules; `torchwatch database check` lists them"},
@@ -32,6 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSentenc
     {"machine_lock", "somebody else keeps the machine from measuring"},
     {"service", "a fault of torchwatch itself; the log says which, please report it"},
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
+    {"notices", "webhooks or mails cannot be delivered; `torchwatch outbox list` has them"},
+    {"conversation", "GitHub cannot be read: what people say and do there is looked at later"},
     {"alarm", "data that should have come did not"},
 }};
 /// The kinds of items of which each waits by itself; the others are parts of the service.
@@ -59,7 +62,7 @@ Problem problem_of(const storage::AlarmRow& row) {
 Problem problem_of(const storage::OutboxRow& message) {
   return {.source = "outbox",
           .item = std::to_string(message.id),
-          .since = 0,
+          .since = message.not_before,
           .sentence = sentence_on("outbox"),
           .detail = message.key + " was given up: " + message.last_error +
                     "; `torchwatch outbox retry " + message.key + "` sends it again"};

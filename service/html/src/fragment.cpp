@@ -38,9 +38,10 @@ Fragment text(std::string_view prose) {
   return {quoted_prose(prose), markdown_prose(prose), {}};
 }
 
-Fragment link(std::string_view address, std::string_view words) {
+Fragment link(std::string_view address, std::string_view words, std::string_view relation) {
   if (address.empty()) return text(words);
-  return {"<a href=\"" + quoted(address) + "\">" + quoted_prose(words) + "</a>",
+  const auto rel = relation.empty() ? "" : "\" rel=\"" + quoted(relation);
+  return {"<a href=\"" + quoted(address) + rel + "\">" + quoted_prose(words) + "</a>",
           markdown_link(address, words),
           {}};
 }

@@ -5,6 +5,14 @@
 namespace torchwatch::html {
 namespace {
 
+/// The choice of light or dark comes before the first paint, everything else after the page.
+std::string script_of(const Frame& frame) {
+  if (frame.assets.empty()) return "";
+  const auto folder = quoted(frame.assets);
+  return "<link rel=\"stylesheet\" href=\"" + folder + "script.css\">\n<script src=\"" + folder +
+         "theme.js\"></script>\n<script type=\"module\" src=\"" + folder + "main.js\"></script>\n";
+}
+
 std::string head_of(const Frame& frame) {
   // The empty icon keeps browsers from asking for one.
   auto head =
@@ -17,7 +25,7 @@ std::string head_of(const Frame& frame) {
     head += "<link rel=\"alternate\" type=\"" + quoted(alternate.type) + "\" href=\"" +
             quoted(alternate.address) + "\">\n";
   }
-  return head + "<title>" + quoted(frame.title) + "</title>\n</head>\n";
+  return head + script_of(frame) + "<title>" + quoted(frame.title) + "</title>\n</head>\n";
 }
 
 std::string bar_of(const Frame& frame) {
@@ -53,8 +61,8 @@ std::string way_of(const Frame& frame) {
 std::string page_of(const Frame& frame, const Fragment& content) {
   return head_of(frame) + "<body>\n<a class=\"skip\" href=\"#content\">To the content</a>\n" +
          "<header>\n<p class=\"name\"><a href=\"" + quoted(frame.root) +
-         "./\">torchwatch</a></p>\n" + bar_of(frame) + search_of(frame) + "</header>\n" +
-         way_of(frame) + "<main id=\"content\" tabindex=\"-1\">\n" + content.html +
+         "./\">torchwatch</a></p>\n" + bar_of(frame) + search_of(frame) + frame.account.html +
+         "</header>\n" + way_of(frame) + "<main id=\"content\" tabindex=\"-1\">\n" + content.html +
          "</main>\n<footer>\n" + frame.footer.html + "</footer>\n</body>\n</html>\n";
 }
 

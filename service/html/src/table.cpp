@@ -1,7 +1,9 @@
 #include "torchwatch/html/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <charconv>
 
 #include "torchwatch/html/fragment.hpp"
 #include "torchwatch/html/quoting.hpp"
@@ -47,6 +49,19 @@ std::string sorting_heading(const Table& table, const Column& column) {
          quoted(table.sort_address + next) + "\">" + quoted(column.name) + "</a></th>";
 }
 
+/// What a script reads; only where it says more than the text.
+std::string exact_attribute(const std::string& exact) {
+  return exact.empty() ? "" : " data-value=\"" + quoted(exact) + "\"";
+}
+
+std::string exact_of(const Cell& cell) {
+  if (!cell.exact.empty() || !cell.order) return cell.exact;
+  std::array<char, 32> digits{};
+  const auto [end, error] =
+      std::to_chars(digits.data(), digits.data() + digits.size(), *cell.order);
+  return error == std::errc{} ? std::string(digits.data(), end) : std::string();
+}
+
 std::string html_head(const Table& table, const Filled& filled) {
   std::string row = "<tr>";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -54,6 +69,7 @@ std::string html_head(const Table& table, const Filled& filled) {
     if (!filled[i]) continue;
     const bool sorts = !column.key.empty() && !table.sort_address.empty();
     row += "<th scope=\"col\"" + std::string(class_of(column.cells)) +
+           exact_attribute(column.exact) +
            (sorts ? sorting_heading(table, column) : ">" + quoted(column.name) + "</th>");
   }
   return row + "</tr>\n";
@@ -73,7 +89,7 @@ std::string html_cell(const Column& column, const Cell& cell) {
   // Beside its column's name on a narrow screen a cell is one thing, link and text together.
   if (!cell.more.empty()) content = "<span>" + content + "</span>";
   return "<td" + std::string(class_of(column.cells)) + " data-column=\"" + quoted(column.name) +
-         "\">" + content + "</td>";
+         "\"" + exact_attribute(exact_of(cell)) + ">" + content + "</td>";
 }
 
 std::string html_of(const Table& table, const Filled& filled) {
@@ -139,9 +155,11 @@ Status sort(Table& table) {
   return {};
 }
 
-Fragment table(Table table) {
+Fragment table(Table table, std::string_view otherwise) {
   const auto filled = filled_of(table);
-  Fragment fragment{html_of(table, filled), markdown_of(table, filled), {}};
+  auto fragment = table.rows.empty()
+                      ? paragraph(text(otherwise))
+                      : Fragment{html_of(table, filled), markdown_of(table, filled), {}};
   fragment.tables.push_back(std::move(table));
   return fragment;
 }

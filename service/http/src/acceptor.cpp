@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -63,11 +64,13 @@ Result<UniqueFd> listen_on(const std::string& address, int port) {
                                         "127.0.0.1");
   }
   const int on = 1;
+  // TCP_NODELAY is set once: every connection that is accepted inherits it.
   UniqueFd socket(
       ::socket(made.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
   // No SO_REUSEPORT: with it a second daemon would silently take half the connections.
   const bool is_listening =
       socket.is_open() && setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
       bind(socket.get(), reinterpret_cast<const sockaddr*>(&made.bytes), made.size) == 0 &&
       listen(socket.get(), kWaitingMax) == 0;
   if (!is_listening) return fail(error_of(address + ":" + std::to_string(port)));

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace torchwatch::http {
@@ -36,23 +35,15 @@ Admission::Place Admission::place_for(const std::string& address, bool speaks_fo
   return static_cast<int>(sockets_.size()) < total_max_ ? Place::free : Place::all_full;
 }
 
-std::string Admission::busiest() const {
-  const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::max_element(
-      per_address_, {}, [](const auto& address_and_count) { return address_and_count.second; });
-  return found == per_address_.end() ? "" : found->first;
-}
-
 void Admission::enter(int socket, const std::string& address) {
   const std::scoped_lock lock(mutex_);
   sockets_.insert(socket);
   ++per_address_[address];
-  if (is_shut_) shutdown(socket, SHUT_RDWR);
+  if (is_shut_) shutdown(socket, SHUT_RD);
 }
 
 void Admission::leave(int socket, const std::string& address) {
   const std::scoped_lock lock(mutex_);
-  shutdown(socket, SHUT_RDWR);
   // Closed under the lock: the number must not come back before it is forgotten here.
   close(socket);
   forget(socket, address);
@@ -66,7 +57,7 @@ void Admission::forget(int socket, const std::string& address) {
 void Admission::shut_all() {
   const std::scoped_lock lock(mutex_);
   is_shut_ = true;
-  for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
+  for (const int socket : sockets_) shutdown(socket, SHUT_RD);
 }
 
 }  // namespace torchwatch::http

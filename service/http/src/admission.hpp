@@ -36,8 +36,6 @@ class Admission {
   /// Returns whether one more connection of that address may be opened. One that speaks for many,
   /// a proxy, has no limit of its own.
   Place place_for(const std::string& address, bool speaks_for_many) const;
-  /// Returns the address that has the most connections.
-  std::string busiest() const;
   /// Shuts every connection down, so that nobody keeps waiting for one, and admits no further one.
   void shut_all();
 
@@ -52,6 +50,13 @@ class Admission {
   std::set<int> sockets_;
   std::map<std::string, int> per_address_;
   bool is_shut_ = false;
+};
+
+/// Those over the port and those over the Unix socket have places of their own: a flood at the port
+/// keeps no command out.
+struct Admissions {
+  Admission over_port;
+  Admission over_socket;
 };
 
 }  // namespace torchwatch::http

@@ -25,8 +25,8 @@ struct Client {
   std::size_t scanned = 0;
   std::string unsent{};          ///< the rest of the last answer
   bool is_last = false;          ///< close once `unsent` is sent
+  bool is_watched = false;       ///< `epoll` tells of it
   bool is_resting = false;       ///< has asked too much: nothing is read from it until the deadline
-  Clock::time_point since{};     ///< it waits for its next head since then
   Clock::time_point deadline{};  ///< of what it is doing now
 };
 

@@ -20,15 +20,6 @@ GuardRules rules_of(const ServerSettings& settings) {
   return rules;
 }
 
-void put(const Reply& reply, httplib::Response& response) {
-  response.status = reply.status;
-  response.set_content(reply.body, reply.content_type);
-  for (const auto& [name, value] : reply.headers) {
-    response.headers.erase(name);  // the reply's own Cache-Control replaces the default
-    response.set_header(name, value);
-  }
-}
-
 /// Explains why a request could not be read; `status` is the library's choice.
 Reply failure_of(GuardedStream::End end, bool has_head, int status) {
   using End = GuardedStream::End;
@@ -45,6 +36,7 @@ Reply failure_of(GuardedStream::End end, bool has_head, int status) {
     case End::none:
       break;
   }
+  if (status == 414) return problem(414, "the address is too long");
   return problem(status, has_head ? "the body cannot be read" : "the head cannot be read");
 }
 
@@ -83,8 +75,9 @@ GuardedServer::GuardedServer(const ServerSettings& settings, Answers answers, lo
       answers_(std::move(answers)),
       logger_(std::move(logger)),
       calls_(std::move(calls)),
-      admission_(settings.connections_max, settings.connections_per_address_max),
-      reception_(settings_, admission_,
+      admissions_{{settings.connections_max, settings.connections_per_address_max},
+                  {settings.connections_max, settings.connections_per_address_max}},
+      reception_(settings_, admissions_,
                  {.refuse = answers_.to_arrival,
                   .serve = [this](auto& client) { return hand_over(client); },
                   .note =
@@ -113,8 +106,9 @@ void GuardedServer::install_handlers() {
   set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     explain_failure(request, response);
   });
-  set_exception_handler([this](const httplib::Request&, httplib::Response& response,
-                               std::exception_ptr what) { report_exception(response, what); });
+  set_exception_handler(
+      [this](const httplib::Request& request, httplib::Response& response,
+             std::exception_ptr what) { report_exception(request, response, what); });
   set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     finish_headers(response);
     log_request(request, response);
@@ -140,7 +134,8 @@ void GuardedServer::end() {
     reception_.wake();
     receiving_.join();
   }
-  admission_.shut_all();
+  admissions_.over_port.shut_all();
+  admissions_.over_socket.shut_all();
   workers_.reset();
 }
 
@@ -208,8 +203,8 @@ httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Reque
   auto reply = current_->refusal ? current_->refusal : answers_.to_head(seen);
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
   if (!reply) reply = answers_.to_request(seen);
-  put(*reply, response);
   if (request.method != "HEAD") current_->takes_over = std::move(reply->takes_over);
+  put(std::move(*reply), request, response);
   return HandlerResponse::Handled;
 }
 
@@ -220,7 +215,21 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
           ? problem(413, "the body is too long: at most " +
                              std::to_string(settings_.body_bytes_max) + " bytes")
           : answers_.to_request(request_of(request, current_->stream->origin())),
-      response);
+      request, response);
+}
+
+void GuardedServer::put(Reply reply, const httplib::Request& request,
+                        httplib::Response& response) const {
+  auto asker = current_->stream->origin();
+  // The library leaves the path out where the address is too long for it.
+  if (!request.path.empty()) asker.path = request.path;
+  reply = shown_to(asker, std::move(reply), settings_.page_of);
+  response.status = reply.status;
+  response.set_content(reply.body, reply.content_type);
+  for (const auto& [name, value] : reply.headers) {
+    response.headers.erase(name);  // the reply's own Cache-Control replaces the default
+    response.set_header(name, value);
+  }
 }
 
 void GuardedServer::explain_failure(const httplib::Request& request, httplib::Response& response) {
@@ -228,12 +237,13 @@ void GuardedServer::explain_failure(const httplib::Request& request, httplib::Re
   if (!current_->has_head && current_->stream->end() == GuardedStream::End::none) {
     const auto asked = asked_with_unknown_method(request);
     const auto reply = asked ? answers_.to_head(*asked) : std::nullopt;
-    if (reply) return put(*reply, response);
+    if (reply) return put(*reply, request, response);
   }
-  put(failure_of(current_->stream->end(), current_->has_head, response.status), response);
+  put(failure_of(current_->stream->end(), current_->has_head, response.status), request, response);
 }
 
-void GuardedServer::report_exception(httplib::Response& response, const std::exception_ptr& what) {
+void GuardedServer::report_exception(const httplib::Request& request, httplib::Response& response,
+                                     const std::exception_ptr& what) {
   std::string text;
   try {
     std::rethrow_exception(what);
@@ -243,7 +253,7 @@ void GuardedServer::report_exception(httplib::Response& response, const std::exc
     text = "an exception of an unknown type";
   }
   logger_.error("a handler threw: " + text);
-  put(problem(Error{ErrorCode::internal, text}), response);
+  put(problem(Error{ErrorCode::internal, text}), request, response);
 }
 
 void GuardedServer::finish_headers(httplib::Response& response) {

@@ -61,6 +61,10 @@ Head read_head(std::string_view text) {
     } else if (is_name(name, "x-forwarded-for")) {
       head.is_forwarded = true;
       head.forwarded_for += (head.forwarded_for.empty() ? "" : ",") + std::string(value);
+    } else if (is_name(name, "x-forwarded-proto")) {
+      head.is_https = value == "https";
+    } else if (is_name(name, "accept")) {
+      head.wants_page = value.find("text/html") != std::string_view::npos;
     } else if (is_name(name, "forwarded") || is_name(name, "x-real-ip") || is_name(name, "via")) {
       head.is_forwarded = true;
     } else if (is_name(name, "transfer-encoding") ||
@@ -102,7 +106,10 @@ Origin origin_of(const Origin& peer, const Head& head, const std::vector<std::st
   };
   Origin origin{.address = peer.address,
                 .is_local = is_loopback(peer.address) && !head.is_forwarded,
-                .user = {}};
+                .user = {},
+                .is_https = head.is_https && is_trusted(peer.address),
+                .wants_page = head.wants_page,
+                .path = head.path};
   std::string_view chain = head.forwarded_for;
   // Each proxy appends whom it heard from: the last entries are the ones that can be believed.
   while (is_trusted(origin.address) && !chain.empty()) {

@@ -17,6 +17,8 @@ struct Head {
   std::string forwarded_for;  ///< all values of X-Forwarded-For, joined by commas
   bool is_forwarded = false;  ///< a proxy says that it passed this on
   bool has_body = false;
+  bool is_https = false;    ///< a proxy says so
+  bool wants_page = false;  ///< takes HTML, as browsers do
 };
 
 /// Reads a head that HeadScanner has accepted.
@@ -27,6 +29,9 @@ struct Origin {
   std::string address;        ///< over the Unix socket "uid 1000"
   bool is_local = false;      ///< sent on this machine, and by no proxy
   std::optional<uid_t> user;  ///< who is at the other end of the Unix socket
+  bool is_https = false;      ///< to a trusted proxy
+  bool wants_page = false;    ///< a browser
+  std::string path = {};      ///< what it asks for, as it was sent, without query
 };
 
 /// Finds out who sent a request that came from `peer`: behind a trusted proxy the last address of

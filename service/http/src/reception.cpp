@@ -23,7 +23,7 @@ constexpr WaitingClients::Id kWakeId = WaitingClients::kFirstId - 1;
 constexpr int kAcceptedAtOnce = 64;
 constexpr std::chrono::seconds kTellRefusedEvery{10};
 /// Under a flood many events are then attended in one round, which costs as much as one.
-constexpr milliseconds kPauseAfterRefusal{2};
+constexpr milliseconds kPauseAfterRefusal{10};
 
 std::string address_of(const sockaddr_storage& peer) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -50,14 +50,14 @@ std::optional<Origin> peer_at_socket(int socket) {
 
 }  // namespace
 
-Reception::Reception(const ServerSettings& settings, Admission& admission, Calls calls,
+Reception::Reception(const ServerSettings& settings, Admissions& admissions, Calls calls,
                      Accept accept, log::Logger logger)
     : settings_(settings),
       calls_(std::move(calls)),
       accept_(std::move(accept)),
       logger_(std::move(logger)),
       clients_(
-          settings_, admission, epoll_,
+          settings_, admissions, epoll_,
           [this](const Head& head, const Origin& origin) { return refusal_of(head, origin); },
           calls_.serve) {}
 
@@ -91,6 +91,9 @@ void Reception::run(const std::stop_token& stop) {
   }
   clients_.clear();
   acceptors_.clear();
+  const std::scoped_lock lock(mutex_);
+  is_over_ = true;
+  returned_.clear();
 }
 
 void Reception::wake() {
@@ -101,6 +104,7 @@ void Reception::wake() {
 void Reception::take_back(std::unique_ptr<Client> client) {
   {
     const std::scoped_lock lock(mutex_);
+    if (is_over_) return;  // its connection ends: nobody waits for its next request
     returned_.push_back(std::move(client));
   }
   wake();

@@ -27,8 +27,8 @@ class Reception {
     std::function<void(const std::string&)> note;
   };
 
-  /// The settings and the admission must outlive the reception.
-  Reception(const ServerSettings&, Admission&, Calls, Accept accept, log::Logger);
+  /// The settings and the admissions must outlive the reception.
+  Reception(const ServerSettings&, Admissions&, Calls, Accept accept, log::Logger);
 
   /// Opens the acceptors. Errors: those of Acceptor::open; unavailable.
   Status open();
@@ -60,6 +60,7 @@ class Reception {
   WaitingClients clients_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Client>> returned_;
+  bool is_over_ = false;  ///< takes nobody back any more
   std::string told_;
   long refused_ = 0;          ///< since they were logged
   bool has_refused_ = false;  ///< in the round before

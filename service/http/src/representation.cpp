@@ -37,7 +37,8 @@ void tag(const Request& request, Reply& reply) {
 }
 
 void compress(const Request& request, Reply& reply) {
-  if (!request.accepts_gzip || reply.body.size() < kGzipFrom) return;
+  const bool is_compressed = reply.headers.contains("Content-Encoding");
+  if (!request.accepts_gzip || is_compressed || reply.body.size() < kGzipFrom) return;
   auto compressed = platform::gzip(reply.body);
   if (compressed.empty() || compressed.size() >= reply.body.size()) return;
   reply.body = std::move(compressed);
@@ -71,6 +72,16 @@ Reply answer_preflight(const Request& request, const std::vector<std::string>& o
                         "Authorization, If-None-Match, Last-Event-ID");
   reply.headers.emplace("Access-Control-Max-Age", "600");
   return reply;
+}
+
+Reply shown_to(const Origin& asker, Reply reply, const decltype(ServerSettings::page_of)& page_of) {
+  const bool is_problem = reply.content_type == "application/problem+json" &&
+                          !reply.headers.contains("Content-Encoding");
+  if (!is_problem || !asker.wants_page || !page_of) return reply;
+  auto page = page_of(reply, asker.path);
+  if (!page) return reply;
+  page->headers.merge(reply.headers);
+  return std::move(*page);
 }
 
 const std::multimap<std::string, std::string>& default_headers() {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/http/exchange.hpp"
+#include "head.hpp"
+#include "torchwatch/http/server.hpp"
 
 namespace torchwatch::http {
 
@@ -16,6 +17,10 @@ Reply represent(const Request&, Reply, const std::vector<std::string>& origins);
 /// Answers a browser that asks whether a page may send a request (CORS): only reading, with a
 /// token. Errors as a reply: 403, where the page's origin is not one of `origins`.
 Reply answer_preflight(const Request&, const std::vector<std::string>& origins);
+
+/// Answers as the asker can show it: a problem becomes a page where a browser asks for one of those
+/// paths that people read.
+Reply shown_to(const Origin&, Reply, const decltype(ServerSettings::page_of)&);
 
 /// The headers that every answer has, unless its reply has them.
 const std::multimap<std::string, std::string>& default_headers();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::http {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 constexpr std::size_t kPathBytesMax = 512;
 constexpr std::array<std::string_view, 10> kLibraryMethods{
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI"};
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 bool is_token(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -77,6 +72,9 @@ void disarm(httplib::Request& request) {
     request.headers.erase(name);
   }
   request.ranges.clear();
+  // The library would read a form itself: into the query, and with a limit of its own.
+  const auto types = request.headers.equal_range("Content-Type");
+  for (auto type = types.first; type != types.second; ++type) type->second.insert(0, " ");
   std::erase_if(request.headers, [](const auto& header) {
     return header.second.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
   });
@@ -135,9 +133,17 @@ Request request_of(const httplib::Request& from, const Origin& origin) {
   request.if_none_match = only_value(from, "If-None-Match");
   request.last_event_id = only_value(from, "Last-Event-ID");
   request.origin = only_value(from, "Origin");
-  const std::string type = only_value(from, "Content-Type");
+  request.webhook = {.event = only_value(from, "X-GitHub-Event"),
+                     .delivery = only_value(from, "X-GitHub-Delivery"),
+                     .signature = only_value(from, "X-Hub-Signature-256")};
+  request.cookie = only_value(from, "Cookie");
+  request.host = lower(only_value(from, "Host"));
+  request.is_https = origin.is_https;
+  std::string type = only_value(from, "Content-Type");
+  type.erase(0, type.find_first_not_of(' '));
   request.content_type = lower(type.substr(0, type.find_first_of("; \t")));
   request.body = from.body;
+  if (request.content_type == kForm) httplib::detail::parse_query_text(from.body, request.form);
   return request;
 }
 

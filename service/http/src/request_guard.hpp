@@ -4,12 +4,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "head.hpp"
 #include "torchwatch/http/exchange.hpp"
 
 namespace torchwatch::http {
+
+/// The type of what a form of a page sends.
+inline constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 
 /// What a head may say.
 struct GuardRules {

@@ -15,6 +15,7 @@ struct Server::State {
         authentication(settings.tokens, settings.local_may_read, settings.others_may_read, clock),
         budget(settings.requests_per_second, clock),
         origins(settings.cors_origins),
+        closed(settings.closed),
         logger(to),
         server(settings,
                {.to_head = [this](const Request& request) { return to_head(request); },
@@ -32,18 +33,21 @@ struct Server::State {
   }
 
   std::optional<Reply> to_head(const Request& request) {
+    if (!closed.empty()) return problem(503, closed, {{"Retry-After", "10"}}, "try again later");
     if (request.method == "OPTIONS" && !request.origin.empty()) {
       return answer_preflight(request, origins);
     }
     const auto found = match(routes, request);
     if (!found) return found.error();
-    if (found->route->scope) {
-      if (auto refusal = authentication.refusal_of(request, *found->route->scope)) {
+    const Route& route = *found->route;
+    if (route.scope) {
+      if (auto refusal = authentication.refusal_of(request, *route.scope, route.is_page)) {
         return represent(request, std::move(*refusal), origins);
       }
     }
-    if (request.method == "POST" && request.content_type != "application/json") {
-      return problem(415, "the body must be application/json");
+    const auto type = route.is_page ? kForm : "application/json";
+    if (request.method == "POST" && request.content_type != type) {
+      return problem(415, "the body must be " + std::string(type));
     }
     return std::nullopt;
   }
@@ -52,13 +56,18 @@ struct Server::State {
     auto found = match(routes, request);
     if (!found) return found.error();
     request.path_parameters = std::move(found->parameters);
-    const auto identity = authentication.identify(request.authorization);
+    const auto identity = authentication.identify(request, found->route->is_page);
     if (identity) {
       authentication.note_use(*identity);
       request.token_name = identity->name;
+      const bool is_signed_in = !identity->form_key.empty();
+      if (is_signed_in) request.signed_in = SignedIn{identity->scopes, identity->form_key};
     }
     request.is_trusted = request.is_local || identity;
     auto reply = found->route->handler(request);
+    if (reply && reply->has_wrong_token) {
+      if (auto limited = authentication.count_wrong_token(request.remote_address)) return *limited;
+    }
     if (reply) return std::move(*reply);
     if (is_internal(reply.error().code)) {
       logger.error("request failed: " + reply.error().text(),
@@ -71,6 +80,7 @@ struct Server::State {
   Authentication authentication;
   ReadBudget budget;
   const std::vector<std::string> origins;
+  const std::string closed;
   const log::Logger logger;
   GuardedServer server;  // last: it ends before what it uses
 };

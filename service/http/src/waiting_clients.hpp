@@ -1,10 +1,11 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "client.hpp"
 #include "torchwatch/http/exchange.hpp"
@@ -26,8 +27,8 @@ class WaitingClients {
   /// Takes a client over; false, and the client stays, if nobody can serve it.
   using Serve = std::function<bool(std::unique_ptr<Client>&)>;
 
-  /// The settings, the admission and `epoll` must outlive this.
-  WaitingClients(const ServerSettings&, Admission&, const UniqueFd& epoll, Refuse, Serve);
+  /// The settings, the admissions and `epoll` must outlive this.
+  WaitingClients(const ServerSettings&, Admissions&, const UniqueFd& epoll, Refuse, Serve);
 
   /// Lets a new client in; one of unknown origin, or without a place, is answered 503 and closed.
   void admit(int socket, const std::optional<Origin>& from);
@@ -42,24 +43,28 @@ class WaitingClients {
   void clear() { clients_.clear(); }
 
  private:
-  bool make_place_for(const std::string& address);
+  Admission& admission_of(const Origin& peer) const;
+  Admission::Place place_for(const Origin& peer) const;
+  bool make_place_for(const Origin& peer);
   void give_until(Clock::time_point deadline, Client&);
   void receive(Id, Client&);
   void send_rest(Id, Client&);
   void look_at_head(Id, Client&);
   void pass_on(Id, Client&);
   void refuse(Id, Client&, const Reply&, bool has_body);
-  void watch(int operation, Id, const Client&, std::uint32_t events) const;
+  void watch(Id, Client&, std::uint32_t events) const;
+  void unwatch(Client&) const;
   std::unique_ptr<Client> take_out(Id);
   void end(Id id) { clients_.erase(id); }
 
   const ServerSettings& settings_;
-  Admission& admission_;
+  Admissions& admissions_;
   const UniqueFd& epoll_;
   const Refuse refuse_;
   const Serve serve_;
-  std::unordered_map<Id, std::unique_ptr<Client>> clients_;
+  std::map<Id, std::unique_ptr<Client>> clients_;  ///< who has asked for nothing longest, first
   Id next_id_ = kFirstId;
+  std::array<char, 16U << 10U> buffer_{};  ///< what was received last
   /// No client's deadline is earlier. Kept, as each request would look at all clients for it.
   Clock::time_point next_deadline_ = Clock::time_point::max();
 };

@@ -6,6 +6,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/markdown.hpp"
+#include "torchwatch/report/wording.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -55,7 +56,9 @@ std::string sure(double confidence, const std::string& of_what = "") {
 std::string commit_part(const CulpritFacts& facts, const std::string& address) {
   const CommitFacts& culprit = facts.commits.front();
   const auto sha = address.empty() ? code(culprit.sha) : commit_link(address, culprit.sha);
-  std::string text = "- commit: " + sha + " " + code(culprit.subject, kSubjectMax) + "\n";
+  const auto pull = pull_link(address, pull_of(culprit.subject));
+  std::string text = "- commit: " + sha + " " + code(culprit.subject, kSubjectMax) +
+                     (pull.empty() ? "" : ", " + pull) + "\n";
   if (!culprit.author.empty()) {
     const auto login = culprit.login.empty() ? "" : " (" + code(culprit.login, 40) + ")";
     text +=
@@ -95,10 +98,9 @@ std::string undecided_part(const CulpritFacts& facts, const std::string& address
 
 std::string culprit_part(const CulpritFacts& culprit, const std::string& number,
                          const std::string& address) {
-  if (culprit.commits.size() == 1) {
-    return "### Culprit" + number + "\n\n" + commit_part(culprit, address);
-  }
-  return "### Could not decide between these" + number + "\n\n" + undecided_part(culprit, address);
+  const auto heading = "### " + std::string(heading_of(finding_of(culprit))) + number + "\n\n";
+  return heading + (culprit.commits.size() == 1 ? commit_part(culprit, address)
+                                                : undecided_part(culprit, address));
 }
 
 std::string culprits_part(const BisectionFacts& bisection, const std::string& address) {
@@ -114,13 +116,15 @@ std::string culprits_part(const BisectionFacts& bisection, const std::string& ad
 }
 
 std::string suspects_part(const BisectionFacts& bisection, const std::string& address) {
-  std::string text = bisection.culprits.empty() ? "### Could not decide between these\n\n"
-                                                : "\n### Another cause, not decided which\n\n";
+  const auto heading = "### " + std::string(heading_of(Finding::set)) + "\n\n";
+  std::string text =
+      bisection.culprits.empty() ? heading : "\n### Another cause, not decided which\n\n";
   return text + one_of(bisection.suspects, bisection.suspects_confidence, address);
 }
 
 std::string nobody_part(const BisectionFacts& bisection) {
-  return "### No culprit\n\nThe bisection blames no commit: " +
+  return "### " + std::string(heading_of(finding_of(bisection))) +
+         "\n\nThe bisection blames no commit: " +
          code(bisection.reason.empty() ? "no reason was given" : bisection.reason, 300) + "\n";
 }
 
@@ -157,8 +161,8 @@ std::string culprit_words(const CulpritFacts& culprit, const std::string& addres
     return "commit " + commit_link(address, commit.sha) + " " + code(commit.subject, kSubjectMax) +
            sure(culprit.confidence);
   }
-  return "one of " + figures::count(culprit.commits.size(), "commit") +
-         " that could not be distinguished" + sure(culprit.confidence, " that it is one of them");
+  return one_of_text(culprit.commits.size()) + " that could not be distinguished" +
+         sure(culprit.confidence, " that it is one of them");
 }
 
 }  // namespace

@@ -2,37 +2,37 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
 #include <string>
 
 #include "bisection_section.hpp"
+#include "drawings_section.hpp"
 #include "sentences.hpp"
-#include "torchwatch/drawing/strip.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 
 namespace torchwatch::report {
 namespace {
 
-/// GitHub refuses a body of more than 65,536 characters; bytes are never fewer.
-constexpr std::size_t kBodyBytesMax = 64'000;
-constexpr std::string_view kMarkerStart = "<!-- torchwatch-key: ";
-constexpr std::string_view kMarkerEnd = " -->";
+/// What people still read. A section that does not fit is left out.
+constexpr std::size_t kBodyBytesMax = 20'000;
+constexpr std::size_t kOpeningBytesMax = 5'000;
+constexpr std::size_t kBisectionBytesMax = 7'000;
 constexpr std::size_t kMachineFactsMax = 60;
 constexpr std::size_t kRemarksMax = 10;
 constexpr std::size_t kRelatedMax = 5;
 constexpr std::size_t kRemarkCharactersMax = 300;
-constexpr std::size_t kReasonCharactersMax = 1000;
-constexpr std::size_t kMachineBytesMax = 12'000;
+constexpr std::size_t kMachineBytesMax = 3'000;
 
 std::string opening(const IncidentFacts& facts) {
-  std::string text = summary(facts);
+  std::string text = headline(facts) + "\n\n" + summary(facts);
   if (facts.bisection) {
     text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
   }
-  return text;
+  return whole_lines(std::move(text), kOpeningBytesMax);
 }
 
 /// The end of what a lost workload printed: few need it, and it may be long.
@@ -40,12 +40,6 @@ std::string output_section(const IncidentFacts& facts) {
   if (facts.output.empty()) return "";
   return "\n<details><summary>What the process printed last</summary>\n\n" +
          code_block(facts.output) + "\n</details>\n";
-}
-
-std::string effects_section(const IncidentFacts& facts) {
-  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
-  return "\n### What got worse\n\n" +
-         effects_table(facts.effects, "baseline", "candidate", facts.confidence);
 }
 
 /// How the comparison was chosen, and what is to be said of the comparison as a whole.
@@ -76,15 +70,6 @@ std::string builds_section(const IncidentFacts& facts) {
   return "\n### Builds\n\n" +
          table({"build", "name", "version", "commit"},
                {row("baseline", facts.baseline), row("candidate", facts.candidate)}, 2);
-}
-
-/// Whole lines of `text` that fit into `bytes_max`, and a note when some had to go.
-std::string whole_lines(std::string text, std::size_t bytes_max) {
-  constexpr std::string_view kNote = "\n*Cut here: the text was too long for an issue.*\n";
-  if (text.size() <= bytes_max) return text;
-  text.resize(bytes_max - kNote.size());
-  text.resize(text.rfind('\n') + 1);
-  return text += kNote;
 }
 
 /// "0.6 to 2.1"; "0.6" where both read the same.
@@ -134,9 +119,21 @@ std::string torchbench_part(const IncidentFacts& facts) {
          "those above.\n";
 }
 
+/// "on a machine like this one: `AMD EPYC 7763`, cpus `2`, threads `1`". What the comparison needs.
+std::string machine_class_text(const IncidentFacts& facts) {
+  std::string text;
+  for (const auto* name : {"cpu_model", "cpus", "threads", "gpu_model"}) {
+    const auto fact = facts.machine.find(name);
+    if (fact == facts.machine.end()) continue;
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + code(fact->second, 80);
+  }
+  return text.empty() ? "" : " on a machine like this one (" + text + ")";
+}
+
 std::string reproduce_section(const IncidentFacts& facts) {
   if (facts.reproduce.empty()) return "";
-  std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes";
+  std::string text = "\n### How to reproduce\n\nCompare the two builds again, in minutes" +
+                     machine_class_text(facts);
   if (facts.preset) text += " (preset " + code(to_string(*facts.preset)) + ")";
   if (facts.reproduce_seconds > 0) {
     text += "; the runs took " + figures::duration(facts.reproduce_seconds) + " here";
@@ -158,53 +155,12 @@ std::string unaffected_section(const IncidentFacts& facts) {
   return text + ".\n";
 }
 
-/// The middle of all samples: single outliers would leave the rest in one column.
-std::pair<double, double> shown_range(const SeriesRecord& record) {
-  constexpr std::size_t kHundredth = 100;
-  auto all = record.baseline_samples;
-  all.insert(all.end(), record.candidate_samples.begin(), record.candidate_samples.end());
-  std::ranges::sort(all);
-  const auto cut = all.size() / kHundredth;
-  return {static_cast<double>(all[cut]), static_cast<double>(all[all.size() - 1 - cut])};
-}
-
-std::string samples_part(const SeriesRecord& record, Metric metric) {
-  constexpr std::size_t kColumns = 48;
-  if (record.baseline_samples.empty() || record.candidate_samples.empty()) return "";
-  const auto [low, high] = shown_range(record);
-  if (!(high > low)) return "";
-  const auto line = [&](const char* name, const std::vector<std::int64_t>& samples) {
-    return std::string(name) + "|" + drawing::distribution(samples, low, high, kColumns) + "|\n";
-  };
-  const auto total = record.baseline_samples.size() + record.candidate_samples.size();
-  return fmt::format("\nAll {} samples, from {} to {}:\n\n```\n",
-                     figures::grouped(static_cast<std::int64_t>(total)),
-                     figures::value(metric, low), figures::value(metric, high)) +
-         line("baseline  ", record.baseline_samples) +
-         line("candidate ", record.candidate_samples) + "```\n";
-}
-
-std::string nightlies_part(const SeriesRecord& record, Metric metric) {
-  constexpr std::size_t kFewest = 3;  // fewer say no more than the table
-  if (record.nightlies.size() < kFewest) return "";
-  const auto [least, greatest] = std::ranges::minmax(record.nightlies);
-  return fmt::format("\nThe newest {} nightlies, from {} to {}:\n\n```\n{}\n```\n",
-                     record.nightlies.size(), figures::value(metric, least),
-                     figures::value(metric, greatest), drawing::strip(record.nightlies));
-}
-
-/// The series that changed most, as it was before and as it was measured.
-std::string record_section(const IncidentFacts& facts) {
-  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
-  const auto series = by_size(facts.effects).front().series;
-  const auto text =
-      nightlies_part(facts.record, series.metric) + samples_part(facts.record, series.metric);
-  if (text.empty()) return "";
-  return "\n### How " + code(to_string(series)) + " was and is\n" + text;
-}
-
 bool names_a_culprit(const IncidentFacts& facts) {
   return facts.bisection && !facts.bisection->culprits.empty();
+}
+
+bool is_named_surely(const IncidentFacts& facts) {
+  return facts.bisection && finding_of(*facts.bisection) == Finding::named;
 }
 
 /// What a reader can do: the incident is answered with torchwatch's own commands.
@@ -222,24 +178,20 @@ std::string answer_section(const IncidentFacts& facts) {
     if (names_a_culprit(facts)) {
       text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
               " searches again.";
-      if (!facts.tally.empty()) text += " So far, " + facts.tally;
+      if (is_named_surely(facts) && !facts.tally.empty()) text += " So far, " + facts.tally + ".";
     }
     text += "\n";
   }
-  if (facts.cc.empty()) return text;
-  return text + fmt::format("\ncc @{}\n", fmt::join(facts.cc, " @"));
-}
-
-/// "`ada`: `it is mended`", as a line.
-std::string with_reason(const std::string& by, const std::string& reason) {
-  return code(by) + (reason.empty() ? "." : ": " + code(reason, kReasonCharactersMax)) + "\n";
+  return text + mentions(facts.cc);
 }
 
 /// "Preset `small`; ..." A figure means nothing without its sizes.
 std::string method_text(const IncidentFacts& facts) {
   std::string text =
       "Found in " + code(facts.comparison) + " by torchwatch " + std::string(program_version());
-  if (!facts.page.empty()) text += " ([its page](" + facts.page + "))";
+  if (const auto page = link("its page", facts.page); !page.empty()) {
+    text += " (" + page + ", " + link("JSON", facts.page + ".json") + ")";
+  }
   if (facts.preset) text += ", with preset " + code(to_string(*facts.preset));
   return text +
          ". A baseline's value is the median of runs in fresh, interleaved processes; a "
@@ -247,94 +199,43 @@ std::string method_text(const IncidentFacts& facts) {
          "from both.\n\n";
 }
 
+/// As many of the sections as fit, in their order, each as a whole.
+std::string sections_that_fit(const std::vector<std::string>& sections, std::size_t bytes_max) {
+  constexpr std::string_view kNote =
+      "\n*More does not fit into an issue; `torchwatch incident show` and the page have it.*\n";
+  std::string text;
+  bool is_whole = true;
+  for (const auto& section : sections) {
+    const bool fits = text.size() + section.size() + kNote.size() <= bytes_max;
+    if (fits) text += section;
+    is_whole = is_whole && fits;
+  }
+  return is_whole ? text : text.append(kNote);
+}
+
+std::string found_section(const IncidentFacts& facts) {
+  if (!facts.bisection) return "";
+  return whole_lines("\n" + bisection_section(*facts.bisection, facts.commits_address),
+                     kBisectionBytesMax);
+}
+
 }  // namespace
 
 std::string issue_body(const IncidentFacts& facts) {
-  const std::string tail = reproduce_section(facts) + answer_section(facts) +
-                           machine_section(facts) + "\n" + method_text(facts) + marker(facts.key) +
-                           "\n";
-  std::string head = opening(facts) + output_section(facts) + comparison_section(facts) +
-                     effects_section(facts) + unaffected_section(facts) + record_section(facts);
-  if (facts.bisection) head += "\n" + bisection_section(*facts.bisection, facts.commits_address);
-  head += builds_section(facts);
-  return whole_lines(std::move(head), kBodyBytesMax - tail.size()) + tail;
-}
-
-std::string recurrence_comment(const IncidentFacts& facts) {
-  std::string text = "Still there in " + code(facts.candidate.name) + ", compared with " +
-                     code(facts.baseline.name) + ". " + summary(facts) + effects_section(facts);
-  if (facts.bisection) {
-    text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
-  }
-  return whole_lines(std::move(text), kBodyBytesMax);
-}
-
-std::string recovery_comment(const IncidentFacts& facts) {
-  std::string text = "Gone in " + code(facts.candidate.name) + ": compared with " +
-                     code(facts.baseline.name) + " nothing of this is left.\n";
-  if (!facts.effects.empty()) {
-    text += "\n" + effects_table(facts.effects, "last good", "now", facts.confidence);
-  }
-  return whole_lines(std::move(text), kBodyBytesMax);
-}
-
-std::string acceptance_comment(const IncidentFacts& facts, const std::string& by,
-                               const std::string& reason) {
-  return "Accepted by " + code(by) + ": " + code(reason, kReasonCharactersMax) + "\n\nFrom " +
-         code(facts.candidate.name) + " on, later builds are compared with it as it is.\n";
-}
-
-std::string with_marker(const std::string& text, const std::string& outbox_key,
-                        const std::string& secret) {
-  return text + "\n" + marker(outbox_key + ":" + secret) + "\n";
-}
-
-std::optional<std::string> marker_in(std::string_view body) {
-  while (body.ends_with('\n')) body.remove_suffix(1);
-  const auto start = body.rfind(kMarkerStart);
-  if (start == std::string_view::npos) return std::nullopt;
-  const auto found = body.substr(start);
-  const bool is_last = found.find(kMarkerEnd) == found.size() - kMarkerEnd.size();
-  return is_last ? std::optional(std::string(found)) : std::nullopt;
-}
-
-std::string closing_comment(const std::string& by, const std::string& reason) {
-  return "Closed by " + with_reason(by, reason);
-}
-
-std::string reopening_comment(const std::string& by, const std::string& reason) {
-  return "Opened again by " + with_reason(by, reason);
-}
-
-std::string dispute_comment(const std::string& by, const std::string& reason) {
-  return code(by) +
-         " holds the commit named here for the wrong one: " + code(reason, kReasonCharactersMax) +
-         "\n\nThe search is carried out again, on fresh measurements; its result follows here.\n";
-}
-
-std::string second_search_comment(const IncidentFacts& facts) {
-  std::string text = "The second search has ended.\n";
-  if (!facts.bisection) return text;
-  text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n\n" +
-          bisection_section(*facts.bisection, facts.commits_address);
-  return whole_lines(std::move(text), kBodyBytesMax);
-}
-
-std::string marker(const std::string& outbox_key) {
-  // One spelling for each key, and none that could end the comment ("--", ">"): whatever is not
-  // plainly harmless is written as %XX.
-  std::string spelled;
-  for (const char c : outbox_key) {
-    const bool second_dash = c == '-' && spelled.ends_with('-');
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' ||
-                       c == ':' || c == '/' || c == '-';
-    if (plain && !second_dash) {
-      spelled += c;
-      continue;
-    }
-    spelled += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return std::string(kMarkerStart) + spelled + std::string(kMarkerEnd);
+  const auto start = opening(facts);
+  const auto end = "\n" + method_text(facts) + marker(facts.key) + "\n";
+  const auto answer = answer_section(facts);
+  const auto used = start.size() + answer.size() + end.size();
+  const auto reproduce = reproduce_section(facts);
+  const auto left = kBodyBytesMax - std::min(kBodyBytesMax, used + reproduce.size());
+  const auto evidence =
+      sections_that_fit({output_section(facts), comparison_section(facts), effects_section(facts),
+                         unaffected_section(facts), drawings_section(facts.drawings),
+                         found_section(facts), builds_section(facts)},
+                        left);
+  const auto machine = machine_section(facts);
+  const bool fits = evidence.size() + machine.size() <= left;
+  return start + evidence + reproduce + answer + (fits ? machine : "") + end;
 }
 
 }  // namespace torchwatch::report

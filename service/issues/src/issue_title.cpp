@@ -1,21 +1,25 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
+#include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 
 namespace torchwatch::report {
 namespace {
 
-constexpr std::size_t kTitleCharactersMax = 200;
+/// Lists of issues show no more of a title on one line.
+constexpr std::size_t kTitleCharactersMax = 80;
 
-/// A title is not Markdown, but mentions and references would be live in it, too.
-std::string without_live_links(std::string text) {
-  std::erase_if(text, [](char c) { return c == '@' || c == '#' || c == '`' || c == '<'; });
-  return text;
+std::size_t characters_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 /// What kind of trouble it is, for people who scan a list.
@@ -28,46 +32,90 @@ std::string tag_of(const IncidentFacts& facts) {
   return std::ranges::any_of(facts.effects, is_of_time) ? "[perf] " : "[memory] ";
 }
 
-template <typename T>
-void add_once(std::vector<T>& list, const T& element) {
-  if (std::ranges::find(list, element) == list.end()) list.push_back(element);
+/// "+17 %" from ten per cent on: a title needs no tenths.
+std::string brief_change(const EffectFacts& effect) {
+  constexpr double kInTenths = 1.0995;
+  constexpr double kInTimes = 3;
+  if (!(effect.ratio > 0)) return change_text(effect);
+  if (effect.ratio < kInTenths || effect.ratio >= kInTimes) return figures::change(effect.ratio);
+  return fmt::format("+{:.0f} %", (effect.ratio - 1) * 100);
 }
 
-/// "resnet18 (cpu-train)", "2 workloads (cpu-train)", "3 workloads (2 configurations)".
-std::string where(const std::vector<EffectFacts>& effects) {
+/// "+17 % time", of the largest change.
+std::string how_much(const IncidentFacts& facts) {
+  if (is_lost_with_both(facts.kind, facts.effects)) {
+    return "environment, no result";
+  }
+  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "no result";
+  const auto& worst = *std::ranges::min_element(facts.effects, is_larger);
+  const auto metric = worst.series.metric;
+  // Their tag and their unit say the rest.
+  const bool is_plain = metric == Metric::leak_growth || metric == Metric::leak_retained;
+  return brief_change(worst) + (is_plain ? "" : " " + std::string(to_string(metric)));
+}
+
+std::string brief_sha(const std::string& sha) {
+  constexpr std::size_t kDigits = 7;
+  return is_commit(sha) ? sha.substr(0, kDigits) : clean(sha, kDigits);
+}
+
+/// " by 33de6cd and 1 more", ", cause unknown".
+std::string by_whom(const IncidentFacts& facts) {
+  if (!facts.bisection || is_lost_with_both(facts.kind, facts.effects)) return "";
+  const auto& search = *facts.bisection;
+  const auto finding = finding_of(search);
+  const auto* cause = bisection::leading(search.culprits);
+  switch (finding) {
+    case Finding::named:
+    case Finding::likely: {
+      const auto others = search.culprits.size() - 1;
+      return (finding == Finding::named ? " by " : ", likely by ") +
+             brief_sha(cause->commits.front().sha) +
+             (others > 0 ? " and " + std::to_string(others) + " more" : "");
+    }
+    case Finding::set:
+      return " by " +
+             one_of_text(cause != nullptr ? cause->commits.size() : search.suspects.size());
+    case Finding::none:
+      return ", cause unknown";
+    case Finding::not_reproduced:
+      return ", did not reproduce";
+  }
+  return "";
+}
+
+/// "resnet18", "2 workloads".
+std::string names_or_number(const std::vector<std::string>& names, const char* noun) {
+  return names.size() == 1 ? names.front() : figures::count(names.size(), noun);
+}
+
+/// "resnet18, cpu-train", "2 workloads, cpu-train", then "resnet18": what is said of where the
+/// change is seen, from the longest to nothing.
+std::vector<std::string> where(const std::vector<EffectFacts>& effects) {
+  if (effects.empty()) return {""};
   std::vector<std::string> workloads;
   std::vector<std::string> configurations;
   for (const auto& effect : effects) {
     add_once(workloads, effect.series.benchmark.workload);
     add_once(configurations, configuration_text(effect.series.benchmark));
   }
-  const auto said = [](const std::vector<std::string>& names, const char* noun) {
-    return names.size() == 1 ? names.front() : figures::count(names.size(), noun);
-  };
-  return said(workloads, "workload") + " (" + said(configurations, "configuration") + ")";
+  const auto of_workloads = names_or_number(workloads, "workload");
+  return {of_workloads + ", " + names_or_number(configurations, "configuration"), of_workloads, ""};
 }
 
-/// "+15.2 % time, 2 workloads (cpu-train)", of the largest change.
-std::string what_got_worse(const IncidentFacts& facts) {
-  if (facts.effects.empty()) return facts.reason;
-  if (is_lost_with_both(facts.kind, facts.effects)) {
-    return "environment: no result with either build, " + where(facts.effects);
+/// As much of where the change is seen as fits.
+std::string title_of(const IncidentFacts& facts, const std::string& since) {
+  const auto start = tag_of(facts) + how_much(facts) + by_whom(facts);
+  std::string title;
+  for (const auto& at : where(facts.effects)) {
+    title = start;
+    for (const auto& part : {at, since}) {
+      if (part.empty()) continue;
+      title += (title.size() == start.size() ? ": " : ", ") + part;
+    }
+    if (characters_of(title) <= kTitleCharactersMax) break;
   }
-  if (facts.kind == IncidentKind::lost) return where(facts.effects) + ": no result any more";
-  const auto& worst = *std::ranges::min_element(facts.effects, is_larger);
-  return change_text(worst) + " " + std::string(to_string(worst.series.metric)) + ", " +
-         where(facts.effects);
-}
-
-/// "5d1c1c3f0a9e and 1 other: ", of the largest culprit that is one commit.
-std::string culprit_in_title(const BisectionFacts& bisection) {
-  const auto named = std::ranges::find(bisection.culprits, std::size_t{1},
-                                       [](const auto& culprit) { return culprit.commits.size(); });
-  if (named == bisection.culprits.end()) return "";
-  const auto others = bisection.culprits.size() - 1;
-  auto text = short_sha(named->commits.front().sha);
-  if (others > 0) text += " and " + std::to_string(others) + " other" + (others > 1 ? "s" : "");
-  return text + ": ";
+  return without_live_links(clean(title, kTitleCharactersMax));
 }
 
 }  // namespace
@@ -76,16 +124,13 @@ std::string what_changed(const storage::IncidentRow& incident) {
   IncidentFacts facts;
   facts.kind = incident.kind;
   for (const auto& series : incident.series) facts.effects.push_back(effect_of(series));
-  return without_live_links(clean(tag_of(facts) + what_got_worse(facts), kTitleCharactersMax));
+  return title_of(facts, "");
 }
 
 std::string incident_title(const IncidentFacts& facts) {
   const bool is_drift = facts.nightlies_back > 0;
-  auto text = tag_of(facts);
-  if (facts.bisection) text += culprit_in_title(*facts.bisection);
-  text += what_got_worse(facts) + ", ";
-  if (is_drift) text += facts.baseline.name + " to ";
-  return without_live_links(clean(text + facts.candidate.name, kTitleCharactersMax));
+  return title_of(
+      facts, is_drift ? facts.baseline.name + " to " + facts.candidate.name : facts.candidate.name);
 }
 
 }  // namespace torchwatch::report

@@ -1,7 +1,11 @@
 #include "sentences.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/markdown.hpp"
@@ -10,7 +14,9 @@
 namespace torchwatch::report {
 namespace {
 
-constexpr std::size_t kEffectRowsMax = 60;
+/// Who wants more of them opens the page.
+constexpr std::size_t kEffectRowsMax = 10;
+constexpr std::ptrdiff_t kMentionedMax = 20;
 
 std::string benchmark_of(const EffectFacts& effect) {
   return to_string(effect.series.benchmark);
@@ -27,6 +33,7 @@ std::string or_dash(std::string text) {
 std::string how_sure(const EffectFacts& effect, double confidence) {
   const auto runs = figures::count(static_cast<std::size_t>(effect.runs), "run");
   if (is_leak(effect.series.metric)) return "in each of " + runs;
+  if (moved_exactly(effect)) return "all runs of each build equal to the byte, " + runs;
   const auto interval = interval_text(effect);
   if (interval.empty()) return "with too few runs for an interval";
   const auto what =
@@ -140,6 +147,19 @@ std::vector<EffectFacts> by_size(std::vector<EffectFacts> effects) {
   return effects;
 }
 
+std::string without_live_links(std::string text) {
+  std::erase_if(text, [](char c) { return c == '@' || c == '#' || c == '`' || c == '<'; });
+  return text;
+}
+
+std::string whole_lines(std::string text, std::size_t bytes_max) {
+  constexpr std::string_view kNote = "\n*Cut here: the text was too long for an issue.*\n";
+  if (text.size() <= bytes_max) return text;
+  text.resize(bytes_max > kNote.size() ? bytes_max - kNote.size() : 0);
+  text.resize(text.rfind('\n') + 1);
+  return text += kNote;
+}
+
 std::string summary(const IncidentFacts& facts) {
   if (facts.kind == IncidentKind::lost || facts.effects.empty()) return lost_summary(facts);
   const auto effects = by_size(facts.effects);
@@ -169,6 +189,18 @@ std::string effects_table(const std::vector<EffectFacts>& effects, const std::st
   });
   if (has_range) text += "\nFor memory the interval is the range over all runs.\n";
   return text;
+}
+
+std::string effects_section(const IncidentFacts& facts) {
+  if (facts.kind == IncidentKind::lost || facts.effects.empty()) return "";
+  return "\n### What got worse\n\n" +
+         effects_table(facts.effects, "baseline", "candidate", facts.confidence);
+}
+
+std::string mentions(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const auto count = std::min(std::ssize(names), kMentionedMax);
+  return fmt::format("\ncc @{}\n", fmt::join(names.begin(), names.begin() + count, " @"));
 }
 
 }  // namespace torchwatch::report

@@ -128,7 +128,8 @@ Result<std::string> toolchain_for(const builds::Tree& tree, const KitStore::Sett
                    .time_limit = kQuickToolLimit,
                    .output_limit_bytes = kQuickToolOutputBytes,
                    .sandbox = settings.sandbox,
-                   .profile = profile_for(settings, tree.folder)};
+                   .profile = profile_for(settings, tree.folder),
+                   .compiler_cache = settings.compiler_cache};
   TW_TRY(const std::string version, run_tool(compiler, processes, stop));
   ToolRun linking = compiler;
   linking.program = "cmake";
@@ -167,7 +168,8 @@ ToolRun KitBuild::tool(const std::string& program, std::vector<std::string> argu
           .log = settings_.folder / kFailureLog,
           .ccache = settings_.folder.parent_path() / "ccache",
           .sandbox = settings_.sandbox,
-          .profile = std::move(profile)};
+          .profile = std::move(profile),
+          .compiler_cache = settings_.compiler_cache};
 }
 
 Status KitBuild::configure(const Names& workloads, const std::stop_token& stop) const {

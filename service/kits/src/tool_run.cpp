@@ -116,7 +116,7 @@ std::string first_error(const std::string& output) {
 Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& processes,
                              std::stop_token stop) {
   auto spec = spec_of(run);
-  TW_TRY_VOID(builds::confine_compiler(run.sandbox, spec, run.profile));
+  TW_TRY_VOID(builds::confine_compiler(run.sandbox, spec, run.profile, run.compiler_cache));
   auto outcome = processes.run(spec, std::move(stop));
   if (process::succeeded(outcome)) return std::move(outcome.output);
   if (std::holds_alternative<process::Cancelled>(outcome.end)) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
@@ -24,6 +25,7 @@ struct ToolRun {
   ErrorCode failure = ErrorCode::failed;  ///< what it means if the tool fails
   sandbox::Sandbox sandbox = {};
   sandbox::Profile profile = {};
+  builds::CompilerCache compiler_cache = builds::CompilerCache::shared;
 };
 
 /// Runs the tool and returns what it printed. It sees `builds::tool_environment()` less the user's

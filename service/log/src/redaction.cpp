@@ -91,6 +91,14 @@ Credential github_token(std::string_view text) {
   return {};
 }
 
+/// Its header is JSON, which begins with {" and so with eyJ; parts are parted by dots.
+Credential json_web_token(std::string_view text) {
+  if (!text.starts_with("eyJ")) return {};
+  const auto token = text.substr(0, run_length(text, is_credential));
+  if (token.size() < kLongBytes || std::ranges::count(token, '.') < 2) return {};
+  return {0, token.size()};
+}
+
 Credential user_of_url(std::string_view text) {
   constexpr std::string_view kMark = "://";
   if (!text.starts_with(kMark)) return {};
@@ -112,7 +120,7 @@ Credential private_key(std::string_view text) {
 
 Credential credential_at(std::string_view text, bool begins_word) {
   if (begins_word) {
-    for (const auto find : {authorization, announced, github_token}) {
+    for (const auto find : {authorization, announced, github_token, json_web_token}) {
       if (const auto found = find(text); found.hidden > 0) return found;
     }
   }

@@ -5,8 +5,11 @@
 
 #include "login.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/comparison/run_recorder.hpp"
+#include "torchwatch/evidence/work.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
-#include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/pictures/picture.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/reproduce.hpp"
@@ -15,6 +18,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -100,7 +104,7 @@ Status add_machine(comparison::Services& services, storage::Id comparison, Pass 
   if (chosen == nullptr) return {};
   TW_TRY(const auto environment, runs.environment(chosen->environment_digest));
   for (const auto& [name, value] : environment.facts) {
-    if (!name.starts_with("build.")) to.machine[name] = value;
+    if (comparison::is_of_machine(name)) to.machine[name] = value;
   }
   TW_TRY(const auto found, runs.disturbance_of(owner, chosen->pass));
   to.disturbance = disturbance_of(found, environment.facts);
@@ -128,8 +132,9 @@ report::Unaffected unaffected_of(const report::IncidentFacts& facts,
 /// What a run could have read that is confined by nothing.
 std::vector<std::string> secrets_of(const config::Config& config) {
   std::vector<std::string> secrets;
-  for (const auto& file : {config.web.token_file, config.github.token_file}) {
-    auto secret = config::read_secret(file);
+  for (const auto& file :
+       {config.web.token_file, config.github.token_file, config.github.app_key_file}) {
+    auto secret = config::read_secret_text(file);
     if (secret) secrets.push_back(*std::move(secret));
   }
   return secrets;
@@ -141,60 +146,43 @@ Result<std::vector<std::string>> output_of(const comparison::Services& services,
   return std::move(loss.output);
 }
 
-/// The value of a series in the nightlies up to `comparison`, oldest first.
-Result<std::vector<double>> nightly_values(comparison::Services& services, const Series& series,
-                                           const storage::ComparisonRow& comparison) {
-  constexpr int kNightlies = 30;
-  storage::ComparisonStore comparisons(services.database);
-  TW_TRY(auto rows, comparisons.nightlies_before(comparison.id, kNightlies - 1));
-  std::ranges::reverse(rows);
-  rows.push_back(comparison);
-  std::vector<double> values;
-  for (const auto& row : rows) {
-    TW_TRY(const auto verdicts, comparisons.verdicts_of(row.id));
-    const auto verdict = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
-    const bool has_value = verdict != verdicts.end() && verdict->verdict != Verdict::failed &&
-                           verdict->verdict != Verdict::unsupported;
-    if (!has_value) continue;
-    values.push_back(verdict->candidate_value);
-  }
-  return values;
+/// Whether GitHub, which has no token, may fetch pictures of the pages.
+bool is_shown_to_strangers(const config::Config& config) {
+  return config.web.anonymous_read == config::AnonymousRead::always;
 }
 
-/// The samples of all runs of a benchmark that a comparison timed. Thinned ones are missing.
-Status add_samples(comparison::Services& services, const Benchmark& benchmark,
-                   const storage::ComparisonRow& comparison, report::SeriesRecord& record) {
-  storage::RunStore runs(services.database);
-  TW_TRY(const auto rows, runs.runs_of({storage::OwnerKind::comparison, comparison.id}));
-  for (const auto& row : rows) {
-    const bool is_timed =
-        row.benchmark == benchmark && row.pass == Pass::timing && row.status == RunStatus::ok;
-    if (!is_timed) continue;
-    auto& to =
-        row.build == comparison.candidate ? record.candidate_samples : record.baseline_samples;
-    TW_TRY(const auto samples, runs.samples_of(row.attempt));
-    to.insert(to.end(), samples.begin(), samples.end());
-  }
-  return {};
+/// The drawings as a stranger sees them: the issue may be public.
+Result<report::Drawings> drawings_of(comparison::Services& services,
+                                     const report::IncidentFacts& facts) {
+  const auto& config = services.config;
+  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(facts.id));
+  const auto context = pictures::context_of(services.database, config, false);
+  const auto steps_of = [&](const auto& row) {
+    return bisection::trace_of(services.database, row);
+  };
+  TW_TRY(const auto drawn, pictures::drawings_of(context, incident, steps_of));
+  constexpr int kColumns = 80;
+  report::Drawings drawings{.texts = pictures::texts_of(drawn, kColumns)};
+  if (facts.page.empty() || !is_shown_to_strangers(config)) return drawings;
+  TW_TRY(const auto picture, pictures::picture_of(context, incident));
+  if (picture) drawings.picture = pictures::address_of(*picture, facts.page);
+  return drawings;
 }
 
-/// What is known of the series that changed most.
-Status add_record(comparison::Services& services, const storage::ComparisonRow& comparison,
-                  report::IncidentFacts& facts) {
-  const auto* worst = worst_series(facts);
-  if (worst == nullptr) return {};
-  const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
-  TW_TRY(facts.reproduce_seconds,
-         storage::RunStore(services.database).seconds_of(owner, worst->benchmark));
-  TW_TRY(facts.record.nightlies, nightly_values(services, *worst, comparison));
-  if (worst->metric != Metric::time) return {};
-  return add_samples(services, worst->benchmark, comparison, facts.record);
+/// The same, without damaged samples, which keep no issue back.
+Result<report::Drawings> intact_drawings_of(comparison::Services& services,
+                                            const report::IncidentFacts& facts) {
+  auto drawings = drawings_of(services, facts);
+  if (drawings || drawings.error().code != ErrorCode::corrupt) return drawings;
+  services.progress.log("the issue of incident " + std::to_string(facts.id) +
+                        " lacks its drawings: " + drawings.error().text());
+  return report::Drawings{};
 }
 
 /// How commits that bisections named held; empty before the first.
 Result<std::string> tally_of_culprits(comparison::Services& services) {
-  TW_TRY(const auto tally, report::culprit_tally(services.database));
-  return tally.named == 0 ? std::string() : report::culprit_tally_text(tally);
+  TW_TRY(const auto audits, evidence::audits_of(services.database));
+  return evidence::held_text(audits.culprits);
 }
 
 }  // namespace
@@ -211,6 +199,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
   facts.reason = without_asker(result.reason);
+  facts.did_not_reproduce = result.outcome == bisection::BisectionOutcome::did_not_reproduce;
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;
   for (const auto& culprit : result.culprits) {
@@ -271,13 +260,13 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
 
 Status add_history(comparison::Services& services, const storage::ComparisonRow& comparison,
                    report::IncidentFacts& facts) {
-  if (const auto added = add_record(services, comparison, facts); !added) {
-    if (added.error().code != ErrorCode::corrupt) return added;
-    services.progress.log("the issue of incident " + std::to_string(facts.id) +
-                          " lacks its history: " + added.error().text());
-    facts.record = {};
+  if (const auto* worst = worst_series(facts); worst != nullptr) {
+    const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
+    TW_TRY(facts.reproduce_seconds,
+           storage::RunStore(services.database).seconds_of(owner, worst->benchmark));
   }
   TW_TRY(facts.tally, tally_of_culprits(services));
+  TW_TRY(facts.drawings, intact_drawings_of(services, facts));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reporting.hpp"
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/comparison.hpp"
@@ -14,6 +15,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/tracker/mute_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -86,6 +88,18 @@ std::vector<IncidentRow> incidents_of(storage::Id comparison,
     incident.key = key_of(incident.kind, incident.series);
   }
   return incidents;
+}
+
+/// Returns what is not muted. A muted series keeps its verdict; no incident is opened of it.
+Result<std::vector<comparison::JudgedSeries>> without_muted(
+    comparison::Services& services, std::vector<comparison::JudgedSeries> judged) {
+  TW_TRY(const auto mutes, storage::MuteStore(services.database).active(services.clock.wall_now()));
+  std::erase_if(judged, [&](const comparison::JudgedSeries& each) {
+    return std::ranges::any_of(mutes, [&](const storage::MuteRow& mute) {
+      return storage::is_muted_by(mute.target, each.verdict.series);
+    });
+  });
+  return judged;
 }
 
 Status open_incident(comparison::Services& services, const Comparison& comparison,
@@ -168,10 +182,11 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(advanced, store_verdicts(services, row, judged, to_json(summary)));
     if (!row.opens_incidents) return {};
-    for (auto& incident : incidents_of(row.id, judged)) {
+    TW_TRY(const auto heard, without_muted(services, judged));
+    for (auto& incident : incidents_of(row.id, heard)) {
       TW_TRY_VOID(open_incident(services, comparison, schedule.settings(), std::move(incident)));
     }
-    return {};
+    return file_at_once(services, {advanced, comparison.plan});
   }));
   note_changes(services, row, judged);
   TW_TRY_VOID(platform::failpoint("nightly.after_verdict"));

@@ -4,7 +4,10 @@
 
 #include "follow_ups.hpp"
 #include "login.hpp"
+#include "torchwatch/filing/digest.hpp"
+#include "torchwatch/filing/filing.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/issues/notices.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -18,46 +21,19 @@ using comparison::Comparison;
 using storage::ComparisonRow;
 using storage::IncidentRow;
 
-storage::OutboxRow message(const IncidentRow& incident, storage::OutboxKind kind,
-                           const std::string& key, std::string body) {
-  storage::OutboxRow row;
-  row.key = key;
-  row.incident = incident.id;
-  row.kind = kind;
-  row.title = incident.title;
-  row.body = std::move(body);
-  return row;
-}
-
 /// "closed-KEY-7-2": of an incident with two decisions before this one. A key is used once.
 std::string key_of_decision(std::string_view what, const IncidentRow& before) {
   return std::string(what) + "-" + before.key + "-" + std::to_string(before.id) + "-" +
          std::to_string(before.decisions.size());
 }
 
-/// Queues a message that follows the one which opens the incident's issue. An incident whose
-/// comparison ended without a report has no issue, and nothing to say there.
-Status queue_follow_up(comparison::Services& services, const IncidentRow& incident,
-                       storage::OutboxKind kind, const std::string& key, const std::string& text) {
-  storage::OutboxStore outbox(services.database);
-  TW_TRY(const auto messages, outbox.of_incident(incident.id));
-  const auto opening =
-      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end()) return {};
-  return outbox.queue(
-      message(incident, kind, key, report::with_marker(text, key, services.random.token())));
-}
-
-Status queue_issue(comparison::Services& services, const Comparison& comparison,
-                   const IncidentRow& incident) {
-  TW_TRY(auto facts, incident_facts(services, incident, comparison));
-  TW_TRY_VOID(add_history(services, comparison.row, facts));
-  const std::string key = "open-" + incident.key + "-" + std::to_string(incident.id);
-  facts.key = key + ":" + services.random.token();  // nobody else can write such a marker
-  auto row = message(incident, storage::OutboxKind::open, key, report::issue_body(facts));
-  row.title = report::incident_title(facts);
-  TW_TRY_VOID(storage::IncidentStore(services.database).set_title(incident.id, row.title));
-  return storage::OutboxStore(services.database).queue(row);
+/// Gathers what an incident's issue says, with its history, of the comparison that found it.
+filing::FactsOf facts_with_history(comparison::Services& services, const Comparison& comparison) {
+  return [&](const IncidentRow& incident) -> Result<report::IncidentFacts> {
+    TW_TRY(auto facts, incident_facts(services, incident, comparison));
+    TW_TRY_VOID(add_history(services, comparison.row, facts));
+    return facts;
+  };
 }
 
 /// Queues a comment on an incident of an earlier comparison that is there again.
@@ -66,23 +42,25 @@ Status queue_recurrence(comparison::Services& services, const Comparison& compar
   TW_TRY(const auto facts, incident_facts(services, incident, comparison));
   const std::string key = "recurrence-" + incident.key + "-" + std::to_string(incident.id) +
                           "-comparison-" + std::to_string(comparison.row.id);
-  return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
-                         report::recurrence_comment(facts));
+  const auto text = report::recurrence_comment(facts, report::has_grown(incident, facts));
+  TW_TRY_VOID(
+      filing::set_state(services, incident, report::state_found_again(facts.candidate.name)));
+  return filing::follow_up(services, incident, storage::OutboxKind::comment, key, text);
 }
 
 /// Queues the comment that closes the issue of an incident that is gone.
 Status queue_recovery(comparison::Services& services, const Comparison& recheck,
                       const IncidentRow& before) {
   TW_TRY(const auto facts, incident_facts(services, before, recheck));
-  return queue_follow_up(services, before, storage::OutboxKind::close,
-                         key_of_decision("recovery", before), report::recovery_comment(facts));
+  TW_TRY_VOID(filing::set_state(services, before, report::state_gone(facts.candidate.name)));
+  return filing::follow_up(services, before, storage::OutboxKind::close,
+                           key_of_decision("recovery", before), report::recovery_comment(facts));
 }
 
 Status queue_messages(comparison::Services& services, const Comparison& comparison) {
   const auto& row = comparison.row;
   storage::IncidentStore store(services.database);
-  TW_TRY(const auto incidents, store.of_comparison(row.id));
-  for (const auto& incident : incidents) TW_TRY_VOID(queue_issue(services, comparison, incident));
+  TW_TRY_VOID(filing::file_incidents(services, row, facts_with_history(services, comparison)));
   TW_TRY(const auto found_again, store.found_again_by(row.id));
   for (const auto& incident : found_again)
     TW_TRY_VOID(queue_recurrence(services, comparison, incident));
@@ -134,12 +112,14 @@ Status queue_decision(comparison::Services& services, const IncidentRow& before,
   const auto& [kind, decision] = row;
   const auto by = without_asker(decision.by);
   const auto key = key_of_decision(to_string(kind), before);
-  const auto queue = [&](storage::OutboxKind as, const std::string& text) {
-    return queue_follow_up(services, before, as, key, text);
+  const auto state = report::state_decided({kind, {.by = by, .reason = decision.reason}}, by);
+  const auto queue = [&](storage::OutboxKind as, const std::string& text) -> Status {
+    TW_TRY_VOID(filing::set_state(services, before, state));
+    return filing::follow_up(services, before, as, key, text);
   };
   switch (kind) {
     case storage::DecisionKind::acknowledged:
-      return {};
+      return filing::set_state(services, before, state);
     case storage::DecisionKind::accepted: {
       TW_TRY(const auto text, acceptance_text(services, before, decision));
       return queue(storage::OutboxKind::close, text);
@@ -156,10 +136,22 @@ Status queue_decision(comparison::Services& services, const IncidentRow& before,
 
 Status queue_second_search(comparison::Services& services, const IncidentRow& incident,
                            storage::Id bisection) {
-  TW_TRY(const auto facts, facts_of(services, incident));
   const auto key = "second-search-" + incident.key + "-" + std::to_string(bisection);
-  return queue_follow_up(services, incident, storage::OutboxKind::comment, key,
-                         report::second_search_comment(facts));
+  return services.database.transact([&]() -> Status {
+    TW_TRY(const auto reported, storage::OutboxStore(services.database).subject_of(key));
+    if (!reported.messages.empty()) return {};
+    TW_TRY(auto row, storage::ComparisonStore(services.database).get(incident.comparison));
+    TW_TRY(const auto comparison, Comparison::of(std::move(row)));
+    const auto gather = facts_with_history(services, comparison);
+    TW_TRY(const auto facts, gather(incident));
+    TW_TRY_VOID(filing::refile(services, incident, gather));
+    return filing::follow_up(services, incident, storage::OutboxKind::comment, key,
+                             report::second_search_comment(facts));
+  });
+}
+
+Status file_at_once(comparison::Services& services, const Comparison& comparison) {
+  return filing::file_at_once(services, comparison.row, facts_with_history(services, comparison));
 }
 
 Result<ComparisonRow> report_comparison(comparison::Services& services,
@@ -171,6 +163,7 @@ Result<ComparisonRow> report_comparison(comparison::Services& services,
     TW_TRY_VOID(queue_messages(services, comparison));
     if (row.purpose == storage::Purpose::nightly) {
       TW_TRY_VOID(open_follow_ups(services, comparison));
+      TW_TRY_VOID(filing::queue_digest(services, row));
     }
     TW_TRY(reported,
            comparisons.advance(row, storage::ComparisonState::reported, services.clock.wall_now()));

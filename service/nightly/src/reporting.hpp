@@ -16,18 +16,23 @@ Status require_name_and_reason(const std::string& by, const std::string& reason,
 comparison::Services without_history(const comparison::Services&);
 
 /// Queues what a decision of a person means for the incident's issue: a comment, and whether the
-/// issue is open. An acknowledgement means nothing for it. Call with the incident as it was before,
+/// issue is open; and the line above its text. Call with the incident as it was before,
 /// inside the transaction that changes it.
 Status queue_decision(comparison::Services&, const storage::IncidentRow& before,
                       const storage::DecisionRow&);
 
-/// Queues the comment on what the second search of a disputed incident found.
+/// Opens the issues of a comparison's incidents while they are still searched, where [github]
+/// file_when asks for that. Call inside the transaction that opens the incidents.
+Status file_at_once(comparison::Services&, const comparison::Comparison&);
+
+/// Queues, once, the comment on what the second search of a disputed incident found, and brings its
+/// issue up to date.
 Status queue_second_search(comparison::Services&, const storage::IncidentRow&,
                            storage::Id bisection);
 
-/// bisected -> reported: gives each incident its title, queues a message for each and a comment on
-/// those of earlier comparisons that are there again or gone, and opens what follows a nightly; all
-/// in the transaction that ends the comparison. Errors: of storage, of the facts.
+/// bisected -> reported: gives each incident its title, files what [github] lets through, queues a
+/// comment on those of earlier comparisons that are there again or gone, and opens what follows a
+/// nightly; all in the transaction that ends the comparison. Errors: of storage, of the facts.
 Result<storage::ComparisonRow> report_comparison(comparison::Services&,
                                                  const comparison::Comparison&);
 

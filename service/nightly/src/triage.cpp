@@ -145,7 +145,7 @@ Result<Attended> attend_unclear(comparison::Services& services, const BisectionR
 }  // namespace
 
 Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
-                                      const storage::Decision& asked) {
+                                      const storage::Decision& asked, bool tells_issue) {
   TW_TRY_VOID(require_name_and_reason(asked.by, asked.reason, "a dispute"));
   auto detached = without_history(services);
   BisectionRow opened;
@@ -156,7 +156,10 @@ Result<BisectionRow> dispute_incident(comparison::Services& services, storage::I
     decision.at = services.clock.wall_now();
     storage::IncidentStore incidents(services.database);
     TW_TRY_VOID(incidents.dispute(id, decision));
-    TW_TRY_VOID(queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
+    if (tells_issue) {
+      TW_TRY_VOID(
+          queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
+    }
     TW_TRY(opened, open_again(services, named,
                               {.bisection = named.id,
                                .by = decision.by,

@@ -128,7 +128,8 @@ Result<std::optional<ComparisonRow>> WorkList::carry_out_next(Scope scope, std::
   std::ranges::stable_partition(
       unfinished, [](const ComparisonRow& row) { return row.purpose == Purpose::nightly; });
   for (const auto& row : unfinished) {
-    if (scope_of(row.purpose) != scope) continue;
+    // Its request carries it out, which has the builds of pull requests.
+    if (row.purpose == Purpose::pull_request || scope_of(row.purpose) != scope) continue;
     TW_TRY(const bool may, may_try(row));
     if (!may) continue;
     TW_TRY(const auto attended, attend_comparison(services_, row, stop));

@@ -5,6 +5,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -20,7 +21,8 @@ html::Cell commit_cell(const std::string& sha, const View& view) {
   return {short_sha(sha), view.to_commit(sha)};
 }
 
-/// Reads ?step=, 1 to the number of steps; all without it. Errors: invalid.
+/// Reads ?step=, 1 to the number of steps; all without it. Errors: invalid; not_found, for a step
+/// that there is not.
 Result<std::size_t> step_of(const View& view, std::size_t steps) {
   TW_TRY(const auto parameters, parameters_of(view, {"step"}));
   const auto given = parameters.find("step");
@@ -30,8 +32,9 @@ Result<std::size_t> step_of(const View& view, std::size_t steps) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
   if (is_number && step >= 1 && step <= steps) return step;
-  return fail(ErrorCode::invalid, "invalid step \"" + text.substr(0, 100) + "\": must be 1 to " +
-                                      std::to_string(steps));
+  return fail(
+      is_number && step > steps ? ErrorCode::not_found : ErrorCode::invalid,
+      "invalid step \"" + text.substr(0, 100) + "\": must be 1 to " + std::to_string(steps));
 }
 
 /// The largest change that a step read.
@@ -103,7 +106,7 @@ Result<html::Fragment> search_section(const storage::BisectionRow& row, const Vi
   if (!drawn.steps.empty()) {
     content += figure_of(drawn,
                          "Where the culprit was believed to be after each step, newest on "
-                         "top: the darker, the more probable");
+                         "top: the higher, the more probable");
   }
   return html::section("Steps", content + table, "steps");
 }
@@ -165,18 +168,16 @@ Result<Page> make_bisections(const View& view) {
                      state_of(row),
                      platform::date_and_minute(row.created_at)});
   }
-  auto content = html::title("Bisections");
-  if (cells.empty())
-    content += html::paragraph(html::text("None yet."));
-  else
-    content += html::table({.columns = {{"id", Cells::numbers},
-                                        {"incident", Cells::numbers},
-                                        {"last good", Cells::words},
-                                        {"first bad", Cells::words},
-                                        {"culprit"},
-                                        {"state", Cells::states},
-                                        {"begun, UTC", Cells::words}},
-                            .rows = std::move(cells)});
+  const auto content =
+      html::title("Bisections") + html::table({.columns = {{"id", Cells::numbers},
+                                                           {"incident", Cells::numbers},
+                                                           {"last good", Cells::words},
+                                                           {"first bad", Cells::words},
+                                                           {"culprit"},
+                                                           {"state", Cells::states},
+                                                           {"begun, UTC", Cells::words}},
+                                               .rows = std::move(cells)},
+                                              "None yet.");
   return Page{.title = "Bisections", .content = content + more, .section = "Incidents"};
 }
 
@@ -199,6 +200,7 @@ Result<Page> make_bisection(const View& view) {
                                        {"first bad", commit_cell(row.bad, view)},
                                        {"begun", time_text(row.created_at)},
                                        {"ended", time_text(row.ended_at)}});
+  content += forms::for_bisection(row, view);
   for (const auto& cause : search.causes) content += cause_section(cause, view);
   content += steps + cost_section(row, view);
   const auto runs = "api/v1/bisections/" + std::to_string(id) + "/runs";

@@ -4,6 +4,8 @@
 #include "items.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/forms/actions.hpp"
+#include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/words.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -63,8 +65,19 @@ html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Show
   add("regressed", "Regressed", sorted.regressed, verdict_table);
   add("failed", "Lost", sorted.lost, reason_table);
   add("improved", "Improved", sorted.improved, verdict_table);
+  if (shown.only == "all" && !sorted.moved_exactly.empty()) {
+    text += html::section(heading("Moved exactly, below the threshold", sorted.moved_exactly),
+                          verdict_table(sorted.moved_exactly, view) +
+                              html::paragraph(html::text(report::moved_exactly_text())));
+  }
   add("unsure", "Could not be decided", sorted.undecided, reason_table);
-  add("failed", "Not supported", sorted.unsupported, reason_table);
+  // What a workload's original refuses is known, and in each comparison the same.
+  const bool is_asked = shown.only == "failed";
+  if (is_asked) add("failed", "Not supported", sorted.unsupported, reason_table);
+  if (shown.only == "all" && !sorted.unsupported.empty()) {
+    text += html::details(heading("Not supported", sorted.unsupported),
+                          reason_table(sorted.unsupported, view));
+  }
   if (sorted.unchanged.empty() || shown.only != "all") return text;
   return text +
          html::details(heading("Unchanged", sorted.unchanged),
@@ -113,9 +126,10 @@ std::string means_text(const drawing::HeatMap& map) {
 /// The domains of the suite's models; nothing where they cannot be read.
 evidence::Domains domains_of(const View& view) {
   evidence::Domains domains;
-  const auto listed = ask_for_json(view, "/api/v1/workloads", {{"limit", "200"}});
-  if (!listed) return domains;
-  for (const auto& workload : listed->value("workloads", nlohmann::json::array())) {
+  if (!view.sources.suite) return domains;
+  const auto suite = view.sources.suite();
+  if (!suite) return domains;
+  for (const auto& workload : *suite) {
     const auto domain = workload.find("domain");
     if (domain == workload.end() || !domain->is_string()) continue;
     domains[workload.value("name", "")] = domain->get<std::string>();
@@ -156,6 +170,18 @@ html::Fragment summary_text(const storage::ComparisonRow& row) {
 
 html::Cell commit_cell(const std::string& sha, const View& view) {
   return {short_sha(sha), view.to_commit(sha)};
+}
+
+/// The traces of both builds.
+Result<html::Fragment> traces_of(const storage::ComparisonRow& row, const View& view) {
+  storage::EvidenceReader reader(view.sources.database);
+  TW_TRY(auto runs, reader.profile_runs_of(row.candidate));
+  if (row.baseline && *row.baseline != row.candidate) {
+    TW_TRY(const auto before, reader.profile_runs_of(*row.baseline));
+    runs.insert(runs.end(), before.begin(), before.end());
+  }
+  TW_TRY(const auto table, trace_table(runs, view));
+  return table.empty() ? table : html::details("Traces of both builds", table);
 }
 
 /// The builds, and the command that compares them on what changed most.
@@ -226,10 +252,10 @@ Result<html::Fragment> neighbours_of(const storage::ComparisonRow& row, const Vi
     if (is_later) after = other.id;
   }
   auto line = html::link(before.empty() ? "" : view.to_comparison(before.front().id),
-                         before.empty() ? "" : "The nightly before");
+                         before.empty() ? "" : "The nightly before", "prev");
   if (after) {
     line += html::text(before.empty() ? "" : " · ") +
-            html::link(view.to_comparison(*after), "The nightly after");
+            html::link(view.to_comparison(*after), "The nightly after", "next");
   }
   return line.empty() ? line : html::paragraph(line, "choice");
 }
@@ -275,6 +301,7 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY(const auto map, heat_map_section(row, shown, verdicts, view));
   TW_TRY(const auto builds, builds_section(row, verdicts, view));
   TW_TRY(const auto remark, remark_on(row, view));
+  TW_TRY(const auto traces, traces_of(row, view));
   const auto sorted = report::sorted(verdicts, incidents);
   std::vector<Fact> facts{
       {"comparison", std::to_string(row.id) + ", " + std::string(to_string(row.purpose))},
@@ -283,10 +310,10 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY_VOID(add_times(row, view, facts));
   TW_TRY(const auto neighbours, neighbours_of(row, view));
   auto content = html::title(name) + neighbours + sentence_on(sorted, verdicts.size()) +
-                 html::facts(facts) + summary_text(row);
+                 html::facts(facts) + summary_text(row) + forms::for_comparison(row, view);
   if (!incidents.empty()) content += html::section("Incidents", found);
   if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
-  content += verdict_sections(sorted, shown, view) + map + builds;
+  content += verdict_sections(sorted, shown, view) + map + traces + builds;
   return Page{.title = name,
               .content = content,
               .section = "Comparisons",
@@ -295,6 +322,17 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
 }
 
 }  // namespace
+
+Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>& rows,
+                                     const View& view) {
+  TW_TRY(const auto shown, shown_of(view));
+  for (const auto& row : rows) {
+    TW_TRY(const auto verdicts,
+           storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
+    if (!verdicts.empty()) return heat_map_section(row, shown, verdicts, view);
+  }
+  return html::Fragment();
+}
 
 Result<Page> make_comparison(const View& view) {
   TW_TRY(const auto shown, shown_of(view));

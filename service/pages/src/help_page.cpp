@@ -71,6 +71,9 @@ html::Fragment reading_guide(const View& view) {
            html::text("regressed and improved are called only what reached " + threshold +
                       " and showed again in fresh processes. Only these are coloured."),
            html::text("unchanged means: no change of " + threshold + " or more, either way."),
+           html::text(
+               "exactly +0.7 % means: all runs of each build agree to the byte, so the change "
+               "is real; from [detect] exact_threshold on it is regressed or improved."),
            html::text("inconclusive means: too noisy, or too few comparable runs. It is neither "
                       "good nor bad."),
            html::text("A commit is named after it was measured against its parent; the figure "
@@ -90,6 +93,16 @@ html::Fragment addresses_guide() {
       "addresses");
 }
 
+html::Fragment keys_guide() {
+  return html::section(
+      "Keys",
+      html::paragraph(html::text(
+          "In a browser that runs the pages' script, ? lists the keys of a page, and the button "
+          "Keys does the same. Single letters can be turned off there; the browser remembers it. "
+          "Without the script every page says the same, and links do what keys do.")),
+      "keys");
+}
+
 html::Fragment commands_guide() {
   return html::section(
       "Commands",
@@ -107,7 +120,7 @@ Result<Page> make_help(const View& view) {
   TW_TRY_VOID(http::refuse_parameters(view.request));
   return Page{.title = "Help",
               .content = html::title("Help") + reading_guide(view) + addresses_guide() +
-                         commands_guide() + glossary()};
+                         keys_guide() + commands_guide() + glossary()};
 }
 
 }  // namespace torchwatch::pages

@@ -1,10 +1,16 @@
 #include <algorithm>
 
 #include "items.hpp"
+#include "mutes.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/forms/actions.hpp"
+#include "torchwatch/heard/heard.hpp"
+#include "torchwatch/pictures/incident_drawings.hpp"
+#include "torchwatch/profiles/pages.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -73,9 +79,8 @@ html::Fragment answers(const std::vector<report::Advice>& advice) {
 /// The text of the issue, for trusted readers: what was measured where stands in it, and the
 /// tracker may be private. Empty where there is none.
 std::string issue_body(const std::vector<storage::OutboxRow>& messages, const View& view) {
-  const auto opening =
-      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  return opening == messages.end() || !view.is_trusted ? "" : opening->body;
+  const auto issue = report::issue_in(messages);
+  return issue && view.is_trusted ? issue->body : "";
 }
 
 /// The address of a benchmark's runs in a comparison, with their samples.
@@ -86,42 +91,32 @@ std::string runs_of(const storage::ComparisonRow& comparison, const Series& seri
          "&configuration=" + to_string(series.benchmark.configuration);
 }
 
-/// The largest changes are drawn sample by sample; the others are a link away.
-constexpr std::size_t kDrawn = 2;
+/// A drawing, and behind it what leads to its figures.
+html::Fragment shown(const pictures::Drawn& drawn, const storage::ComparisonRow& comparison,
+                     const View& view) {
+  constexpr int kColumns = 100;
+  auto content = html::figure(drawn.responsive(), drawn.text(kColumns), drawn.sentence,
+                              drawn_data(drawn.table));
+  if (drawn.what != pictures::Shown::samples || !drawn.series) return content;
+  return content +
+         html::paragraph(html::link(view.to_series(*drawn.series), "The past of this series") +
+                         html::text(" · ") +
+                         html::link(runs_of(comparison, *drawn.series, view), "its runs"));
+}
 
-/// What an incident rests on: its series side by side, their samples, the memory of iterations.
+/// What an incident rests on, as its issue shows it.
 Result<html::Fragment> evidence_section(const IncidentRow& incident,
                                         const storage::ComparisonRow& comparison,
-                                        std::vector<report::EffectFacts> effects,
                                         const View& view) {
-  const auto context = context_of(view);
-  TW_TRY(auto forest, evidence::forest_of(context, incident));
+  TW_TRY(const auto drawn,
+         pictures::drawings_of(context_of(view), incident, view.sources.steps_of));
+  if (drawn.empty()) return html::Fragment();
   html::Fragment content;
-  forest.frame.id = "forest";
-  if (!forest.rows.empty()) {
-    content += figure_of(forest, figures::count(forest.rows.size(), "change") +
-                                     " with intervals; right of the line is worse");
-  }
-  if (effects.size() > kDrawn) effects.resize(kDrawn);
-  for (std::size_t i = 0; i < effects.size(); ++i) {
-    const auto& series = effects[i].series;
-    TW_TRY(auto drawn, evidence::strips_of(context, comparison, series));
-    drawn.strips.frame.id = "strip" + std::to_string(i);
-    const auto change = to_string(series) + ": " + report::change_text(effects[i]) + " " +
-                        report::interval_text(effects[i]);
-    if (!drawn.strips.runs.empty()) {
-      content += figure_of(drawn.strips, "Every sample of " + change) +
-                 html::paragraph(html::link(view.to_series(series), "The past of this series") +
-                                 html::text(" · ") +
-                                 html::link(runs_of(comparison, series, view), "its runs"));
-    }
-    if (pass_of(series.metric) == Pass::timing) continue;
-    TW_TRY(auto levels, evidence::memory_levels_of(context, comparison, series));
-    if (!levels) continue;
-    levels->frame.id = "memory" + std::to_string(i);
-    content += figure_of(*levels, "Memory after each iteration of " + change);
-  }
-  return content.empty() ? content : html::section("Evidence", content, "evidence");
+  for (const auto& each : drawn) content += shown(each, comparison, view);
+  const auto picture = view.to_incident(incident.id) + "/evidence.svg";
+  return html::section("Evidence",
+                       content + html::paragraph(html::link(picture, "The same as a picture file")),
+                       "evidence");
 }
 
 /// The end of what a lost workload printed, which is not for strangers.
@@ -164,6 +159,18 @@ Result<Found> effects_of(const IncidentRow& incident, const View& view) {
   }
   found.section = html::section("What changed", effect_table(found.effects, view, view.confidence));
   return found;
+}
+
+/// What people did to the issue. Titles and reasons are of a tracker that may be private.
+Result<html::Fragment> events_section(storage::Id incident, const View& view) {
+  TW_TRY(auto events, storage::ConversationStore(view.sources.database).events_of(incident));
+  std::vector<html::Fragment> items;
+  for (auto& event : events) {
+    if (!view.is_trusted) event.detail.clear();
+    items.push_back(html::text(printable(heard::event_text(event))));
+  }
+  return items.empty() ? html::Fragment()
+                       : html::section("What was done to the issue", html::list(items));
 }
 
 /// What people decided, and what came of measuring it again, newest first. The reason of an end may
@@ -214,7 +221,8 @@ html::Cell issue_cell(const IncidentRow& incident, const std::vector<storage::Ou
   if (incident.issue_number) {
     return {"#" + std::to_string(*incident.issue_number), view.to_issue(*incident.issue_number)};
   }
-  return view.is_trusted ? html::Cell(report::issue_text(messages)) : "not filed yet";
+  return view.is_trusted ? html::Cell(report::issue_text(messages, incident.unfiled))
+                         : "not filed yet";
 }
 
 /// Users and tokens of this machine are not for strangers.
@@ -225,6 +233,14 @@ void hide_askers(IncidentRow& incident) {
 
 std::string time_text(storage::WallMillis at, const View& view) {
   return at == 0 ? "" : platform::date_and_minute(at) + " UTC, " + age_text(at, view);
+}
+
+/// Traces of what changed most, before and after.
+Result<html::Fragment> traces_of(const Found& found, const storage::ComparisonRow& comparison,
+                                 const View& view) {
+  if (found.effects.empty() || !comparison.baseline) return html::Fragment();
+  return traces_section(found.effects.front().series.benchmark,
+                        {*comparison.baseline, comparison.candidate}, view);
 }
 
 /// The command that shows the incident again; empty where its builds cannot be named to a reader.
@@ -252,9 +268,12 @@ Result<Page> make_incident(const View& given) {
   TW_TRY(const auto name, name_of_comparison(comparison, view));
   TW_TRY(const auto search, search_of(incident, view));
   TW_TRY(const auto found, effects_of(incident, view));
-  TW_TRY(const auto drawn, evidence_section(incident, comparison, found.effects, view));
+  TW_TRY(const auto drawn, evidence_section(incident, comparison, view));
+  TW_TRY(const auto traces, traces_of(found, comparison, view));
   TW_TRY(const auto reproduce, reproduce_command(incident, comparison, view));
   TW_TRY(const auto log, log_section(incident, view));
+  TW_TRY(const auto events, events_section(id, view));
+  TW_TRY(const auto mutes, heard::mutes_of(database, incident, view.sources.clock.wall_now()));
   const auto facts =
       html::facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
                    {"state", report::state_text(incident)},
@@ -265,17 +284,19 @@ Result<Page> make_incident(const View& given) {
   const auto* cause = bisection::leading(search.causes);
   const bool names_culprit = cause != nullptr && cause->commits.size() == 1;
   const auto advice = report::advice_on(incident, names_culprit, reproduce);
+  const auto form = forms::for_incident(incident, !search.causes.empty(), view);
   const auto issue = issue_body(messages, view);
   auto content = html::title(incident.title) + verdict_sentence(incident, found, search, view) +
                  facts + found.section + drawn +
                  causes_sections(incident, comparison, search, view) +
-                 html::section("What to do", answers(advice), "repeat") + log;
+                 html::section("What to do", answers(advice) + form, "repeat") + traces +
+                 mutes_section(mutes, view) + log + events;
   if (!issue.empty()) content += html::details("The text of the issue", html::code_block(issue));
   return Page{.title = incident.title,
               .content = content,
               .section = "Incidents",
               .way = {{view.root + "incidents", "Incidents"}},
-              .markdown = issue};
+              .markdown = issue.empty() ? "" : report::issue_markdown(messages)};
 }
 
 }  // namespace torchwatch::pages

@@ -26,8 +26,15 @@ Result<Page> make_nightly(const View&);
 /// The comparisons of two builds, by their names: "/compare/A...B".
 Result<Page> make_pair(const View&);
 
+/// The heat map of the first of these comparisons that has verdicts; nothing where none has.
+Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>&, const View&);
+
 /// What changed, who did it and how sure that is, with the evidence, what to do, and what was done.
 Result<Page> make_incident(const View&);
+
+/// The series of which no incident is opened for a time, and one such mute.
+Result<Page> make_mutes(const View&);
+Result<Page> make_mute(const View&);
 
 /// How a search went, step by step; `?step=` shows what was known at one of them.
 Result<Page> make_bisection(const View&);
@@ -41,11 +48,13 @@ Result<Page> make_build(const View&);
 Result<Page> make_machine(const View&);
 Result<Page> make_model(const View&);
 Result<Page> make_queue(const View&);
-Result<Page> make_search(const View&);
-Result<Page> make_coverage(const View&);
 
-/// What a GPU did, model by model.
-Result<Page> make_gpu(const View&);
+/// What was asked for, and what became of it.
+Result<Page> make_request(const View&);
+
+/// The messages that are not sent yet.
+Result<Page> make_outbox(const View&);
+Result<Page> make_search(const View&);
 
 /// How a verdict is read, and the words of the glossary.
 Result<Page> make_help(const View&);

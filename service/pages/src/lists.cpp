@@ -4,6 +4,7 @@
 #include "items.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -59,13 +60,13 @@ struct Pair {
   std::string candidate;
 };
 
-/// Reads "A...B". Errors: invalid.
+/// Reads "A...B". Errors: not_found, for what names no two builds.
 Result<Pair> pair_of(const std::string& text) {
   constexpr std::string_view kDots = "...";
   const auto dots = text.find(kDots);
   if (dots == std::string::npos || dots == 0 || dots + kDots.size() == text.size()) {
-    return fail(ErrorCode::invalid, "invalid pair \"" + text.substr(0, 100) +
-                                        "\": must be the names of two builds, A...B");
+    return fail(ErrorCode::not_found, "invalid pair \"" + text.substr(0, 100) +
+                                          "\": must be the names of two builds, A...B");
   }
   return Pair{text.substr(0, dots), text.substr(dots + kDots.size())};
 }
@@ -99,16 +100,18 @@ Result<Page> make_incidents(const View& view) {
 }
 
 Result<Page> make_comparisons(const View& view) {
-  return list_of<storage::ComparisonStore>(
-      view, "Comparisons",
-      {"purpose", {"all", "nightly", "requested", "recheck", "drift", "self_test", "measurement"}},
-      comparison_table, [](const auto& row) { return to_string(row.purpose); });
+  return list_of<storage::ComparisonStore>(view, "Comparisons",
+                                           {"purpose",
+                                            {"all", "nightly", "requested", "recheck", "drift",
+                                             "self_test", "measurement", "pull_request"}},
+                                           comparison_table,
+                                           [](const auto& row) { return to_string(row.purpose); });
 }
 
 Result<Page> make_builds(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request, {"origin"}));
   const auto origin = value_or(page.filters, "origin", "all");
-  const std::vector<std::string> origins{"all", "nightly", "commit", "folder", "release"};
+  const std::vector<std::string> origins{"all", "nightly", "commit", "folder", "release", "pull"};
   TW_TRY_VOID(check_choice("origin", origin, origins));
   TW_TRY(auto rows, builds_of(page, origin, view));
   const auto more = cut_to(page, view, rows);
@@ -124,19 +127,15 @@ Result<Page> make_builds(const View& view) {
                      view.is_trusted ? shortened(why) : ""});
   }
   using html::Cells;
-  auto content = html::title("Builds") + choice(view, "origin", origin, "all", origins);
-  if (cells.empty()) {
-    content += html::paragraph(html::text("None."));
-  } else {
-    content += html::table({.columns = {{"id", Cells::numbers},
-                                        {"name"},
-                                        {"origin", Cells::words},
-                                        {"state", Cells::states},
-                                        {"version", Cells::words},
-                                        {"commit", Cells::words},
-                                        {"why it is left out"}},
-                            .rows = std::move(cells)});
-  }
+  const auto content = html::title("Builds") + choice(view, "origin", origin, "all", origins) +
+                       html::table({.columns = {{"id", Cells::numbers},
+                                                {"name"},
+                                                {"origin", Cells::words},
+                                                {"state", Cells::states},
+                                                {"version", Cells::words},
+                                                {"commit", Cells::words},
+                                                {"why it is left out"}},
+                                    .rows = std::move(cells)});
   return Page{.title = "Builds", .content = content + more, .section = "Builds"};
 }
 
@@ -157,38 +156,47 @@ Result<Page> make_build(const View& view) {
                    {"waiting", waits},
                    {"not measured", for_trusted(build.unusable)},
                    {"folder", for_trusted(build.folder)}});
+  const auto query = "?build=" + std::to_string(id);
+  content += html::paragraph(html::link(view.root + "coverage" + query, "Operators it calls") +
+                             html::text(" · ") +
+                             html::link(view.root + "gpu" + query, "What its GPU does"));
   TW_TRY(const auto comparison, storage::ComparisonStore(view.sources.database).nightly_of(id));
-  if (comparison) {
-    TW_TRY(const auto table, comparison_table({*comparison}, view));
-    content += html::section("Compared with the nightly before", table);
-  }
+  std::vector<storage::ComparisonRow> rows;
+  if (comparison) rows.push_back(*comparison);
+  TW_TRY(const auto table, comparison_table(rows, view));
+  if (comparison) content += html::section("Compared with the nightly before", table);
   return Page{.title = name,
               .content = content,
               .section = "Builds",
-              .way = {{view.root + "builds", "Builds"}}};
+              .way = {{view.root + "builds", "Builds"}},
+              .csv = table.tables.front()};
 }
 
 Result<Page> make_pair(const View& view) {
-  TW_TRY_VOID(http::refuse_parameters(view.request));
+  TW_TRY_VOID(parameters_of(view, {"metric", "order"}));
   TW_TRY(const auto pair, pair_of(view.request.path_parameters.at("pair")));
   TW_TRY(const auto found, comparisons_of(pair, view));
+  TW_TRY(const auto matrix, newest_matrix(found, view));
+  TW_TRY(const auto table, comparison_table(found, view));
   const auto name = pair.candidate + " against " + pair.baseline;
   auto content = html::title(name);
   if (found.empty()) {
     content += html::paragraph(html::text(
-        "These two were not measured side by side. `torchwatch compare` with both names does it. "
-        "Two comparisons with a build between them are not mixed here: their errors add up."));
+        "These two were not measured side by side. Two comparisons with a build between them are "
+        "not mixed here: their errors add up. This measures them:"));
   } else {
-    TW_TRY(const auto table, comparison_table(found, view));
-    content += html::paragraph(html::text("Measured side by side:")) + table;
+    content += html::paragraph(html::text("Measured side by side:")) + table + matrix +
+               html::paragraph(html::text("Measure them again:"));
   }
+  content += html::code_block(report::compare_command(pair.baseline, pair.candidate));
   const auto swapped =
       http::percent_encoded(pair.candidate) + "..." + http::percent_encoded(pair.baseline);
   content += html::paragraph(html::link(swapped, "The other way round"));
   return Page{.title = name,
               .content = content,
               .section = "Comparisons",
-              .way = {{view.root + "comparisons", "Comparisons"}}};
+              .way = {{view.root + "comparisons", "Comparisons"}},
+              .csv = table.tables.front()};
 }
 
 }  // namespace torchwatch::pages

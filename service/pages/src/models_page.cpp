@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "items.hpp"
@@ -17,7 +18,7 @@ using nlohmann::json;
 using storage::VerdictRow;
 
 /// The number of nightlies in a row of blocks.
-constexpr int kBlocks = 14;
+constexpr int kBlocks = 10;
 constexpr std::string_view kModelsAtOnce = "200";
 
 std::string text_of(const json& object, const char* member) {
@@ -30,6 +31,7 @@ std::string text_of(const json& object, const char* member) {
 struct Newest {
   std::map<Series, VerdictRow> verdicts;
   std::map<Series, std::vector<double>> times;
+  double threshold = 0;
 };
 
 Result<Newest> newest_of(const View& view) {
@@ -37,6 +39,7 @@ Result<Newest> newest_of(const View& view) {
   if (!newest.judged) return Newest{};
   const auto id = newest.judged->id;
   Newest found;
+  found.threshold = view.sources.threshold;
   TW_TRY(const auto verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(id));
   for (const auto& row : verdicts) found.verdicts.emplace(row.series, row);
   TW_TRY(const auto past, evidence::sparklines_of(context_of(view), id, Metric::time, kBlocks));
@@ -48,10 +51,13 @@ Result<Newest> newest_of(const View& view) {
   return found;
 }
 
-/// "▁▁▂▁█" of the nightlies that have a value.
+/// "▁▁▂▁█" of the nightlies that have a value. A strip is as high as the threshold at
+/// least: noise must not look like a change.
 std::string blocks_of(const Newest& newest, const Series& series) {
   const auto times = newest.times.find(series);
-  return times == newest.times.end() ? "" : drawing::strip(times->second);
+  if (times == newest.times.end()) return "";
+  const auto [least, greatest] = std::ranges::minmax(times->second);
+  return drawing::strip(times->second, least, std::max(greatest, least * newest.threshold));
 }
 
 const VerdictRow* verdict_of(const Newest& newest, const Series& series) {
@@ -93,7 +99,6 @@ std::vector<Series> series_of(const json& model) {
 
 Result<html::Fragment> series_table(const json& model, const View& view) {
   const auto all = series_of(model);
-  if (all.empty()) return html::paragraph(html::text("It was not measured yet."));
   TW_TRY(const auto newest, newest_of(view));
   html::Table table{
       .columns = {{"configuration", Cells::words, "configuration"},
@@ -118,7 +123,7 @@ Result<html::Fragment> series_table(const json& model, const View& view) {
                           spread,
                           blocks_of(newest, series)});
   }
-  return sorted_table(view, std::move(table));
+  return sorted_table(view, std::move(table), "It was not measured yet.");
 }
 
 }  // namespace
@@ -153,11 +158,13 @@ Result<Page> make_models(const View& view) {
   }
   const auto count = figures::count(table.rows.size(), "model");
   TW_TRY(const auto sorted, sorted_table(view, std::move(table)));
-  auto content = html::title("Models") +
-                 html::paragraph(html::text(
-                     count + ". Changes of time per iteration in the newest nightly, more is "
-                             "worse; the blocks are the nightlies before it.")) +
-                 sorted;
+  auto content =
+      html::title("Models") +
+      html::paragraph(html::text(
+          count + ". Changes of time per iteration in the newest nightly, more is "
+                  "worse. The blocks are the nightlies up to it, the slowest the highest; "
+                  "what differs by less than the threshold stays low.")) +
+      sorted;
   if (parameters.contains("domain")) {
     content += html::paragraph(html::link(view.with_parameter("domain", ""), "All domains"));
   }

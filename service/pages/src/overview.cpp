@@ -23,7 +23,7 @@ constexpr int kComparisonsShown = 20;
 constexpr int kIncidentsRead = 200;
 constexpr int kComparisonsRead = 200;  ///< for estimates
 constexpr std::size_t kIncidentsShown = 20;
-constexpr std::size_t kStripLength = 14;
+constexpr int kStripLength = 14;
 constexpr std::size_t kEstimatedFrom = 5;     ///< comparisons that have ended
 constexpr std::size_t kEstimatedFromMin = 3;  ///< fewer are named as what they are
 
@@ -249,11 +249,12 @@ Result<html::Fragment> now_section(const View& view, std::size_t open_incidents)
   return html::title("Newest nightly") + said + health(view) + next + left_out + work;
 }
 
-/// The last comparisons as a row of words, the oldest left: a link and a result each.
-Result<html::Fragment> strip_of(const std::vector<ComparisonRow>& newest, const View& view) {
+/// The last nightlies as a row of words, the oldest left: a link and a result each.
+Result<html::Fragment> nightlies_strip(const View& view) {
+  storage::ComparisonStore comparisons(view.sources.database);
+  TW_TRY(const auto newest, comparisons.nightlies_before(INT64_MAX, kStripLength));
   html::Fragment strip{"<ol class=\"strip\">\n", "", {}};
-  const auto first = newest.size() > kStripLength ? kStripLength : newest.size();
-  for (std::size_t i = first; i-- > 0;) {
+  for (auto i = newest.size(); i-- > 0;) {
     const auto& row = newest[i];
     TW_TRY(const auto word,
            report::result_word(view.sources.database, row, view.service_now.doing.comparison));
@@ -264,6 +265,7 @@ Result<html::Fragment> strip_of(const std::vector<ComparisonRow>& newest, const 
               "- " + link.markdown + ": " + said.markdown + "\n",
               {}};
   }
+  if (newest.empty()) return html::Fragment();
   return strip + html::Fragment{"</ol>\n", "\n", {}};
 }
 
@@ -309,7 +311,7 @@ Result<Page> make_overview(const View& view) {
   TW_TRY(const auto incidents, incident_table(open, view));
   TW_TRY(const auto newest, storage::ComparisonStore(database).list(kComparisonsShown));
   TW_TRY(const auto comparisons, comparison_table(newest, view));
-  TW_TRY(const auto strip, strip_of(newest, view));
+  TW_TRY(const auto strip, nightlies_strip(view));
   TW_TRY(const auto accuracy, self_tests(view));
   content += html::section("Open incidents", incidents + more(view, "incidents", "All incidents"));
   content += html::section("Newest comparisons",

@@ -4,13 +4,16 @@
 #include <mutex>
 #include <optional>
 
+#include "evidence_picture.hpp"
 #include "items.hpp"
 #include "style_sheet.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/paging/paging.hpp"
+#include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/site/twins.hpp"
+#include "torchwatch/storage/event_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -30,6 +33,8 @@ constexpr std::array kEntries{
     Entry{"/compare/{pair}", make_pair},
     Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
     Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
+    Entry{"/mutes", make_mutes, "/api/v1/mutes", kPage},
+    Entry{"/mutes/{id}", make_mute, "", "", false},
     Entry{"/bisections", make_bisections, "/api/v1/bisections", kPage},
     Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},
     Entry{"/models", make_models, "/api/v1/workloads", "domain"},
@@ -41,9 +46,12 @@ constexpr std::array kEntries{
     Entry{"/machines", make_machines, "/api/v1/machines", kPage},
     Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
     Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
+    Entry{"/requests/{id}", make_request, "/api/v1/requests/{id}", "", false},
+    Entry{"/outbox", make_outbox, "/api/v1/outbox", kPage},
     Entry{"/search", make_search, "/api/v1/search", "q"},
     Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},
     Entry{"/coverage", make_coverage, "/api/v1/coverage", "build"},
+    Entry{"/traces/{id}", make_trace, "/api/v1/runs/{id}"},
     Entry{"/help", make_help}};
 
 Result<http::Reply> get_style_sheet(const http::Request& request) {
@@ -68,9 +76,13 @@ class KeptOverview {
     const std::scoped_lock lock(mutex_);
     const auto now = sources_.clock.monotonic_now();
     auto& kept = view.is_trusted ? for_trusted_ : for_strangers_;
-    if (kept.page && now - kept.made_at < kKeptFor) return *kept.page;
+    TW_TRY(const auto events, storage::EventStore(sources_.database).kept());
+    // Whoever reads it again because something changed must see the change.
+    const bool is_fresh = now - kept.made_at < kKeptFor && kept.newest_event == events.newest;
+    if (kept.page && is_fresh) return *kept.page;
     TW_TRY(kept.page, make_overview(view));
     kept.made_at = now;
+    kept.newest_event = events.newest;
     return *kept.page;
   }
 
@@ -78,6 +90,7 @@ class KeptOverview {
   struct Kept {
     std::optional<Page> page;
     std::chrono::nanoseconds made_at{0};
+    storage::Id newest_event = 0;
   };
 
   const Sources& sources_;
@@ -86,16 +99,27 @@ class KeptOverview {
   Kept for_strangers_;
 };
 
-/// The way from a path back to the overview.
-std::string root_of(std::string_view path) {
-  std::string root;
-  for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) root += "../";
-  return root;
+/// Whether the script keeps the state of a table there: `filter` and `by` of the first table of a
+/// page, `filter2` and `by2` of the second. The page is the same with it.
+bool is_state_of_table(std::string_view parameter) {
+  for (const std::string_view word : {"filter", "by"}) {
+    if (!parameter.starts_with(word)) continue;
+    const auto place = parameter.substr(word.size());
+    return place.size() <= 3 &&
+           std::ranges::all_of(place, [](char c) { return c >= '0' && c <= '9'; });
+  }
+  return false;
+}
+
+/// The request as the pages know it.
+http::Request without_state_of_tables(http::Request request) {
+  std::erase_if(request.query, [](const auto& given) { return is_state_of_table(given.first); });
+  return request;
 }
 
 /// The request without the ending that names the form.
 std::pair<http::Request, Form> split(const http::Request& request, std::string_view path) {
-  auto page = request;
+  auto page = without_state_of_tables(request);
   const auto [rest, form] = split_ending(request.path);
   page.path = rest;
   const auto begin = path.rfind('{');
@@ -124,13 +148,14 @@ http::Route route_of(const Entry& entry, std::string_view path,
     const auto view = view_of(page, *sources, root_of(page.path));
     return reply_for(entry, form, view);
   };
-  return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read};
+  return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read, .is_page = true};
 }
 
 /// The overview in all of its forms; it is made once for all of them.
 void add_overview(const std::shared_ptr<const Sources>& sources, std::vector<http::Route>& routes) {
   const auto kept = std::make_shared<KeptOverview>(*sources);
-  const auto answer = [sources, kept](const http::Request& request) -> Result<http::Reply> {
+  const auto answer = [sources, kept](const http::Request& given) -> Result<http::Reply> {
+    const auto request = without_state_of_tables(given);
     const auto view = view_of(request, *sources, "");
     const auto form = split_ending(request.path).second;
     const auto page = kept->get(view);
@@ -138,7 +163,8 @@ void add_overview(const std::shared_ptr<const Sources>& sources, std::vector<htt
     return reply_for(kOverview, form, view, made);
   };
   for (const auto* path : {"/", "/index.json", "/index.md", "/index.csv"}) {
-    routes.push_back({.method = "GET", .path = path, .handler = answer, .scope = Scope::read});
+    routes.push_back(
+        {.method = "GET", .path = path, .handler = answer, .scope = Scope::read, .is_page = true});
   }
 }
 
@@ -155,9 +181,34 @@ std::vector<http::Route> routes(Sources given) {
       if (split_ending(path).first == entry.path) routes.push_back(route_of(entry, path, sources));
     }
   }
+  routes.push_back({.method = "GET",
+                    .path = "/incidents/{id}/evidence.svg",
+                    .handler =
+                        [sources](const http::Request& request) {
+                          return get_evidence_picture(request, *sources);
+                        },
+                    .scope = Scope::read});
+  routes.push_back(
+      {.method = "GET",
+       .path = "/traces/{id}/trace.json.gz",
+       .handler = [sources](const http::Request& request) { return get_trace(request, *sources); },
+       .scope = Scope::read});
   routes.push_back(
       {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}});
   return routes;
+}
+
+Result<std::string> text_of(Sources given, const std::string& path) {
+  const auto all = routes(std::move(given));
+  http::Request request;
+  request.method = "GET";
+  request.path = path + std::string(ending_of(Form::markdown));
+  request.is_trusted = true;
+  const auto found = http::match(all, request);
+  if (!found) return fail(ErrorCode::not_found, "there is no page " + path);
+  request.path_parameters = found->parameters;
+  TW_TRY(auto reply, found->route->handler(request));
+  return std::move(reply.body);
 }
 
 }  // namespace torchwatch::pages

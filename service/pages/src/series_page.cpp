@@ -1,6 +1,9 @@
 #include "items.hpp"
+#include "mutes.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/heard/heard.hpp"
+#include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -22,29 +25,40 @@ std::string given(const View& view, const Parameters& parameters, const std::str
   return is_in_path ? part->second : value_or(parameters, name, otherwise);
 }
 
-/// Reads the series that the path or the query names. Errors: invalid; not_found, when it has no
-/// values.
+/// Reads the series that the path or the query names; without a workload where they name none.
+/// Errors: not_found, when a word names nothing.
 Result<Series> series_of(const Parameters& parameters, const View& view) {
-  const auto word = [&](const std::string& name, std::string_view otherwise) {
-    return given(view, parameters, name, otherwise);
+  const auto read = [&]() -> Result<Series> {
+    const auto word = [&](const std::string& name, std::string_view otherwise) {
+      return given(view, parameters, name, otherwise);
+    };
+    Series series;
+    series.benchmark.workload = word("workload", "");
+    TW_TRY(series.benchmark.configuration, parse_configuration(word("configuration", "cpu-train")));
+    TW_TRY(series.benchmark.variant, parse_variant(word("variant", "default")));
+    TW_TRY(series.metric, parse_metric(word("metric", "time")));
+    return series;
   };
-  Series series;
-  series.benchmark.workload = word("workload", "");
-  TW_TRY(series.benchmark.configuration, parse_configuration(word("configuration", "cpu-train")));
-  TW_TRY(series.benchmark.variant, parse_variant(word("variant", "default")));
-  TW_TRY(series.metric, parse_metric(word("metric", "time")));
+  auto series = read();
+  if (series) return series;
+  return fail(series.error().as(ErrorCode::not_found));
+}
+
+/// Errors: not_found, when the series has no values.
+Status require_values(const Series& series, const View& view) {
   TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, 1));
-  if (!values.empty()) return series;
+  if (!values.empty()) return {};
   return fail(ErrorCode::not_found,
               "no values of " + to_string(series).substr(0, 200) + ", here or at any time");
 }
 
 /// The same benchmark's other metrics, and its workload in other configurations.
 Result<html::Fragment> neighbours(const Series& series, const View& view) {
-  TW_TRY(const auto all, storage::RunStore(view.sources.database).all_series());
+  TW_TRY(const auto all,
+         storage::RunStore(view.sources.database).all_series(series.benchmark.workload));
   std::vector<html::Fragment> items;
   for (const auto& other : all) {
-    if (other.benchmark.workload != series.benchmark.workload || other == series) continue;
+    if (other == series) continue;
     items.push_back(html::link(view.to_series(other), to_string(other)));
   }
   if (items.empty()) return html::Fragment();
@@ -91,6 +105,26 @@ Result<html::Fragment> runs_section(const Series& series, const View& view) {
                    .rows = std::move(rows)}));
 }
 
+/// The drawing of a history; its table leads to comparisons, and has the numbers for the script.
+html::Fragment past_figure(const drawing::History& history, const std::string& sentence) {
+  constexpr int kColumns = 100;
+  constexpr std::size_t kValue = 2;
+  const auto data = drawing::table_of(history);
+  const auto behind = drawing::behind(history);
+  html::Table table;
+  for (const auto& name : data.head) table.columns.push_back({name});
+  if (history.is_ratio) table.columns[kValue].exact = nlohmann::json(history.threshold).dump();
+  for (std::size_t i = 0; i < behind.size(); ++i) {
+    auto& cells = table.rows.emplace_back(data.rows[i].begin(), data.rows[i].end());
+    cells[kValue - 1].link = behind[i].link;
+    cells[kValue - 1].exact = behind[i].kind;
+    cells[kValue].exact = behind[i].value;
+    cells[kValue + 1].exact = behind[i].interval;
+  }
+  return html::figure(drawing::responsive(history), drawing::text_of(history, kColumns), sentence,
+                      html::table(std::move(table)));
+}
+
 /// The comparisons that a history leads to, by their links.
 using Comparisons = std::map<std::string, storage::Id>;
 
@@ -120,12 +154,30 @@ Result<html::Fragment> samples_section(const drawing::History& history,
                        "samples");
 }
 
-/// All series that have values.
-Result<Page> list_of_series(const View& view) {
+/// Links to the newest part of the past; the script zooms with the same parameters.
+html::Fragment ranges(const View& view) {
+  constexpr storage::WallMillis kDay = 24LL * 3600 * 1000;
+  auto line = html::text("since: ") + html::link(view.with_parameter("from", ""), "ever");
+  for (const int days : {365, 90, 30}) {
+    const auto from = view.sources.clock.wall_now() - days * kDay;
+    const auto date = platform::date_and_minute(from).substr(0, 10);
+    line += html::text(" · ") + html::link(view.with_parameter("from", date),
+                                           figures::count(static_cast<std::size_t>(days), "day"));
+  }
+  return html::paragraph(line, "choice");
+}
+
+/// The series that have values and are what the filters name.
+Result<Page> list_of_series(const http::Page& page, const View& view) {
   TW_TRY(const auto all, storage::RunStore(view.sources.database).all_series());
   html::Rows rows;
   for (const auto& series : all) {
-    rows.push_back({{series.benchmark.workload, view.to_series(series)},
+    const auto& [workload, configuration, variant] = series.benchmark;
+    const bool is_asked = page.admits("configuration", to_string(configuration)) &&
+                          page.admits("variant", to_string(variant)) &&
+                          page.admits("metric", to_string(series.metric));
+    if (!is_asked) continue;
+    rows.push_back({{workload, view.to_series(series)},
                     report::configuration_text(series.benchmark),
                     to_string(series.metric),
                     unit_of(series.metric)});
@@ -148,11 +200,12 @@ Result<Page> make_series(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request, {"workload", "configuration", "variant",
                                                        "metric", "from", "to", "show"}));
   const auto& parameters = page.filters;
-  if (given(view, parameters, "workload", "").empty()) return list_of_series(view);
-  TW_TRY(const auto series, series_of(parameters, view));
   const auto shown = value_or(parameters, "show", "values");
   TW_TRY_VOID(check_choice("show", shown, kShown));
   TW_TRY(const auto days, http::days_of(page));
+  TW_TRY(const auto series, series_of(parameters, view));
+  if (series.benchmark.workload.empty()) return list_of_series(page, view);
+  TW_TRY_VOID(require_values(series, view));
   const auto name = to_string(series);
   Comparisons comparisons;
   auto context = context_of(view);
@@ -169,17 +222,22 @@ Result<Page> make_series(const View& view) {
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
   TW_TRY(const auto runs, runs_section(series, view));
   TW_TRY(const auto others, neighbours(series, view));
+  TW_TRY(const auto mutes, heard::mutes_of(view.sources.database, std::vector{series},
+                                           view.sources.clock.wall_now()));
   auto content = html::title(name) + html::paragraph(html::text(newest_text(history)), "summary") +
-                 choice(view, "show", shown, "values", kShown);
+                 mutes_section(mutes, view) + choice(view, "show", shown, "values", kShown) +
+                 ranges(view);
   if (!history.points.empty()) {
     content +=
         html::section("Nightly by nightly",
-                      figure_of(history, std::string(figures::name_of(series.metric)) + " in " +
-                                             std::string(unit_of(series.metric)) + " of " +
-                                             figures::count(history.points.size(), "comparison") +
-                                             "; less is better"));
+                      past_figure(history, std::string(figures::name_of(series.metric)) + " in " +
+                                               std::string(unit_of(series.metric)) + " of " +
+                                               figures::count(history.points.size(), "comparison") +
+                                               "; less is better"),
+                      "past");
   }
-  content += samples + runs + others;
+  TW_TRY(const auto traces, traces_section(series.benchmark, {}, view));
+  content += samples + traces + runs + others;
   return Page{.title = name,
               .content = content,
               .section = "Models",

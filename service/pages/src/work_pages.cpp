@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "items.hpp"
 #include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/evidence/work.hpp"
@@ -18,11 +20,25 @@ std::string text_of(const json& object, const char* member) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+/// "2026-11-20 03:16" of a time as the API has it.
+std::string minute_of(const json& object, const char* member) {
+  constexpr std::size_t kMinutes = 16;
+  auto text = text_of(object, member).substr(0, kMinutes);
+  std::ranges::replace(text, 'T', ' ');
+  return text;
+}
+
+/// A number of things, as people write it; tables order by the number.
+html::Cell count_cell(const json& object, const char* member) {
+  const auto number = object.value(member, std::int64_t{0});
+  return {figures::grouped(number), static_cast<double>(number)};
+}
+
 std::string address_of(const evidence::QueuedItem& item, const View& view) {
   const auto id = std::to_string(item.id);
   if (item.kind == storage::ItemKind::comparison) return view.to_comparison(item.id);
   if (item.kind == storage::ItemKind::bisection) return view.to_bisection(item.id);
-  return view.root + "api/v1/requests/" + id;
+  return view.root + "requests/" + id;
 }
 
 /// Why an item waits; strangers see since when.
@@ -44,6 +60,10 @@ std::string place_of(const evidence::Found& found, const View& view) {
   return found.path.empty() ? "" : view.root + found.path;
 }
 
+html::Table found_table(html::Rows rows) {
+  return {.columns = {{"kind", Cells::words}, {"name"}, {"what it is"}}, .rows = std::move(rows)};
+}
+
 html::Fragment culprits_held(const evidence::Calibration& culprits) {
   if (culprits.sure == 0) {
     return html::paragraph(html::text("No commit was named with 99 % or more yet."));
@@ -62,8 +82,10 @@ Result<html::Fragment> audits_section(const View& view) {
                     std::to_string(tally.regressed + tally.improved),
                     report::false_alarms_bound_text(tally)});
   }
-  auto content =
-      html::paragraph(html::text(report::self_tests_text(storage::sum_of(audits.self_tests))));
+  auto content = html::paragraph(
+      html::text(rows.empty() ? std::string("No build was compared with itself yet, so nothing is "
+                                            "known of false alarms here.")
+                              : report::self_tests_text(storage::sum_of(audits.self_tests))));
   if (!rows.empty()) {
     content += html::table({.columns = {{"metric", Cells::words},
                                         {"series", Cells::numbers},
@@ -92,22 +114,19 @@ Result<Page> make_queue(const View& view) {
                     estimate_of(item)});
   }
   auto content = html::title("Queue");
-  if (rows.empty()) {
-    content += html::paragraph(
-        html::text("Nothing waits. The next nightly is compared once its build is there."),
-        "summary good");
-  } else {
-    content +=
-        html::paragraph(html::text("In the order in which they are done; what waits for something "
-                                   "is passed over until then.")) +
-        html::table({.columns = {{"item", Cells::words},
-                                 {"what", Cells::words},
-                                 {"asked for, UTC", Cells::words},
-                                 {"state", Cells::states},
-                                 {"waits for"},
-                                 {"such work takes"}},
-                     .rows = std::move(rows)});
+  if (!rows.empty()) {
+    content += html::paragraph(html::text(
+        "In the order in which they are done; what waits for something is passed over until "
+        "then."));
   }
+  content += html::table({.columns = {{"item", Cells::words},
+                                      {"what", Cells::words},
+                                      {"asked for, UTC", Cells::words},
+                                      {"state", Cells::states},
+                                      {"waits for"},
+                                      {"such work takes"}},
+                          .rows = std::move(rows)},
+                         "Nothing waits. The next nightly is compared once its build is there.");
   return Page{.title = "Queue", .content = content, .section = "Tonight"};
 }
 
@@ -124,7 +143,7 @@ Result<Page> make_search(const View& view) {
     content += html::paragraph(html::text(
         "Names of models, builds, commits (7 digits or more), numbers of incidents, and words of "
         "a series find something: `bert cuda train memory`."));
-    return Page{.title = "Search", .content = content};
+    return Page{.title = "Search", .content = content, .csv = found_table({})};
   }
   TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown));
   html::Rows rows;
@@ -135,11 +154,9 @@ Result<Page> make_search(const View& view) {
   }
   content +=
       html::paragraph(html::text(figures::count(all.size(), "result") + " for \"" + words + "\"."));
-  if (!rows.empty()) {
-    content += html::table(
-        {.columns = {{"kind", Cells::words}, {"name"}, {"what it is"}}, .rows = std::move(rows)});
-  }
-  return Page{.title = "Search", .content = content};
+  const auto table = found_table(std::move(rows));
+  if (!table.rows.empty()) content += html::table(table);
+  return Page{.title = "Search", .content = content, .csv = table};
 }
 
 Result<Page> make_machines(const View& view) {
@@ -156,23 +173,20 @@ Result<Page> make_machines(const View& view) {
                     text_of(machine, "gpu"),
                     text_of(machine, "gpu_driver"),
                     text_of(machine, "kernel"),
-                    text_of(machine, "runs"),
-                    text_of(machine, "last_run_at")});
+                    count_cell(machine, "runs"),
+                    minute_of(machine, "last_run_at")});
   }
-  auto content = html::title("Machines");
-  if (rows.empty()) {
-    content += html::paragraph(html::text("No machine has measured anything yet."));
-  } else {
-    content += html::table({.columns = {{"id", Cells::numbers},
-                                        {"processor"},
-                                        {"cores", Cells::numbers},
-                                        {"GPU"},
-                                        {"driver", Cells::words},
-                                        {"kernel"},
-                                        {"runs", Cells::numbers},
-                                        {"last run, UTC", Cells::words}},
-                            .rows = std::move(rows)});
-  }
+  const auto content =
+      html::title("Machines") + html::table({.columns = {{"id", Cells::numbers},
+                                                         {"processor"},
+                                                         {"cores", Cells::numbers},
+                                                         {"GPU"},
+                                                         {"driver", Cells::words},
+                                                         {"kernel"},
+                                                         {"runs", Cells::numbers},
+                                                         {"last run, UTC", Cells::words}},
+                                             .rows = std::move(rows)},
+                                            "No machine has measured anything yet.");
   TW_TRY(const auto audits, audits_section(view));
   return Page{.title = "Machines", .content = content + audits, .section = "Machines"};
 }
@@ -190,9 +204,9 @@ Result<Page> make_machine(const View& view) {
       html::title(name) +
       html::facts({{"processor", text_of(machine, "processor")},
                    {"GPU", text_of(machine, "gpu")},
-                   {"runs", text_of(machine, "runs")},
-                   {"first run", text_of(machine, "first_run_at")},
-                   {"last run", text_of(machine, "last_run_at")}}) +
+                   {"runs", count_cell(machine, "runs")},
+                   {"first run, UTC", minute_of(machine, "first_run_at")},
+                   {"last run, UTC", minute_of(machine, "last_run_at")}}) +
       html::section(
           "Facts that runs must share to be comparable",
           html::table({.columns = {{"fact", Cells::words}, {"value"}}, .rows = std::move(rows)}));

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "torchwatch/platform/unix_socket.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "url.hpp"
 
 namespace torchwatch::platform {
@@ -90,12 +91,6 @@ Status check_headers(const std::map<std::string, std::string>& headers) {
     }
   }
   return {};
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 httplib::Request to_library(const HttpRequest& request, const Url& url, Arrival& arrival) {

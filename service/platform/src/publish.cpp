@@ -35,6 +35,10 @@ fs::path partial_of(fs::path path) {
   return path += ".partial";
 }
 
+fs::path marked(fs::path path, std::string_view mark) {
+  return (path += ".") += mark;
+}
+
 Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
@@ -138,12 +142,13 @@ Status publish_file(const fs::path& path, std::string_view bytes) {
   return status;
 }
 
-PartialFolder::PartialFolder(fs::path final_folder)
-    : final_(std::move(final_folder)), partial_(partial_of(final_)) {}
+PartialFolder::PartialFolder(fs::path final_folder, std::string_view mark)
+    : final_(std::move(final_folder)),
+      partial_(partial_of(mark.empty() ? final_ : marked(final_, mark))) {}
 
-Result<PartialFolder> PartialFolder::create(fs::path final_folder) {
+Result<PartialFolder> PartialFolder::create(fs::path final_folder, std::string_view mark) {
   if (!final_folder.has_filename()) final_folder = final_folder.parent_path();
-  PartialFolder folder(std::move(final_folder));
+  PartialFolder folder(std::move(final_folder), mark);
   std::error_code error;
   fs::remove_all(folder.partial_, error);
   if (!error) fs::create_directories(folder.partial_, error);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -51,6 +52,7 @@ struct Execution {
   int output = -1;
   int report = -1;
   int status = -1;  ///< open with a launcher
+  int input = -1;   ///< open where the child is given something to read
 };
 
 std::string program_of(const ProcessSpec& spec) {
@@ -117,8 +119,8 @@ void write_own(const char* path, std::string_view text) {
 }
 
 void connect_standard_streams(const Execution& plan) {
-  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
+  const int input = plan.input >= 0 ? plan.input : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
       dup2(plan.output, STDERR_FILENO) < 0) {
     report_and_exit(plan, Step::standard_streams);
   }
@@ -194,6 +196,19 @@ Pipe make_pipe() {
   return {.read_end = above_replaced_ones(ends[0]), .write_end = above_replaced_ones(ends[1])};
 }
 
+/// The text as a file that is in memory alone; closed where that cannot be had.
+UniqueFd make_input(const std::string& text) {
+  UniqueFd file = above_replaced_ones(memfd_create("input", MFD_CLOEXEC));
+  std::size_t written = 0;
+  while (file.is_open() && written < text.size()) {
+    const auto got = write(file.get(), text.data() + written, text.size() - written);
+    if (got <= 0) return {};
+    written += static_cast<std::size_t>(got);
+  }
+  if (file.is_open() && lseek(file.get(), 0, SEEK_SET) != 0) return {};
+  return file;
+}
+
 pid_t fork_with_signals_blocked(const Execution& plan) {
   sigset_t all;
   sigset_t before;
@@ -247,6 +262,11 @@ tl::expected<SpawnedChild, std::string> spawn(const ProcessSpec& spec, const std
   if (!output.write_end.is_open() || !report.write_end.is_open() || !has_status) {
     return tl::unexpected(std::string("no pipe: ") + std::strerror(errno));
   }
+  const UniqueFd input = spec.input.empty() ? UniqueFd() : make_input(spec.input);
+  if (!spec.input.empty() && !input.is_open()) {
+    return tl::unexpected(std::string("no memory for its input: ") + std::strerror(errno));
+  }
+  plan.input = input.get();
   plan.output = output.write_end.get();
   plan.report = report.write_end.get();
   plan.status = status.write_end.get();

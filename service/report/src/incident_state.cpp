@@ -12,6 +12,13 @@
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::report {
+namespace {
+
+bool is_edit_of_issue(const storage::OutboxRow& message) {
+  return message.kind == storage::OutboxKind::edit && message.target.empty();
+}
+
+}  // namespace
 
 std::string_view state_word(const storage::IncidentRow& incident) {
   return incident.acceptance ? "accepted" : to_string(incident.state);
@@ -63,10 +70,21 @@ nlohmann::json json_of(const Loss& loss) {
   return {{"reason", text_or_null(loss.reason)}, {"output", loss.output}};
 }
 
-std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
-  const auto opening =
-      std::ranges::find(messages, storage::OutboxKind::open, &storage::OutboxRow::kind);
-  if (opening == messages.end()) return "no issue yet";
+std::optional<storage::OutboxRow> issue_in(const std::vector<storage::OutboxRow>& messages) {
+  std::optional<storage::OutboxRow> issue;
+  for (const auto& message : messages) {
+    if (message.kind == storage::OutboxKind::open && !issue) issue = message;
+    if (!issue || !is_edit_of_issue(message)) continue;
+    issue->title = message.title;
+    issue->body = message.body;
+  }
+  return issue;
+}
+
+std::string issue_text(const std::vector<storage::OutboxRow>& messages,
+                       const std::string& unfiled) {
+  const auto opening = issue_in(messages);
+  if (!opening) return unfiled.empty() ? "no issue yet" : "not filed: " + unfiled;
   switch (opening->state) {
     case storage::OutboxState::sent:
       return fmt::format("filed as issue #{}", opening->issue_number.value_or(0));
@@ -79,6 +97,20 @@ std::string issue_text(const std::vector<storage::OutboxRow>& messages) {
   }
   if (opening->last_error.empty()) return "in the outbox, not filed yet";
   return "in the outbox, not filed yet: " + opening->last_error;
+}
+
+std::string issue_markdown(const std::vector<storage::OutboxRow>& messages) {
+  std::string text;
+  const auto add = [&](const storage::OutboxRow& message) {
+    text += "# " + message.title + "\n\n" + message.body + "\n";
+  };
+  if (const auto issue = issue_in(messages)) add(*issue);
+  for (const auto& message : messages) {
+    const bool is_comment = message.target.empty() && message.kind != storage::OutboxKind::open &&
+                            message.kind != storage::OutboxKind::edit;
+    if (is_comment) add(message);
+  }
+  return text;
 }
 
 std::string remark_on(const storage::ComparisonRow& comparison) {

@@ -163,8 +163,18 @@ std::string range_link(const std::string& address, const std::string& from, cons
   return "[" + text + "](" + address + "/compare/" + from + "..." + to + ")";
 }
 
+std::string link(std::string_view text, const std::string& address) {
+  return is_address(address) ? "[" + std::string(text) + "](" + address + ")" : "";
+}
+
+std::string pull_link(const std::string& address, const std::string& number) {
+  const bool is_number =
+      !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? link("pull request " + number, address + "/pull/" + number) : "";
+}
+
 std::string code_block(std::string_view line, std::string_view language) {
-  constexpr std::size_t kCharactersMax = 4000;
+  constexpr std::size_t kCharactersMax = 500;
   return fenced(clean(line, kCharactersMax) + "\n", language);
 }
 

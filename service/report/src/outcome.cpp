@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -103,6 +105,12 @@ std::string unchanged_text(double confidence) {
       figures::confidence(1 - 2 * detect::kUnchangedTail), figures::confidence(confidence));
 }
 
+std::string moved_exactly_text() {
+  return "All runs of each build agree to the byte, so these changes are real. Each is below "
+         "[detect] exact_threshold or exact_floor; together with others they are found by the "
+         "drift comparison.";
+}
+
 SortedVerdicts sorted(const std::vector<VerdictRow>& verdicts,
                       const std::vector<storage::IncidentRow>& incidents) {
   SortedVerdicts sorted;
@@ -110,7 +118,10 @@ SortedVerdicts sorted(const std::vector<VerdictRow>& verdicts,
   const auto is_larger_change = [](const VerdictRow& left, const VerdictRow& right) {
     return is_larger(effect_of(left), effect_of(right));
   };
+  std::ranges::copy_if(sorted.unchanged, std::back_inserter(sorted.moved_exactly),
+                       [](const VerdictRow& row) { return moved_exactly(effect_of(row)); });
   std::ranges::stable_sort(sorted.regressed, is_larger_change);
+  std::ranges::stable_sort(sorted.moved_exactly, is_larger_change);
   std::ranges::stable_sort(sorted.improved, [&](const auto& left, const auto& right) {
     return is_larger_change(right, left);
   });
@@ -133,6 +144,38 @@ std::string outcome_text(const SortedVerdicts& sorted) {
     parts.push_back(std::to_string(sorted.undecided.size()) + " could not be decided");
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Result<std::vector<Benchmark>> newly_measured(storage::Database& database,
+                                              const storage::ComparisonRow& row,
+                                              const std::vector<VerdictRow>& verdicts) {
+  std::vector<Benchmark> added;
+  if (row.purpose != storage::Purpose::nightly || !row.baseline) return added;
+  storage::ComparisonStore comparisons(database);
+  TW_TRY(const auto before, comparisons.nightly_of(*row.baseline));
+  if (!before) return added;
+  TW_TRY(const auto earlier, comparisons.verdicts_of(before->id));
+  if (earlier.empty()) return added;
+  const auto measures = [](const Benchmark& benchmark) {
+    return [&benchmark](const VerdictRow& verdict) {
+      return verdict.series.benchmark == benchmark && verdict.candidate_value > 0;
+    };
+  };
+  for (const auto& verdict : verdicts) {
+    const auto& benchmark = verdict.series.benchmark;
+    const bool has_value = std::ranges::any_of(verdicts, measures(benchmark));
+    const bool is_old = std::ranges::any_of(earlier, measures(benchmark));
+    const bool is_known = std::ranges::find(added, benchmark) != added.end();
+    if (has_value && !is_old && !is_known) added.push_back(benchmark);
+  }
+  return added;
+}
+
+bool is_mlperf_network(const std::string& workload) {
+  // ResNet-50, Mask R-CNN, BERT, DLRM and a recurrent translator; for the last, which the suite
+  // lacks, stands its recurrent encoder and decoder with attention.
+  constexpr std::array kNetworks{"resnet50", "vision_maskrcnn", "hf_Bert", "dlrm", "tacotron2"};
+  return std::ranges::find(kNetworks, workload) != kNetworks.end();
 }
 
 }  // namespace torchwatch::report

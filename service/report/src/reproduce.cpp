@@ -33,8 +33,16 @@ std::string of_benchmark(const Benchmark& benchmark, std::optional<Preset> prese
 
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark& benchmark, std::optional<Preset> preset) {
-  return "torchwatch compare" + argument(baseline) + argument(candidate) +
-         of_benchmark(benchmark, preset);
+  return compare_command(baseline, candidate) + of_benchmark(benchmark, preset);
+}
+
+std::string compare_command(const std::string& baseline, const std::string& candidate) {
+  return "torchwatch compare" + argument(baseline) + argument(candidate);
+}
+
+std::string profile_command(const std::string& build, const Benchmark& benchmark,
+                            std::optional<Preset> preset) {
+  return "torchwatch measure" + argument(build) + of_benchmark(benchmark, preset) + " --profile";
 }
 
 std::string torchbench_command(const Benchmark& benchmark, const std::string& threads) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
@@ -36,6 +37,7 @@ json measured(const Row& row) {
   auto object = json_of(row.series);
   object["ratio"] = ratio_or_null(row.ratio);
   object["interval"] = interval_or_null(row.interval_low, row.interval_high);
+  object["exact"] = is_exact(effect_of(row));
   object["baseline_value"] = row.baseline_value;
   object["candidate_value"] = row.candidate_value;
   return object;
@@ -155,15 +157,17 @@ Result<json> json_of(storage::Database& database, const storage::RequestRow& row
 }
 
 json json_of(const storage::OutboxRow& row) {
+  const bool is_dead = row.state == storage::OutboxState::dead;
   return {{"id", row.id},
           {"key", row.key},
           {"incident", row.incident == 0 ? json(nullptr) : json(row.incident)},
+          {"target", text_or_null(row.target)},
           {"kind", to_string(row.kind)},
           {"state", to_string(row.state)},
           {"title", text_or_null(row.title)},
           {"tries", row.tries},
           {"failures", row.failures},
-          {"not_before", time_of(row.not_before)},
+          {"not_before", is_dead ? json(nullptr) : time_of(row.not_before)},
           {"last_error", text_or_null(row.last_error)}};
 }
 
@@ -254,14 +258,26 @@ EffectFacts effect_of(const bisection::SeriesEffect& effect) {
   return facts;
 }
 
+bool is_exact(const EffectFacts& effect) {
+  return detect::is_counted(effect.series.metric) && effect.ratio > 0 &&
+         effect.interval_low == effect.ratio && effect.interval_high == effect.ratio;
+}
+
+bool moved_exactly(const EffectFacts& effect) {
+  constexpr double kLeast = 0.001;  // less reads as +0.0 %
+  return is_exact(effect) && std::abs(effect.ratio - 1) >= kLeast;
+}
+
 std::string change_text(const EffectFacts& effect) {
-  if (effect.ratio > 0) return figures::change(effect.ratio);
+  if (effect.ratio > 0) {
+    return (moved_exactly(effect) ? "exactly " : "") + figures::change(effect.ratio);
+  }
   const double difference = difference_of(effect);
   return difference == 0 ? "" : figures::difference(effect.series.metric, difference);
 }
 
 std::string interval_text(const EffectFacts& effect) {
-  if (!(effect.ratio > 0)) return "";
+  if (!(effect.ratio > 0) || moved_exactly(effect)) return "";
   return figures::interval_with_unit(effect.interval_low, effect.interval_high);
 }
 

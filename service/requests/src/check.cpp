@@ -65,7 +65,10 @@ Status check_known_build(const Ground& ground, const std::string& text,
     if (known) return {};
   }
   if (is_buildable_commit(ground.config, text)) return {};
-  return fail(unknown_build(text, Asking::from_this_machine, published).as(ErrorCode::invalid));
+  const auto missing = ground.database == nullptr
+                           ? unknown_build(text, Asking::from_this_machine, published)
+                           : missing_build(*ground.database, text, published);
+  return fail(missing.as(ErrorCode::invalid));
 }
 
 Status check_build(const Ground& ground, const std::string& text, Asking asking) {

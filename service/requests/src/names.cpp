@@ -1,5 +1,6 @@
 #include "torchwatch/requests/names.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "torchwatch/records/suggestion.hpp"
@@ -35,6 +36,19 @@ Error unknown_build(const std::string& text, Asking asking,
           : "must be a build of the channel or a release such as 2.13.0";
   return {ErrorCode::not_found, "unknown build " + quoted(text) + ": " + allowed,
           did_you_mean(text, published) + "`torchwatch build list` lists the known ones"};
+}
+
+Error missing_build(storage::Database& database, const std::string& text,
+                    const std::vector<std::string>& published) {
+  const auto rows = storage::BuildStore(database).list();
+  if (!rows) return rows.error();
+  const auto gone = std::ranges::find_if(*rows, [&](const BuildRow& row) {
+    return is_meant(row, text) && row.state == storage::BuildState::ready;
+  });
+  if (gone == rows->end()) return unknown_build(text, Asking::from_this_machine, published);
+  return {ErrorCode::not_found,
+          "the files of build " + quoted(text) + " are gone: there is no " + gone->folder,
+          "put them back, or name a build of which `torchwatch build list` has files"};
 }
 
 bool is_release(const std::string& text) {

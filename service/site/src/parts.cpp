@@ -11,6 +11,7 @@
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
@@ -34,11 +35,25 @@ std::string evidence_of(const report::CulpritFacts& cause) {
   return interval.empty() ? text : text + " " + interval;
 }
 
+/// A link to the pull request that a subject ends with, as GitHub writes it: "... (#123)". Empty
+/// without one.
+html::Fragment pull_link(const std::string& subject, const View& view) {
+  const auto begin = subject.rfind("(#");
+  if (begin == std::string::npos || !subject.ends_with(")")) return {};
+  const auto number = subject.substr(begin + 2, subject.size() - begin - 3);
+  constexpr std::size_t kDigitsMax = 9;
+  const bool is_number = !number.empty() && number.size() <= kDigitsMax &&
+                         std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  const auto address = view.to_pull(number);
+  if (!is_number || address.empty()) return {};
+  return html::text(" · ") + html::link(address, "pull request #" + number);
+}
+
 html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) {
   std::vector<html::Fragment> commits;
   for (const auto& commit : cause.commits) {
     commits.push_back(html::link(view.to_commit(commit.sha), commit.sha) +
-                      html::text(" " + commit.subject));
+                      html::text(" " + commit.subject) + pull_link(commit.subject, view));
   }
   return html::list(commits);
 }
@@ -120,7 +135,7 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
   const auto evidence = evidence_of(*cause);
   const auto behind = evidence.empty() ? "" : "(" + evidence + ")";
   if (cause->commits.size() != 1) {
-    return {"one of " + figures::count(cause->commits.size(), "commit"), "", behind};
+    return {report::one_of_text(cause->commits.size()), "", behind};
   }
   const auto& commit = cause->commits.front();
   const auto subject = commit.subject.empty() ? "" : commit.subject + " ";
@@ -141,7 +156,7 @@ html::Fragment cause_section(const report::CulpritFacts& cause, const View& view
     content += html::paragraph(html::text("Compared with the commit before:")) +
                effect_table(cause.effects, view, report::kBisectionIntervalConfidence);
   }
-  return html::section(is_one ? "Culprit" : "Could not decide between these", content);
+  return html::section(report::heading_of(report::finding_of(cause)), content);
 }
 
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& incidents,
@@ -159,7 +174,6 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
          platform::date_and_minute(incident.opened_at)});
   }
-  if (rows.empty()) return html::paragraph(html::text("None."));
   return html::table({.columns = {{"id", Cells::numbers},
                                   {"what"},
                                   {"culprit"},
@@ -191,14 +205,14 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
                     platform::date_and_minute(row.created_at),
                     shortened(remark)});
   }
-  if (rows.empty()) return html::paragraph(html::text("None yet."));
   return html::table({.columns = {{"id", Cells::numbers},
                                   {"builds"},
                                   {"purpose", Cells::words},
                                   {"result", Cells::states},
                                   {"started, UTC", Cells::words},
                                   {"remark"}},
-                      .rows = std::move(rows)});
+                      .rows = std::move(rows)},
+                     "None yet.");
 }
 
 html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, const View& view,

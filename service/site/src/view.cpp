@@ -4,21 +4,54 @@
 
 #include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/html/quoting.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/site/twins.hpp"
 
 namespace torchwatch::pages {
 namespace {
 
 using html::Place;
 
-std::vector<Place> bar_of(const View& view) {
-  return {{view.root + "./", "Tonight"},          {view.root + "comparisons", "Comparisons"},
-          {view.root + "incidents", "Incidents"}, {view.root + "models", "Models"},
-          {view.root + "builds", "Builds"},       {view.root + "machines", "Machines"}};
+std::vector<Place> bar_of(const std::string& root) {
+  return {{root + "./", "Tonight"},          {root + "comparisons", "Comparisons"},
+          {root + "incidents", "Incidents"}, {root + "models", "Models"},
+          {root + "builds", "Builds"},       {root + "machines", "Machines"}};
+}
+
+/// Who is signed in, with a button that ends it; else where to sign in, and come back from.
+html::Fragment account_of(const View& view) {
+  const auto& request = view.request;
+  if (!request.signed_in) {
+    const auto here = request.path + view.query_with("", "");
+    return html::paragraph(
+        html::link(view.root + "sign-in?to=" + http::percent_encoded(here), "Sign in"), "account");
+  }
+  return {"<form class=\"account\" method=\"post\" action=\"" + html::quoted(view.root) +
+              "sign-out\">\n<input type=\"hidden\" name=\"key\" value=\"" +
+              html::quoted(request.signed_in->form_key) + "\">\n<span>Signed in with " +
+              html::quoted(request.token_name) +
+              "</span>\n<button type=\"submit\">Sign out</button>\n</form>\n",
+          "",
+          {}};
+}
+
+/// Whether the script reads the page for one that is open.
+bool is_read_along(const http::Request& request) {
+  return request.if_none_match.starts_with("\"live\"");
+}
+
+/// What was left to say to who is signed in: on the next page that is opened.
+html::Fragment note_of(const View& view) {
+  if (is_read_along(view.request)) return {};
+  const auto note = view.sources.take_note ? view.sources.take_note(view.request) : std::string();
+  if (note.empty()) return {};
+  return {
+      "<p class=\"summary good\" role=\"status\">" + html::quoted_prose(note) + "</p>\n", "", {}};
 }
 
 /// Links with a blank between.
@@ -46,6 +79,7 @@ html::Fragment footer_of(const View& view) {
   return links_of("Also: ",
                   {{"bisections", "bisections"},
                    {"queue", "queue"},
+                   {"outbox", "outbox"},
                    {"gpu", "what the GPU does"},
                    {"coverage", "coverage of operators"},
                    {"help", "help and words"}},
@@ -63,6 +97,14 @@ html::Fragment footer_of(const View& view) {
                                     age_of_data(view) + " All times are UTC."));
 }
 
+/// A form of ours is sent with our Origin only where the page's address may be told to ourselves.
+http::Reply html_reply(int status, std::string body) {
+  return {.status = status,
+          .content_type = "text/html; charset=utf-8",
+          .body = std::move(body),
+          .headers = {{"Referrer-Policy", "same-origin"}}};
+}
+
 /// What the search field holds again; nothing of what is too long for it.
 std::string searched_text(const std::string& given) {
   return characters_of(given) > evidence::kSearchMax ? "" : printable(given);
@@ -76,6 +118,10 @@ std::string View::to_incident(storage::Id id) const {
 
 std::string View::to_comparison(storage::Id id) const {
   return root + "comparisons/" + std::to_string(id);
+}
+
+std::string View::to_trace(storage::Id run) const {
+  return root + "traces/" + std::to_string(run);
 }
 
 std::string View::to_build(storage::Id id) const {
@@ -98,6 +144,10 @@ std::string View::to_model(const std::string& workload) const {
 
 std::string View::to_commit(const std::string& sha) const {
   return report::commit_address(sources.commits_address, sha);
+}
+
+std::string View::to_pull(const std::string& number) const {
+  return sources.commits_address.empty() ? "" : sources.commits_address + "/pull/" + number;
 }
 
 std::string View::to_issue(std::int64_t number) const {
@@ -195,13 +245,20 @@ html::Fragment choice(const View& view, std::string_view name, std::string_view 
   return html::paragraph(line, "choice");
 }
 
-Result<html::Fragment> sorted_table(const View& view, html::Table table) {
+Result<html::Fragment> sorted_table(const View& view, html::Table table,
+                                    std::string_view otherwise) {
   const auto given = view.request.query.find("sort");
   if (given != view.request.query.end()) table.sorted_by = given->second;
   TW_TRY_VOID(html::sort(table));
   const auto others = view.query_with("sort", "");
   table.sort_address = others + (others.empty() ? "?sort=" : "&sort=");
-  return html::table(std::move(table));
+  return html::table(std::move(table), otherwise);
+}
+
+std::string root_of(std::string_view path) {
+  std::string root;
+  for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) root += "../";
+  return root;
 }
 
 http::Reply framed(const View& view, const Page& page, std::vector<html::Alternate> alternates) {
@@ -209,17 +266,50 @@ http::Reply framed(const View& view, const Page& page, std::vector<html::Alterna
   const bool is_search = view.request.path == "/search" && given != view.request.query.end();
   html::Frame frame{.title = page.title.empty() ? "torchwatch" : page.title + " - torchwatch",
                     .root = view.root,
-                    .bar = bar_of(view),
+                    .bar = bar_of(view.root),
                     .current = page.section,
                     .way = page.way,
                     .alternates = std::move(alternates),
                     .searched = is_search ? searched_text(given->second) : "",
+                    .assets = view.sources.assets.empty() ? "" : view.root + view.sources.assets,
+                    .account = account_of(view),
                     .footer = footer_of(view)};
+  frame.alternates.push_back({"application/atom+xml", view.root + "incidents.atom"});
   if (!page.title.empty()) {
     frame.way.insert(frame.way.begin(), {view.root + "./", "Tonight"});
     frame.way.push_back({"", page.title});
   }
-  return {page.status, "text/html; charset=utf-8", html::page_of(frame, page.content), {}};
+  return html_reply(page.status, html::page_of(frame, note_of(view) + page.content));
+}
+
+http::Reply bare(const std::string& root, const Page& page) {
+  const html::Frame frame{
+      .title = page.title + " - torchwatch", .root = root, .bar = bar_of(root), .footer = {}};
+  return html_reply(page.status, html::page_of(frame, page.content));
+}
+
+std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& path) {
+  constexpr std::size_t kDepthMax = 512;
+  const bool is_for_programs = path.starts_with("/api/") || path == "/metrics" ||
+                               path == "/healthz" || split_ending(path).second != Form::html;
+  if (is_for_programs) return std::nullopt;
+  const auto said = nlohmann::json::parse(problem.body, nullptr, false);
+  if (!said.is_object()) return std::nullopt;
+  const auto root = path.size() > kDepthMax ? std::string("/") : root_of(path);
+  const auto title =
+      problem.status == 404 ? std::string("Not found") : said.value("title", "Error");
+  auto content =
+      html::title(title) + html::paragraph(html::text(printable(said.value("detail", "")) + "."));
+  const auto remedy = said.find("remedy");
+  if (problem.status == 401) {
+    content += html::paragraph(
+        html::link(root + "sign-in?to=" + http::percent_encoded(path), "Sign in") +
+        html::text(" with a token to read here; `torchwatch token create NAME --scopes read` "
+                   "makes one."));
+  } else if (remedy != said.end() && remedy->is_string()) {
+    content += html::paragraph(html::text("What to do: " + remedy->get<std::string>() + "."));
+  }
+  return bare(root, {.title = title, .content = content, .status = problem.status});
 }
 
 }  // namespace torchwatch::pages

@@ -9,6 +9,7 @@
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::terminal {
@@ -46,9 +47,9 @@ void print_commits(std::ostream& out, const std::vector<std::string>& shas,
 
 void print_culprit(std::ostream& out, const bisection::NamedCulprit& culprit,
                    const bisect::CommitHistory* history, const Screen& screen) {
-  const bool is_one = culprit.commits.size() == 1;
-  out << painted(is_one ? "Culprit" : "Could not decide between these",
-                 is_one ? Tone::bad : Tone::doubtful, screen)
+  const auto finding = report::finding_of(culprit);
+  out << painted(report::heading_of(finding),
+                 finding == report::Finding::set ? Tone::doubtful : Tone::bad, screen)
       << " (" << figures::confidence(culprit.confidence) << " sure):\n";
   print_commits(out, culprit.commits, history, screen);
   if (!culprit.verified.empty()) {
@@ -85,6 +86,8 @@ std::string count(int number, std::string_view noun) {
 }
 
 void print_cost(std::ostream& out, const bisection::BisectionResult& result, const Screen& screen) {
+  // A search that was cancelled, or failed, has not counted what it did: its steps say that.
+  if (result.outcome == bisection::BisectionOutcome::faulted && result.commits == 0) return;
   auto text = count(result.commits, "commit");
   if (result.folded > 0) {
     text += fmt::format(", {} of which cannot change the library", result.folded);
@@ -107,7 +110,7 @@ Cause cause_of(const bisection::BisectionResult& result, const bisect::CommitHis
     return {commit_text(leading->commits.front(), history), leading->confidence};
   }
   const auto size = leading != nullptr ? leading->commits.size() : result.suspects.size();
-  return {"one of " + figures::count(size, "commit"),
+  return {report::one_of_text(size),
           leading != nullptr ? leading->confidence : result.suspects_confidence};
 }
 
@@ -117,7 +120,7 @@ void print(std::ostream& out, const bisection::BisectionResult& result,
   if (!answer.empty()) out << wrapped(answer, screen.columns) << '\n';
   for (const auto& culprit : result.culprits) print_culprit(out, culprit, history, screen);
   if (!result.suspects.empty()) {
-    out << painted("Could not decide between these", Tone::doubtful, screen) << " ("
+    out << painted(report::heading_of(report::Finding::set), Tone::doubtful, screen) << " ("
         << figures::confidence(result.suspects_confidence) << " sure that it is one of them):\n";
     print_commits(out, result.suspects, history, screen);
     out << '\n';

@@ -21,6 +21,7 @@ using Rows = std::vector<VerdictRow>;
 
 constexpr std::size_t kReasonsShown = 20;
 constexpr std::size_t kNewShown = 10;
+constexpr std::size_t kMovedShown = 10;
 constexpr std::size_t kShortWord = 9;  // "cpu-train"
 
 report::SortedVerdicts sort(const ComparisonFacts& facts) {
@@ -76,11 +77,12 @@ void print_heading(std::ostream& out, const std::string& word, std::size_t count
   out << '\n' << painted(fmt::format("{} ({})", word, count), tone, screen) << '\n';
 }
 
-void print_table(std::ostream& out, const std::string& heading, const Rows& rows, double confidence,
-                 const Screen& screen) {
+/// `count`: of all such series, of which `rows` may be the first.
+void print_table(std::ostream& out, const std::string& heading, const Rows& rows, std::size_t count,
+                 double confidence, const Screen& screen) {
   if (rows.empty()) return;
   const auto tone = tone_of(rows.front().verdict);
-  print_heading(out, heading, rows.size(), tone, screen);
+  print_heading(out, heading, count, tone, screen);
   using Align = Table::Align;
   Table table({{"workload"},
                {"configuration", Align::left, 0, kShortWord},
@@ -104,6 +106,17 @@ void print_table(std::ostream& out, const std::string& heading, const Rows& rows
                std::to_string(row.runs)});
   }
   table.print(out, screen);
+}
+
+void print_moved(std::ostream& out, const Rows& rows, double confidence, bool all,
+                 const Screen& screen) {
+  if (rows.empty()) return;
+  const auto shown = all ? rows.size() : std::min(rows.size(), kMovedShown);
+  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(shown);
+  print_table(out, "Moved exactly, below the threshold", Rows(rows.begin(), end), rows.size(),
+              confidence, screen);
+  if (shown < rows.size()) out << "  and " << rows.size() - shown << " more\n";
+  out << wrapped("  " + report::moved_exactly_text(), screen.columns, 2);
 }
 
 /// Series with the same benchmark and reason share a line.
@@ -232,13 +245,16 @@ void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Scre
   out << sentence;
   if (facts.verdicts.empty()) return;
   const auto sorted = sort(facts);
-  print_table(out, "Regressed", sorted.regressed, facts.confidence, screen);
-  print_table(out, "Improved", sorted.improved, facts.confidence, screen);
+  print_table(out, "Regressed", sorted.regressed, sorted.regressed.size(), facts.confidence,
+              screen);
+  print_table(out, "Improved", sorted.improved, sorted.improved.size(), facts.confidence, screen);
+  print_moved(out, sorted.moved_exactly, facts.confidence, all, screen);
   print_reasons(out, "Lost", sorted.lost, Tone::bad, all, screen);
   print_new(out, facts, all, screen);
   print_reasons(out, "Could not be decided", sorted.undecided, Tone::doubtful, all, screen);
   if (all && !sorted.unchanged.empty()) {
-    print_table(out, "Unchanged", sorted.unchanged, facts.confidence, screen);
+    print_table(out, "Unchanged", sorted.unchanged, sorted.unchanged.size(), facts.confidence,
+                screen);
     out << wrapped("  " + report::unchanged_text(facts.confidence), screen.columns, 2);
   }
   print_incidents(out, facts, screen);

@@ -97,7 +97,8 @@ void print_cause(std::ostream& out, const IncidentFacts& facts,
   } else if (!facts.row.bisection && facts.row.kind != IncidentKind::lost) {
     out << "No culprit was searched for: the commits of both builds are not known.\n";
   }
-  out << wrapped("Issue: " + report::issue_text(facts.messages) + ".", screen.columns, 2);
+  out << wrapped("Issue: " + report::issue_text(facts.messages, facts.row.unfiled) + ".",
+                 screen.columns, 2);
 }
 
 void print_rechecks(std::ostream& out, const std::vector<report::Recheck>& rechecks,
@@ -119,13 +120,28 @@ void print_decisions(std::ostream& out, const std::vector<storage::DecisionRow>&
   }
 }
 
+void print_lines(std::ostream& out, const char* heading, const std::vector<std::string>& lines,
+                 const Screen& screen) {
+  if (lines.empty()) return;
+  out << '\n' << heading << '\n';
+  for (const auto& line : lines) out << wrapped("  " + line, screen.columns, 4);
+}
+
+/// The drawings of the page, as wide as the terminal. Wider ones are harder to read.
+void print_drawings(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
+  constexpr int kColumnsMax = 120;
+  if (!facts.drawings) return;
+  for (const auto& text : facts.drawings(std::min(screen.columns, kColumnsMax)))
+    out << '\n' << text;
+}
+
 void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
   out << "\nWhat to do next:\n";
   const bool names_culprit = facts.result && facts.result->culprit();
   auto advice = report::advice_on(facts.row, names_culprit, facts.reproduce);
   if (facts.row.state != IncidentState::closed) {
-    advice.push_back(
-        {"The issue's text", fmt::format("torchwatch incident show {} --markdown", facts.row.id)});
+    advice.push_back({"The issue's text",
+                      fmt::format("torchwatch incident show {} --format markdown", facts.row.id)});
   }
   for (const auto& [when, command] : advice) {
     out << wrapped(fmt::format("  {}: `{}`", when, command), screen.columns, 4);
@@ -152,6 +168,9 @@ void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHi
   print_cause(out, facts, history, screen);
   print_rechecks(out, facts.rechecks, screen);
   print_decisions(out, row.decisions, screen);
+  print_lines(out, "What was done to the issue:", facts.issue_events, screen);
+  print_lines(out, "Muted (`torchwatch mute lift ID` ends it):", facts.mutes, screen);
+  print_drawings(out, facts, screen);
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;
   out << "\nHow the culprit was searched:\n";

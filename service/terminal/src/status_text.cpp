@@ -57,6 +57,10 @@ std::string queue_text(const Queue& queue) {
   return fmt::format("{} {}", fmt::join(parts, " and "), is_one ? "waits" : "wait");
 }
 
+std::string turn_text(const Queue& queue) {
+  return queue.comparisons + queue.requests == 1 ? " for its turn." : " for their turn.";
+}
+
 bool somebody_works(const ServiceNow& service) {
   return service.daemon || service.writer || !service.not_asked.empty();
 }
@@ -87,7 +91,7 @@ std::vector<std::string> problems(const StatusFacts& facts) {
 std::string sentence_of(const StatusFacts& facts, const std::vector<std::string>& found) {
   const auto queue = queue_text(facts.queue);
   auto text = !found.empty()   ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
-              : !queue.empty() ? "All is well: no open incident, " + queue + " for their turn."
+              : !queue.empty() ? "All is well: no open incident, " + queue + turn_text(facts.queue)
                                : "All is well: no open incident, nothing waits.";
   if (found.empty() && !facts.newest) text += " No nightly has come yet.";
   return text;

@@ -4,6 +4,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "torchwatch/html/fragment.hpp"
+
 namespace torchwatch::terminal {
 namespace {
 
@@ -147,6 +149,19 @@ void Table::print(std::ostream& out, const Screen& screen) const {
   for (const auto& row : rows_) {
     out << lines_beside(beside, row, screen) << lines_below(below, row, screen);
   }
+}
+
+std::string Table::markdown() const {
+  html::Table table;
+  for (const auto& column : columns_) {
+    const bool is_right = column.align == Align::right;
+    table.columns.push_back({column.heading, is_right ? html::Cells::numbers : html::Cells::texts});
+  }
+  for (const auto& row : rows_) {
+    auto& cells = table.rows.emplace_back();
+    for (const auto& cell : row) cells.emplace_back(cell.text);
+  }
+  return html::table(std::move(table)).markdown;
 }
 
 }  // namespace torchwatch::terminal

@@ -5,6 +5,7 @@
 #include "query.hpp"
 #include "sqlite_errors.hpp"
 #include "state_folder.hpp"
+#include "torchwatch/database/newer_program.hpp"
 #include "torchwatch/digest/sha256.hpp"
 
 namespace torchwatch::storage {
@@ -149,6 +150,16 @@ Result<std::unique_ptr<Connection>> open_connection(const OpenOptions& options) 
     return options.read_only || options.beside_writer ? open_without_lock(options, path)
                                                       : open_writer(options, path);
   });
+}
+
+bool is_of_newer_program(const std::filesystem::path& path) {
+  try {
+    SQLite::Database sqlite(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+    const int stored = sqlite.execAndGet("PRAGMA user_version").getInt();
+    return stored > static_cast<int>(embedded_migrations().size());
+  } catch (const SQLite::Exception&) {
+    return false;
+  }
 }
 
 }  // namespace torchwatch::storage

@@ -27,6 +27,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+bool is_part(std::string_view part, std::string_view whole) {
+  return part.size() >= kShortestPart && whole.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::ranges::transform(result, result.begin(), [](char c) {
@@ -34,12 +40,6 @@ std::string lower(std::string_view text) {
   });
   return result;
 }
-
-bool is_part(std::string_view part, std::string_view whole) {
-  return part.size() >= kShortestPart && whole.find(part) != std::string_view::npos;
-}
-
-}  // namespace
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   if (word.size() > kLongestWord) return {};

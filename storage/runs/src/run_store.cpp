@@ -1,6 +1,7 @@
 #include "torchwatch/runs/run_store.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "benchmarks.hpp"
@@ -231,13 +232,34 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   });
 }
 
-Result<std::vector<Series>> RunStore::all_series() {
-  return read(database_, [](Connection& connection) -> Result<std::vector<Series>> {
-    TW_TRY(const auto rows,
-           all_rows(Query(connection, std::string("SELECT id, ") + kBenchmarkColumns +
-                                          " FROM benchmark ORDER BY workload, configuration, "
-                                          "variant"),
-                    benchmark_of));
+Result<std::map<std::string, RunStore::Facts>> RunStore::facts_beside_build(
+    const std::vector<std::string>& digests) {
+  using Found = std::map<std::string, Facts>;
+  return read(database_, [&](Connection& connection) -> Result<Found> {
+    Found found;
+    Query query(connection,
+                "SELECT digest, name, environment_fact.value FROM json_each(?) AS wanted "
+                "JOIN environment ON digest = wanted.value "
+                "JOIN environment_fact ON environment_id = environment.id "
+                "WHERE name NOT GLOB 'build.*'",
+                nlohmann::json(digests).dump());
+    while (query.next()) {
+      auto& facts = found[query.take<std::string>()];
+      auto name = query.take<std::string>();
+      facts.insert_or_assign(std::move(name), query.take<std::string>());
+    }
+    return found;
+  });
+}
+
+Result<std::vector<Series>> RunStore::all_series(const std::string& workload) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<Series>> {
+    TW_TRY(const auto rows, all_rows(Query(connection,
+                                           std::string("SELECT id, ") + kBenchmarkColumns +
+                                               " FROM benchmark WHERE ?1 = '' OR workload = ?1 "
+                                               "ORDER BY workload, configuration, variant",
+                                           workload),
+                                     benchmark_of));
     std::vector<Series> all;
     for (const auto& [id, benchmark] : rows) {
       for (const auto metric : metrics_of(benchmark.configuration.device)) {

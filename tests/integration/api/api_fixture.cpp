@@ -9,20 +9,25 @@
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/forms/forms.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/site/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/traces/traces.hpp"
+#include "torchwatch/webhooks/routes.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
 
 namespace {
 
-constexpr const char* kToken = "tw_a-token-for-tests";
+constexpr const char* kWebhookSecret = "It's a Secret to Everybody";
 
 Id ready_build(BuildStore& builds, const std::string& name) {
   auto row = builds.discover(BuildOrigin::nightly, name).value();
@@ -106,74 +111,106 @@ test::ApiDescription api_description() {
 
 Api::Api(events::FeedLimits limits)
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
+      reader(
+          Database::open({.path = folder.path() / "torchwatch.sqlite", .read_only = true}).value()),
       client(platform::make_http_client("torchwatch-test")),
       feed(events::Feed::start(*database, {}, limits).value()) {
-  routes = api::routes(
-      {*database,
-       clock,
-       random,
-       [this] { ++woken; },
-       [this] { return service_now(); },
-       [this](Id id, DecisionKind kind, Decision decision) {
-         decision.at = clock.wall_now();
-         return IncidentStore(*database).decide(id, kind, decision);
-       },
-       [this](const std::string& revoked) {
-         ++tokens_changed;
-         revoked_token = revoked;
-         return Status{};
-       },
-       [](Id, const Decision&) { return Result<Id>(2); },
-       [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
-       [this](Id id, const Asker& asker) -> Status {
-         TW_TRY_VOID(
-             ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
-         return {};
-       },
-       [](Id, const Asker&) { return Status(); },
-       [this](const BisectionRow& row) { return bisection::trace_of(*database, row); },
-       [this](RequestKind, const nlohmann::json&, bool) {
-         return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
-       },
-       [] {
-         return Result<nlohmann::json>(nlohmann::json::array(
-             {{{"name", "resnet18"},
-               {"domain", "computer vision"},
-               {"task", "image classification"},
-               {"train_batch", 16},
-               {"eval_batch", 8},
-               {"params_all", nullptr},
-               {"configurations",
-                {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
-       },
-       [this] { ++tidied; },
-       [](const BuildRow& build, bool) { return Result<bool>(build.id != kOutsideTheCache); },
-       [this](const BuildRow& build) -> Status {
-         if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
-         removed_build = build.id;
-         return {};
-       },
-       [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
-       [this] { return database->check_invariants(); },
-       feed.get(),
-       "https://github.com/owner/issues"});
-  std::ranges::move(
-      pages::routes(
-          {.database = *database,
-           .clock = clock,
-           .service_now = [this] { return service_now(); },
-           .subject_of = [](const std::string&) { return "Warm up <twice>"; },
-           .steps_of = [this](const auto& row) { return bisection::trace_of(*database, row); },
-           .commits_address = "https://github.com/pytorch/pytorch",
-           .issues_address = "https://github.com/owner/issues",
-           .api = routes}),
-      std::back_inserter(routes));
+  routes = api::routes(backend(*database), backend(*reader));
+  tokens = test::tokens_of({{kAnyToken, {1, all_scopes(), "a test"}},
+                            {kReaderToken, {2, {Scope::read}, "a reader"}},
+                            {kTriagerToken, {3, {Scope::read, Scope::triage}, "ada"}}});
+  sign_ins = signin::SignIns::open({.database = *database,
+                                    .clock = clock,
+                                    .random = random,
+                                    .find_token = [this](auto& of) { return tokens.find(of); },
+                                    .public_address = "https://perf.example"})
+                 .value();
+  pages::Sources shown{
+      .database = *reader,
+      .clock = clock,
+      .service_now = [this] { return service_now(); },
+      .subject_of = [this](const std::string&) { return subject; },
+      .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
+      .take_note = [this](const auto& request) { return sign_ins->take_note(request); },
+      .commits_address = "https://github.com/pytorch/pytorch",
+      .issues_address = "https://github.com/owner/issues",
+      .traces = folder.path() / "traces",
+      .api = routes};
+  std::ranges::move(forms::routes({.sources = shown, .sign_ins = *sign_ins}),
+                    std::back_inserter(routes));
+  std::ranges::move(pages::routes(std::move(shown)), std::back_inserter(routes));
+  std::ranges::move(webhooks::routes({.database = *database,
+                                      .clock = clock,
+                                      .repository = "owner/issues",
+                                      .secret = kWebhookSecret}),
+                    std::back_inserter(routes));
   http::ServerSettings settings;
-  settings.tokens = test::one_token(kToken);
+  settings.tokens = tokens;
+  settings.tokens.find_signed_in = [this](const auto& request) { return sign_ins->find(request); };
+  settings.page_of = pages::problem_page;
+  settings.hosts = {"perf.example"};
+  settings.trusted_proxies = {"127.0.0.1"};
   settings.socket = socket;
   settings.cors_origins = {"https://grafana.example"};
   settings.others_may_read = true;  // a test is a stranger when it says that it was forwarded
   server = http::Server::start(settings, routes, clock).value();
+}
+
+api::Backend Api::backend(Database& shown) {
+  return {
+      shown,
+      clock,
+      random,
+      [this] { ++woken; },
+      [this] { return service_now(); },
+      [this](Id id, DecisionKind kind, Decision decision) {
+        decision.at = clock.wall_now();
+        return IncidentStore(*database).decide(id, kind, decision);
+      },
+      [this](const std::string& revoked) {
+        ++tokens_changed;
+        revoked_token = revoked;
+        return Status{};
+      },
+      [](Id, const Decision&) { return Result<Id>(2); },
+      [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
+      [this](Id id, const Asker& asker) -> Status {
+        TW_TRY_VOID(
+            ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
+        return {};
+      },
+      [](Id, const Asker&) { return Status(); },
+      [this](Id id, const Asker& asker) {
+        return RequestStore(*database).answer(
+            id, RequestState::cancelled,
+            nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
+      },
+      [&shown](const BisectionRow& row) { return bisection::trace_of(shown, row); },
+      [this](RequestKind, const nlohmann::json&, bool) {
+        return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
+      },
+      [] {
+        return Result<nlohmann::json>(nlohmann::json::array(
+            {{{"name", "resnet18"},
+              {"domain", "computer vision"},
+              {"task", "image classification"},
+              {"train_batch", 16},
+              {"eval_batch", 8},
+              {"params_all", nullptr},
+              {"configurations",
+               {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
+      },
+      [this] { ++tidied; },
+      [](const BuildRow& build, bool) { return Result<bool>(build.id != kOutsideTheCache); },
+      [this](const BuildRow& build) -> Status {
+        if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
+        removed_build = build.id;
+        return {};
+      },
+      [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
+      [this] { return database->check_invariants(); },
+      feed.get(),
+      "https://github.com/owner/issues"};
 }
 
 health::Report Api::service_now() {
@@ -219,7 +256,7 @@ Api::Answer Api::send(const std::string& method, const std::string& series, cons
 }
 
 Api::Answer Api::get(const std::string& series) {
-  return send("GET", series, "", {{"Authorization", std::string("Bearer ") + kToken}});
+  return send("GET", series, "", {{"Authorization", std::string("Bearer ") + kAnyToken}});
 }
 
 std::string Api::page(const std::string& series) {
@@ -244,12 +281,12 @@ std::string Api::compressed(const std::string& series) const {
 
 Api::Answer Api::post(const std::string& series, const std::string& body, Headers headers) {
   headers.emplace("Content-Type", "application/json");
-  headers.emplace("Authorization", std::string("Bearer ") + kToken);
+  headers.emplace("Authorization", std::string("Bearer ") + kAnyToken);
   return send("POST", series, body, headers);
 }
 
 Api::Answer Api::remove(const std::string& series) {
-  return send("DELETE", series, "", {{"Authorization", std::string("Bearer ") + kToken}});
+  return send("DELETE", series, "", {{"Authorization", std::string("Bearer ") + kAnyToken}});
 }
 
 Api::Answer Api::post_locally(const std::string& series, const std::string& body, Headers headers) {
@@ -296,6 +333,30 @@ void Api::add_run(const ComparisonRow& comparison, WallMillis now) {
   result.values = {{Metric::time, 30}};
   result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}, {"heap", "mapped"}};
   REQUIRE(runs.record({{token, result}}, now));
+}
+
+Id Api::add_trace(const std::string& text) {
+  const Benchmark benchmark{"resnet18", {Device::cpu, Mode::train}, {}};
+  ComparisonStore comparisons(*database);
+  const auto candidate = comparisons.get(1).value().candidate;
+  const auto measurement =
+      comparisons.open({.purpose = Purpose::measurement, .candidate = candidate}, 1).value();
+  RunStore runs(*database);
+  const auto run = runs.issue({.owner = {OwnerKind::comparison, measurement.id},
+                               .slot = "alone/profile/" + to_string(benchmark) + "/0",
+                               .build = candidate,
+                               .benchmark = benchmark,
+                               .pass = Pass::profile},
+                              "a-profile", 1);
+  REQUIRE(run);
+  RunResult result;
+  result.attempt = "a-profile";
+  result.breakdown_reason = "a run on the CPU has no device";
+  REQUIRE(runs.record({{"a-profile", result}}, 2));
+  REQUIRE(traces::keep(folder.write("trace.json", text),
+                       traces::file_of(folder.path() / "traces", "a-profile"))
+              .value());
+  return *run;
 }
 
 void Api::add_self_test(Verdict verdict) {

@@ -16,14 +16,20 @@
 #include "torchwatch/events/feed.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/signin/sign_ins.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 torchwatch::test::ApiDescription api_description();
 
+/// Tokens that are accepted: one may do everything, one only read, one also triage.
+inline constexpr const char* kAnyToken = "tw_a-token-for-tests";
+inline constexpr const char* kReaderToken = "tw_a-reader";
+inline constexpr const char* kTriagerToken = "tw_a-triager";
+
 /// API and pages over a fresh database. At its end every answer is compared with openapi.json, and
 /// every request that was accepted as well.
 struct Api {
-  explicit Api(torchwatch::events::FeedLimits limits = {.clients_per_address_max = 256});
+  explicit Api(torchwatch::events::FeedLimits limits = {.clients_per_address_max = 2'000});
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
@@ -53,12 +59,16 @@ struct Api {
 
   /// What the daemon would say of itself.
   torchwatch::health::Report service_now();
+  /// What the API gets from the daemon.
+  torchwatch::api::Backend backend(torchwatch::storage::Database&);
 
   /// Puts one of everything into the database: two builds, a judged comparison, an incident with a
   /// message, an ended bisection with an event, a run, all with id 1 but the second build.
   void fill();
   /// One more open incident of the first comparison (after `fill`); its id.
   torchwatch::storage::Id add_incident(const std::string& key);
+  /// A profile of the second build whose trace has this text (after `fill`); its run's id.
+  torchwatch::storage::Id add_trace(const std::string& text = R"({"traceEvents":[]})");
   /// One series of the first build compared with itself (after `fill`).
   void add_self_test(torchwatch::Verdict verdict);
   /// One run of a comparison, of the only series; its samples are 40, 10, 30, 20 and 50 ns.
@@ -69,6 +79,7 @@ struct Api {
   torchwatch::test::TemporaryFolder folder;
   std::filesystem::path socket = folder.path() / "control";
   std::unique_ptr<torchwatch::storage::Database> database;
+  std::unique_ptr<torchwatch::storage::Database> reader;  ///< what is shown is read by it
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;
   std::mutex mutex;
@@ -80,10 +91,13 @@ struct Api {
   std::string revoked_token;
   std::string refusal;  ///< why requests can never be carried out; empty: they can
   std::atomic<int> tidied = 0;
+  std::string subject = "Warm up <twice> (#123)";                 ///< of every commit
   static constexpr torchwatch::storage::Id kOutsideTheCache = 2;  ///< a build whose files are
   std::atomic<torchwatch::storage::Id> removed_build = 0;
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::unique_ptr<torchwatch::events::Feed> feed;
+  torchwatch::http::TokenHolder tokens;
+  std::unique_ptr<torchwatch::signin::SignIns> sign_ins;
   std::vector<torchwatch::http::Route> routes;  ///< of API and pages, as the daemon serves them
   std::unique_ptr<torchwatch::http::Server> server;
 };

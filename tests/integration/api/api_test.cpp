@@ -254,6 +254,19 @@ TEST_CASE("an order is stored only when it can be carried out") {
   CHECK(api.get("/api/v1/requests/4").status == 404);
 }
 
+TEST_CASE("a measurement is asked for by a build and passes that time nothing") {
+  Api api;
+  const auto status_of = [&](const std::string& body) {
+    return api.post("/api/v1/measurements", body).status;
+  };
+  CHECK(status_of(R"({"candidate": "n2", "passes": ["coverage", "profile"]})") == 202);
+  CHECK(status_of(R"({"candidate": "n2", "passes": ["timing"]})") == 400);
+  CHECK(status_of(R"({"candidate": "n2", "passes": []})") == 400);
+  CHECK(status_of(R"({"candidate": "n2"})") == 400);
+  CHECK(status_of(R"({"passes": ["coverage"]})") == 400);
+  CHECK(status_of(R"({"candidate": "n2", "passes": ["coverage"], "baseline": "n1"})") == 400);
+}
+
 TEST_CASE("a body that is no JSON by its type is not read") {
   Api api;
   CHECK(api.post("/api/v1/nightlies", "{}", {{"Content-Type", "text/plain"}}).status == 415);

@@ -1,97 +1,17 @@
 // What all pages have in common, and their twins.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <regex>
+#include <cctype>
 
 #include "api_fixture.hpp"
+#include "page_checks.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
-
-namespace {
-
-const std::string kSeriesPage = "/series?workload=resnet18&configuration=cpu-train";
-
-const std::vector<std::string> kPages{"/",
-                                      "/comparisons",
-                                      "/comparisons/1",
-                                      "/comparisons/1?only=regressed&order=name",
-                                      "/nightlies/2.14.0.dev20260817",
-                                      "/compare/2.14.0.dev20260816...2.14.0.dev20260817",
-                                      "/incidents",
-                                      "/incidents/1",
-                                      "/bisections",
-                                      "/bisections/1",
-                                      "/models",
-                                      "/models?sort=-cpu-train",
-                                      "/models/resnet18",
-                                      "/series",
-                                      kSeriesPage,
-                                      kSeriesPage + "&show=changes",
-                                      "/series/resnet18/cpu-train/default/time",
-                                      "/builds",
-                                      "/builds/1",
-                                      "/machines",
-                                      "/machines/1",
-                                      "/queue",
-                                      "/search",
-                                      "/search?q=resnet18",
-                                      "/gpu",
-                                      "/coverage",
-                                      "/help"};
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
-/// The end of the tag that begins at `begin`: its ">" outside of quotation marks.
-std::size_t end_of_tag(const std::string& html, std::size_t begin) {
-  bool is_quoted = false;
-  for (auto at = begin; at < html.size(); ++at) {
-    if (html[at] == '"') is_quoted = !is_quoted;
-    if (html[at] == '>' && !is_quoted) return at;
-  }
-  return html.size();
-}
-
-/// The first tag that is closed wrongly, or not at all; empty where the page is well formed.
-std::string wrong_tag(const std::string& html) {
-  const std::vector<std::string> never_closed{"!doctype", "meta", "link", "input", "br"};
-  std::vector<std::string> open;
-  for (auto at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
-    const auto end = end_of_tag(html, at);
-    const auto tag = html.substr(at + 1, end - at - 1);
-    const auto name = tag.substr(0, tag.find_first_of(" \n/", 1));
-    if (tag.ends_with('/') || std::ranges::find(never_closed, name) != never_closed.end()) continue;
-    if (!name.starts_with('/')) {
-      open.push_back(name);
-    } else if (open.empty() || "/" + open.back() != name) {
-      return "<" + name + ">";
-    } else {
-      open.pop_back();
-    }
-  }
-  return open.empty() ? "" : "<" + open.back() + ">";
-}
-
-/// Addresses of `<link rel="alternate">`, from the root.
-std::vector<std::string> alternates_of(const std::string& page, const std::string& html) {
-  static const std::regex kAlternate("rel=\"alternate\" type=\"[a-z/]+\" href=\"([^\"]+)\"");
-  const auto path = page.substr(0, page.find('?'));
-  std::vector<std::string> found;
-  for (std::sregex_iterator link(html.begin(), html.end(), kAlternate), end; link != end; ++link) {
-    const auto address = std::regex_replace((*link)[1].str(), std::regex("&amp;"), "&");
-    found.push_back(path.substr(0, path.rfind('/') + 1) + address);
-  }
-  return found;
-}
-
-}  // namespace
+using Catch::Equals;
 
 TEST_CASE("every page has one heading, a title, a language, and no script or style of its own") {
   Api api;
@@ -152,7 +72,7 @@ TEST_CASE("the JSON twin of a page is the API's answer") {
 TEST_CASE("the text of an incident is that of its issue, for readers who may see it") {
   Api api;
   api.fill();
-  CHECK(api.get("/incidents/1.md").text == "Slower.");
+  CHECK(api.get("/incidents/1.md").text == "# resnet18\n\nSlower.\n");
   const auto seen = api.send("GET", "/incidents/1.md", "", {{"X-Forwarded-For", "192.0.2.1"}});
   CHECK_THAT(seen.text, Contains("# resnet18 cpu-train time +15.0 %") && !Contains("Slower."));
 }
@@ -166,6 +86,66 @@ TEST_CASE("a table of a page is a file for spreadsheets") {
                               Contains("resnet18,cpu-train,default,time,ns,regressed,1.15,1.13"));
   CHECK(api.get("/help.csv").status == 200);
   CHECK(api.get("/incidents/1.xml").status == 404);
+}
+
+TEST_CASE("each table that a page offers is one with headings, also while it is empty") {
+  const bool is_filled = GENERATE(true, false);
+  Api api;
+  if (is_filled) api.fill();
+  auto paths = kPages;
+  paths.emplace_back("/outbox");
+  std::size_t tables = 0;
+  for (const auto& path : paths) {
+    const auto page = api.get(path);
+    if (!is_filled && page.status == 404) continue;
+    for (const auto& address : alternates_of(path, page.text)) {
+      if (address.find(".csv") == std::string::npos) continue;
+      INFO(address);
+      const auto answer = api.get(address);
+      CHECK(answer.status == 200);
+      CHECK(answer.headers.at("content-type") == "text/csv; charset=utf-8");
+      CHECK(answer.text.find("\r\n") > 0);
+      CHECK_THAT(answer.text, Contains("\r\n"));
+      ++tables;
+    }
+  }
+  CHECK(tables > (is_filled ? 25U : 12U));
+  CHECK_THAT(api.get("/incidents.csv?state=closed").text,
+             Equals("id,what,culprit,state,who has it,issue,\"opened, UTC\"\r\n"));
+}
+
+TEST_CASE("how the script sorts and filters tables is in the address, and changes no page") {
+  Api api;
+  api.fill();
+  for (const auto& path : kPages) {
+    INFO(path);
+    const auto sign = path.find('?') == std::string::npos ? "?" : "&";
+    const auto with = path + sign + "filter=%3Cimg%3E&by=-change&filter2=a&by12=b";
+    // Each request takes a while by the tests' clock: ages are left out.
+    const auto without_numbers = [](std::string text) {
+      std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+      return text;
+    };
+    CHECK(without_numbers(api.page(with)) == without_numbers(api.page(path)));
+  }
+  CHECK(api.get("/incidents.json?by=what").body == api.get("/incidents.json").body);
+  for (const std::string wrong : {"filters=a", "by1234=b", "filter-2=a"}) {
+    CHECK(api.get("/builds?" + wrong).status == 400);
+  }
+}
+
+TEST_CASE("two builds are shown with their matrix, and with the command that compares them") {
+  Api api;
+  api.fill();
+  const std::string older = "2.14.0.dev20260816";
+  const std::string newer = "2.14.0.dev20260817";
+  const auto measured = api.page("/compare/" + older + "..." + newer + "?metric=time");
+  CHECK_THAT(measured, Contains("id=\"map\"") && Contains("resnet18") &&
+                           Contains("torchwatch compare " + older + " " + newer + "</pre>"));
+  const auto other = api.page("/compare/" + newer + "..." + older);
+  CHECK_THAT(other, Contains("were not measured side by side") && !Contains("id=\"map\"") &&
+                        Contains("torchwatch compare " + newer + " " + older + "</pre>"));
+  CHECK(api.get("/compare/" + older + "..." + newer + "?metric=beauty").status == 400);
 }
 
 TEST_CASE("names of others are harmless on every page and in every table") {
@@ -199,16 +179,21 @@ TEST_CASE("what is asked wrongly is said on a page with the right status") {
       {"/nightlies/1999-01-01", 404},
       {"/models/nothing", 404},
       {"/series?workload=nothing", 404},
-      {"/series?workload=resnet18&configuration=tpu-train", 400},
+      {"/series?workload=resnet18&configuration=tpu-train", 404},
+      {"/series/resnet18/tpu-train/default/time", 404},
+      {"/series/resnet18/cpu-train/default/beauty", 404},
+      {"/series?metric=beauty", 404},
+      {"/series?from=2026-13-01", 400},
       {kSeriesPage + "&from=2026-13-01", 400},
       {"/comparisons/1?metric=beauty", 400},
       {"/comparisons/1?only=nice", 400},
       {"/comparisons?limit=100000", 400},
-      {"/bisections/1?step=99", 400},
+      {"/bisections/1?step=99", 404},
       {"/bisections/1?step=-1", 400},
-      {"/compare/alone", 400},
+      {"/compare/alone", 404},
       {"/compare/a...b", 404},
       {"/models?sort=beauty", 400},
+      {"/models/resnet18?sort=beauty", 400},
       {"/builds?origin=moon", 400},
       {"/search?q=" + std::string(3'000, 'a'), 400},
       {"/help?a=b", 400},
@@ -253,6 +238,15 @@ TEST_CASE("a list shows what its filter names") {
   CHECK_THAT(api.page("/comparisons?purpose=drift"), Contains("<p>None yet.</p>"));
   CHECK(api.get("/incidents?state=lost").status == 400);
   CHECK(api.get("/incidents.json?state=closed").body.at("incidents").empty());
+}
+
+TEST_CASE("the list of series shows those that its parameters name") {
+  Api api;
+  api.fill();
+  const std::string shown = "series/resnet18/cpu-train/default/time\"";
+  CHECK_THAT(api.page("/series?metric=time"), Contains(shown));
+  CHECK_THAT(api.page("/series?metric=heap_growth"), !Contains(shown));
+  CHECK_THAT(api.page("/series?configuration=cuda-infer"), !Contains(shown));
 }
 
 TEST_CASE("a bisection is replayed up to a step") {

@@ -184,6 +184,54 @@ TEST_CASE("the coverage of a build says which benchmarks call an operator") {
   CHECK(coverage.at("operators") == json::array({{{"name", "aten::conv2d"}, {"benchmarks", {0}}}}));
 }
 
+TEST_CASE("what is no longer called is said against the build that was measured so before") {
+  Api api;
+  api.fill();
+  const auto observe = [&](Id build, std::map<std::string, std::int64_t> operators) {
+    const auto alone = ComparisonStore(*api.database)
+                           .open({.purpose = Purpose::measurement, .candidate = build}, 1)
+                           .value();
+    RunStore runs(*api.database);
+    RunResult result;
+    result.attempt = "coverage of build " + std::to_string(build);
+    result.operators = std::move(operators);
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, alone.id},
+                        .slot = "alone/coverage/resnet18 cuda-train/0",
+                        .build = build,
+                        .benchmark = kOnGpu,
+                        .pass = Pass::coverage},
+                       result.attempt, 1));
+    REQUIRE(runs.record({{result.attempt, result}}, 2));
+  };
+  observe(1, {{"aten::conv2d", 1}, {"aten::relu", 1}});
+  observe(2, {{"aten::conv2d", 1}, {"aten::gelu", 1}});
+  const auto coverage = api.get("/api/v1/coverage").body;
+  CHECK(coverage.at("build").at("id") == 2);
+  CHECK(coverage.at("before").at("id") == 1);
+  CHECK(coverage.at("lost") == json::array({"aten::relu"}));
+  CHECK(coverage.at("gained") == json::array({"aten::gelu"}));
+  CHECK(api.get("/api/v1/coverage?build=1").body.at("before").is_null());
+  const auto page = api.page("/coverage");
+  CHECK_THAT(page, Catch::Contains("No longer called, compared with 2.14.0.dev20260816") &&
+                       Catch::Contains("aten::relu"));
+  CHECK_THAT(api.get("/coverage.csv").text, Catch::StartsWith("operator,benchmarks,models\r\n"));
+}
+
+TEST_CASE("a profile that shows no GPU says why, and not to strangers") {
+  Api api;
+  api.fill();
+  RunResult result;
+  result.breakdown_reason = "no driver at /usr/lib/libcuda.so.1";
+  add_result(api, kOnGpu, Pass::profile, result);
+  const auto without = api.get("/api/v1/breakdown").body.at("without");
+  REQUIRE(without.size() == 1);
+  CHECK(without.at(0).at("reason") == "no driver at /usr/lib/libcuda.so.1");
+  CHECK_THAT(api.page("/gpu?build=2"), Catch::Contains("resnet18: no driver at"));
+  const auto seen = api.send("GET", "/gpu?build=2", "", kStranger);
+  CHECK_THAT(seen.text,
+             Catch::Contains("Profiled, and nothing of a GPU seen") && !Catch::Contains("libcuda"));
+}
+
 TEST_CASE("the audits count self-tests and how culprits held") {
   Api api;
   api.fill();

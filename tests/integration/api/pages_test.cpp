@@ -113,7 +113,8 @@ TEST_CASE("the page begins with what the newest nightly found, its culprit and i
   REQUIRE(sentence != std::string::npos);
   CHECK(sentence < page.find("<table"));
   CHECK_THAT(page, Contains("https://github.com/pytorch/pytorch/commit/" + kCulprit));
-  CHECK_THAT(page, Contains("Warm up &lt;twice&gt; (99.7 % sure, +14.9 % [+13.5, +16.3] %)"));
+  CHECK_THAT(page,
+             Contains("Warm up &lt;twice&gt; (#123) (99.7 % sure, +14.9 % [+13.5, +16.3] %)"));
   CHECK_THAT(page, Contains("The newest verdicts came 5 h 0 min ago; 1 open incident."));
   CHECK_THAT(page, Contains("Nothing is under way."));
 }
@@ -231,9 +232,25 @@ TEST_CASE("every page leads to the pages of what it names") {
   has("/incidents/1", "../comparisons/1");
   has("/incidents/1", "https://github.com/owner/issues/issues/17");
   has("/incidents/1", "https://github.com/pytorch/pytorch/commit/" + kCulprit);
+  has("/incidents/1", "https://github.com/pytorch/pytorch/pull/123");
   has("/comparisons/1", "../incidents/1");
   has("/comparisons/1", "../builds/2");
   has("/builds/2", "../comparisons/1");
+}
+
+TEST_CASE("the reason for a verdict is three clicks from the first page") {
+  Pages api;
+  const auto leads = [&](const std::string& page, const std::string& link) {
+    const auto links = api.links_of(page);
+    return std::ranges::find(links, link) != links.end();
+  };
+  CHECK(leads("/", "incidents/1"));
+  CHECK_THAT(api.page("/incidents/1"), Contains("Every sample of resnet18 cpu-train time") &&
+                                           Contains(kCulprit) && Contains("99.7 % sure"));
+  CHECK(leads("/", "comparisons/1"));
+  CHECK(leads("/comparisons/1", "../series/resnet18/cpu-train/default/time"));
+  CHECK_THAT(api.page("/series/resnet18/cpu-train/default/time"),
+             Contains("Samples of the newest comparison") && Contains("Measure it again:"));
 }
 
 TEST_CASE("a link of a page leads somewhere") {
@@ -278,6 +295,22 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
   CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)") &&
                        Contains("<p>Not &lt;confined&gt;.</p>"));
   CHECK(page.find("<summary>Unchanged (1)") < page.find("cpu_peak"));
+}
+
+TEST_CASE("a comparison's page and its twin list what moved exactly below the threshold") {
+  Pages api;
+  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  row.series.metric = Metric::cpu_peak;
+  row.verdict = Verdict::unchanged;
+  row.ratio = row.interval_low = row.interval_high = 1.007;
+  REQUIRE(ComparisonStore(*api.database).add_verdict(row));
+  CHECK_THAT(api.page("/comparisons/1"), Contains("Moved exactly, below the threshold (1)") &&
+                                             Contains("exactly +0.7 %") &&
+                                             Contains("found by the drift comparison"));
+  CHECK_THAT(api.get("/comparisons/1.md").text, Contains("exactly +0.7 %"));
+  for (const auto& verdict : api.get("/api/v1/comparisons/1").body.at("verdicts")) {
+    CHECK(verdict.at("exact") == (verdict.at("metric") == "cpu_peak"));
+  }
 }
 
 TEST_CASE("a list continues on the next page") {

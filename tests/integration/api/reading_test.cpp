@@ -213,6 +213,13 @@ TEST_CASE("messages that have not been delivered are listed with the reason") {
   CHECK(messages[0].at("key") == "open:abc");
   CHECK(messages[0].at("state") == "pending");
   CHECK(messages[0] == report::json_of(OutboxStore(*api.database).unsent().value().front()));
+  CHECK(messages[0].at("target") == nullptr);
+  OutboxRow webhook;
+  webhook.key = "webhook-chat-opened-1";
+  webhook.kind = OutboxKind::webhook;
+  webhook.target = "webhook/chat";
+  REQUIRE(OutboxStore(*api.database).queue(webhook));
+  CHECK(api.get("/api/v1/outbox").body.at("messages")[0].at("target") == "webhook/chat");
 }
 
 TEST_CASE("a request has the members that the command line prints, and where it is found") {
@@ -330,4 +337,18 @@ TEST_CASE("a monitor reads for which cause an alarm is open, and that none is fo
   for (const std::string cause : {"no_nightly", "no_delivery", "no_self_test"}) {
     CHECK_THAT(metrics, Contains("torchwatch_alarms{cause=\"" + cause + "\"} 0\n"));
   }
+}
+
+TEST_CASE("who reads waits for nothing that is being stored, and sees what was before it") {
+  Api api;
+  api.fill();
+  // Answers come from other threads, which may not wait for this one.
+  REQUIRE(api.database->transact([&]() -> Status {
+    TW_TRY_VOID(ComparisonStore(*api.database).cancel(1, "by hand", 1));
+    CHECK(api.get("/api/v1/comparisons/1").body.at("state") != "cancelled");
+    CHECK(api.send("GET", "/healthz", "", {}).status == 200);
+    CHECK_THAT(api.page("/comparisons/1"), !Contains("cancelled"));
+    return {};
+  }));
+  CHECK(api.get("/api/v1/comparisons/1").body.at("state") == "cancelled");
 }

@@ -49,7 +49,8 @@ here=$(dirname "$0")
 test "$(cat "$TORCHWATCH_SOURCE/file.txt")" = "$TORCHWATCH_COMMIT"
 test "$(cat "$TORCHWATCH_TOOLS/version")" = tool
 echo object > "$CCACHE_DIR/object"
-if [ -e "$here/secret" ] || echo x > "$here/new" || echo x > "$TORCHWATCH_TOOLS/new"; then exit 3; fi
+if [ -e "$here/secret" ] || echo x > "$TORCHWATCH_TOOLS/new"; then exit 3; fi
+echo x > "$here/new" || true
 if echo x > "$TORCHWATCH_BASE/new"; then exit 4; fi
 if [ -n "$https_proxy" ] || [ "$HOME" != /tmp ]; then exit 5; fi
 cp -r "$TORCHWATCH_BASE/." "$TORCHWATCH_PREFIX"
@@ -67,6 +68,8 @@ echo "$TORCHWATCH_COMMIT" > "$TORCHWATCH_PREFIX/build-hash"
   const auto tree = tree_of(builder.build(commit_name(1), base, {}));
   CHECK(tree.embedded_commit == commit_name(1));
   CHECK(fs::exists(folder.path() / "compiler cache" / "object"));
+  // Where the folder lies below /tmp, the recipe may write beside it in a /tmp of its own.
+  CHECK_FALSE(fs::exists(folder.path() / "new"));
   for (const char* name : {"TORCHWATCH_TOOLS", "CCACHE_DIR", "https_proxy"}) unsetenv(name);
 }
 
@@ -167,6 +170,18 @@ cp -r "$TREE"/. "$TORCHWATCH_PREFIX")sh");
   const Tree tree = tree_of(builder_of(folder).build(commit_name(1), std::nullopt, {}));
   CHECK(folder.calls() == 2);
   CHECK_FALSE(fs::exists(tree.folder / "rubbish"));
+}
+
+TEST_CASE("what the first try of a commit still writes does not lie in the folder of the second") {
+  const RecipeFolder folder(R"sh(
+echo "$TORCHWATCH_PREFIX" >> "$CALLS.prefixes"
+if [ "$(wc -l < "$CALLS")" -eq 1 ]; then exit 1; fi
+late=$(head -n 1 "$CALLS.prefixes")
+mkdir -p "$late" && touch "$late/late"
+cp -r "$TREE"/. "$TORCHWATCH_PREFIX")sh");
+  const Tree tree = tree_of(builder_of(folder).build(commit_name(1), std::nullopt, {}));
+  CHECK(folder.calls() == 2);
+  CHECK_FALSE(fs::exists(tree.folder / "late"));
 }
 
 TEST_CASE("two faults make a commit unbuildable until a later bisection tries again") {

@@ -104,7 +104,7 @@ inline process::ProcessRunner& processes() {
 inline builds::Tree tree_of(const Result<builds::CommitBuild>& build) {
   INFO((build ? std::string() : build.error().message));
   REQUIRE(build.has_value());
-  if (const auto* no = std::get_if<builds::Unbuildable>(&*build)) INFO(no->reason);
+  if (const auto* no = std::get_if<builds::Unbuildable>(&*build)) UNSCOPED_INFO(no->reason);
   REQUIRE(std::holds_alternative<builds::Tree>(*build));
   return std::get<builds::Tree>(*build);
 }

@@ -38,6 +38,14 @@ void store_one_of_each(const CommandLine& line) {
       "open:abc", {.error = "GitHub rejected the token (expired or revoked?): put a new one into "
                             "the file that [github] token_file names",
                    .not_before = kNow}));
+  OutboxRow webhook;
+  webhook.key = "webhook-chat-opened-1";
+  webhook.kind = OutboxKind::webhook;
+  webhook.target = "webhook/chat";
+  REQUIRE(outbox.queue(webhook));
+  REQUIRE(outbox.mark_sending(webhook.key));
+  REQUIRE(outbox.record_failure(
+      webhook.key, {.error = "webhook chat answered 503", .failures = 2, .not_before = kNow}));
 }
 
 }  // namespace
@@ -63,6 +71,10 @@ TEST_CASE("a list is narrowed by the words that it shows") {
   REQUIRE(RequestStore(*line.open())
               .receive("d2", RequestKind::nightly, R"({"candidate": "a", "baseline": "b"})", kNow));
   CHECK(ids({"request", "list", "--kind", "comparison"}) == std::vector<Id>{2});
+  REQUIRE(RequestStore(*line.open())
+              .receive("d3", RequestKind::nightly, R"({"candidate": "a", "passes": ["coverage"]})",
+                       kNow));
+  CHECK(ids({"request", "list", "--kind", "measurement"}) == std::vector<Id>{3});
   CHECK(ids({"build", "list", "--state", "unusable"}).empty());
   REQUIRE(BuildStore(*line.open()).set_unusable(1, "no file here"));
   CHECK(ids({"build", "list", "--state", "unusable"}) == std::vector<Id>{1});

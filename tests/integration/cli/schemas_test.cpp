@@ -8,18 +8,19 @@
 #include <set>
 
 #include "batches.hpp"
+#include "carried_out_day.hpp"
 #include "command_tree.hpp"
 #include "coverage.hpp"
 #include "efficiency.hpp"
 #include "noise_table.hpp"
 #include "printed.hpp"
-#include "scripted_day.hpp"
-#include "scripted_service.hpp"
-#include "temporary_folder.hpp"
 #include "torchwatch/events/lines.hpp"
+#include "torchwatch/platform/clock.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/tracker/mute_store.hpp"
 
 using namespace torchwatch;
+using Catch::Contains;
 using nlohmann::json;
 
 namespace {
@@ -27,15 +28,7 @@ namespace {
 /// A scripted day that was carried out, and the commands on what it left.
 struct CarriedOutDay {
   CarriedOutDay() : day(folder.path(), test::day_with_two_culprits()) {
-    const auto config = day.config();
-    REQUIRE(test::ScriptedService::open(config).value()->carry_out_due_comparisons());
-    file =
-        folder.write("torchwatch.toml",
-                     "[storage]\npath = \"" + config.storage.path.string() +
-                         "\"\n[source]\nrepository = \"" + config.source.repository +
-                         "\"\n[executor]\nmachine_lock = \"" + folder.path().filename().string() +
-                         "\"\n[build]\ndisk_reserve = \"1MiB\"\n"
-                         "[sandbox]\nkind = \"none\"\n");
+    file = test::carried_out(day, folder);
   }
 
   std::string run(std::vector<std::string> arguments) const {
@@ -69,6 +62,19 @@ struct CarriedOutDay {
     return std::to_string(stored.value().first.id);
   }
 
+  /// Stores a mute of everything of a workload that holds for a day; its id.
+  std::string store_mute() const {
+    const auto database = storage::Database::open({.path = day.config().storage.path}).value();
+    const auto now = platform::SystemClock().wall_now();
+    const auto stored = storage::MuteStore(*database).add({.target = "dlrm",
+                                                           .until = now + 86'400'000,
+                                                           .made_by = "ada",
+                                                           .reason = "known",
+                                                           .asked_by = "github ada",
+                                                           .made_at = now});
+    return std::to_string(stored.value().id);
+  }
+
   test::TemporaryFolder folder;
   test::ScriptedDay day;
   std::filesystem::path file;
@@ -82,32 +88,16 @@ struct Document {
 
 /// Commands that the other cases ask, that measure (their documents are made up here or come from
 /// the scripted day), or that print no JSON.
-const std::set<std::string> kAskedElsewhere{"completion bash",
-                                            "completion fish",
-                                            "completion zsh",
-                                            "nightly",
-                                            "compare",
-                                            "measure",
-                                            "bisect",
-                                            "serve",
-                                            "status",
-                                            "comparison show",
-                                            "comparison cancel",
-                                            "comparison retry",
-                                            "incident show",
-                                            "incident acknowledge",
-                                            "incident accept",
-                                            "incident close",
-                                            "incident reopen",
-                                            "incident dispute",
-                                            "incident retest",
-                                            "bisection cancel",
-                                            "workload batches",
-                                            "database export",
-                                            "init",
-                                            "completion",
-                                            "manual",
-                                            "help"};
+const std::set<std::string> kAskedElsewhere{
+    "completion bash",  "completion fish", "completion zsh",
+    "nightly",          "compare",         "measure",
+    "bisect",           "serve",           "github setup",
+    "status",           "comparison show", "comparison cancel",
+    "comparison retry", "incident show",   "incident acknowledge",
+    "incident accept",  "incident close",  "incident reopen",
+    "incident dispute", "incident retest", "bisection cancel",
+    "workload batches", "database export", "init",
+    "completion",       "manual",          "help"};
 
 /// The names of all commands that do something: "incident show".
 std::vector<std::string> command_names() {
@@ -161,6 +151,7 @@ TEST_CASE("what commands print as JSON is as its schema says") {
 TEST_CASE("every list, and whatever else a command prints, is as its schema says") {
   const CarriedOutDay day;
   const auto request = day.store_request();
+  const auto mute = day.store_mute();
   const auto printed = [&](const std::vector<std::string>& arguments) {
     return json::parse(day.run(arguments));
   };
@@ -179,6 +170,8 @@ TEST_CASE("every list, and whatever else a command prints, is as its schema says
                                         {"series", {"series", "show", "--workload", "dlrm"}},
                                         {"request_list", {"request", "list"}},
                                         {"done", {"request", "cancel", request}},
+                                        {"mute_list", {"mute", "list"}},
+                                        {"done", {"mute", "lift", mute}},
                                         {"outbox_list", {"outbox", "list"}},
                                         {"done", {"outbox", "retry", message}},
                                         {"token", {"token", "create", "ci"}},
@@ -216,10 +209,10 @@ TEST_CASE("every list, and whatever else a command prints, is as its schema says
 
 TEST_CASE("what a command prints that needs a LibTorch is as its schema says") {
   const CarriedOutDay day;
-  const std::vector<cli::WorkloadCoverage> covered{
+  const std::vector<terminal::WorkloadCoverage> covered{
       {.workload = "dlrm", .domain = "recommendation", .operators = {"aten::mm"}, .reasons = {}},
       {.workload = "resnet50", .domain = "computer vision", .operators = {}, .reasons = {"no"}}};
-  CHECK(day.violations("coverage", cli::coverage_json(covered).dump()) == "");
+  CHECK(day.violations("coverage", terminal::coverage_json(covered).dump()) == "");
   comparison::NoiseFigure known;
   known.benchmark.workload = "dlrm";
   comparison::NoiseFigure unknown = known;
@@ -228,6 +221,22 @@ TEST_CASE("what a command prints that needs a LibTorch is as its schema says") {
   const json check{
       {"schema", 1}, {"items", json::array()}, {"noise", cli::noise_json({known, unknown})}};
   CHECK(day.violations("check", check.dump()) == "");
+}
+
+TEST_CASE("an incident is shown with its samples drawn, as wide as the terminal") {
+  const CarriedOutDay day;
+  const auto incidents = json::parse(day.run({"status"})).at("open_incidents");
+  const auto id = incidents.at(0).at("id").dump();
+  for (const int columns : {60, 80, 200}) {
+    const auto shown = test::run_command({"incident", "show", id}, day.file, columns);
+    INFO(shown.out << shown.err);
+    CHECK_THAT(shown.out, Contains("screening A") && Contains("confirmation B"));
+  }
+  const auto out = (day.folder.path() / "evidence").string();
+  const auto exported = test::run_command(
+      {"database", "export", "evidence", "--incident", id, "--out", out}, day.file);
+  CHECK_THAT(exported.out, Contains(out + "/samples-1.svg") && Contains(out + "/steps.csv"));
+  CHECK(test::run_command({"database", "export", "evidence"}, day.file).status == 2);
 }
 
 TEST_CASE("what a command has changed is JSON where JSON is asked for") {

@@ -52,7 +52,7 @@ TEST_CASE("an incident is shown with its message, and an unknown one is wrong us
   CHECK_THAT(line.run({"incident", "show", "1"}).out,
              Contains("Incident 1, regression, open since 2026-08-17 03:04 UTC") &&
                  Contains("torchwatch incident acknowledge 1") && !Contains("It is slower."));
-  CHECK(line.run({"incident", "show", "1", "--markdown"}).out ==
+  CHECK(line.run({"incident", "show", "1", "--format", "markdown"}).out ==
         "# resnet18 cpu-train time +15.0 %\n\nIt is slower.\n");
   const auto unknown = line.run({"incident", "show", "7"});
   CHECK(unknown.status == 2);

@@ -142,9 +142,9 @@ TEST_CASE("the text of an issue that is not written yet is shown as it would be 
     row.opened_at = kNow;
     REQUIRE(IncidentStore(*database).open(row).value().id == 2);
   }
-  const auto shown = line.run({"incident", "show", "2", "--markdown"});
+  const auto shown = line.run({"incident", "show", "2", "--format", "markdown"});
   CHECK(shown.status == 0);
-  CHECK_THAT(shown.out, Contains("# [perf] +15.0 % time, resnet18 (cpu-train)") &&
+  CHECK_THAT(shown.out, Contains("# [perf] +15 % time: resnet18, cpu-train") &&
                             Contains("### What got worse"));
   CHECK_THAT(shown.err, Contains("no issue yet"));
 }

@@ -1,14 +1,18 @@
-// Coverage and efficiency on a fake build: runs that are not stored are still the executor's.
+// Coverage, profiles and efficiency on a fake build.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "coverage.hpp"
 #include "efficiency.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/evidence/comparison.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/traces/traces.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -109,6 +113,46 @@ TEST_CASE(
     CHECK(spec.request.limits.memory_bytes == 1 << 30);
   }
   CHECK(attempts.size() == 4);
+}
+
+TEST_CASE("what a coverage run saw is stored, as the measurement of one build") {
+  OneBuild one("noise 0");
+  const auto build = one.build();
+  REQUIRE(cli::cover(one.services, build, kListed, {}));
+  const auto coverage = evidence::coverage_of(one.services.database, build.id).value();
+  CHECK(coverage.operators.at("aten::addmm").size() == 4);
+  storage::EvidenceReader reader(one.services.database);
+  CHECK(reader.observed_before(Pass::coverage, INT64_MAX).value() == build.id);
+  CHECK_FALSE(reader.observed_before(Pass::coverage, build.id).value());
+  CHECK_FALSE(reader.observed_before(Pass::profile, INT64_MAX).value());
+}
+
+TEST_CASE("a profile on a CPU is stored with the reason why it shows no GPU") {
+  OneBuild one("noise 0");
+  const auto build = one.build();
+  std::ostringstream out;
+  std::ostringstream err;
+  const commands::Invocation invocation{.out = out, .err = err, .stop = {}};
+  REQUIRE(cli::print_observed(invocation, one.services, build, {Pass::profile}));
+  CHECK_THAT(out.str(), Contains("nothing of a GPU: no device"));
+  const auto without =
+      storage::EvidenceReader(one.services.database).unprofiled_of(build.id).value();
+  REQUIRE_FALSE(without.empty());
+  CHECK(without.front().reason == "no device (scripted)");
+
+  // Each has a trace, which its page finds by the run.
+  storage::EvidenceReader reader(one.services.database);
+  const auto profiles = reader.profile_runs_of(build.id).value();
+  REQUIRE(profiles.size() == without.size());
+  const auto folder = traces::folder_beside(one.services.config.storage.path);
+  for (const auto& profile : profiles) {
+    CHECK(traces::size_of(traces::file_of(folder, profile.token)));
+    CHECK(reader.profile_run(profile.run).value().token == profile.token);
+    const auto of_benchmark = reader.profile_runs_of(profile.benchmark, 5).value();
+    REQUIRE(of_benchmark.size() == 1);
+    CHECK(of_benchmark.front().run == profile.run);
+    CHECK(of_benchmark.front().build == build.id);
+  }
 }
 
 TEST_CASE("coverage states why an answer did not count and continues") {

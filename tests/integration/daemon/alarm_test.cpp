@@ -161,6 +161,7 @@ TEST_CASE("an issue that the tracker rejects is an alarm with an issue until it 
       {{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time}, 1.15, 1.13, 1.17, 2e6, 2.3e6}};
   incident.opened_at = service.clock.wall_now();
   incident = storage::IncidentStore(service.database()).open(incident).value();
+  service.github.of_repository().plant_label("torchwatch");
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {
     service.github.fail_next({.status = 422, .headers = {}, .message = "Validation Failed"});

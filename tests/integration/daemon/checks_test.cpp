@@ -1,5 +1,5 @@
 // What `torchwatch check` finds in a configuration and a database.
-#include "torchwatch/daemon/checks.hpp"
+#include "torchwatch/checks/checks.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -21,9 +21,9 @@ TEST_CASE("check says when an issue was last delivered, and what was not") {
       daemon::Application::open(service.config, service.progress, service.log).value();
   auto& database = service.application->services().database;
   const auto found = [&] {
-    const auto results = daemon::check_all(service.config);
+    const auto results = checks::check_all(service.config);
     const auto result = std::ranges::find_if(
-        results, [](const daemon::CheckResult& each) { return each.what == "delivery of issues"; });
+        results, [](const checks::CheckResult& each) { return each.what == "delivery of issues"; });
     return result == results.end() ? "" : result->found;
   };
   CHECK(found() == "none yet, nothing waits");
@@ -47,12 +47,12 @@ TEST_CASE("check says that a clone is shallow, and how it gets its history") {
   repository.commit("first");
   service.config.source.repository = repository.path();
   const auto found = [&] {
-    const auto results = daemon::check_all(service.config);
-    return *std::ranges::find(results, "[source] repository", &daemon::CheckResult::what);
+    const auto results = checks::check_all(service.config);
+    return *std::ranges::find(results, "[source] repository", &checks::CheckResult::what);
   };
-  CHECK(found().severity == daemon::Severity::good);
+  CHECK(found().severity == checks::Severity::good);
   service.folder.write("pytorch/shallow", "");
-  CHECK(found().severity == daemon::Severity::warning);
+  CHECK(found().severity == checks::Severity::warning);
   CHECK_THAT(found().found, Contains("shallow"));
   CHECK_THAT(found().remedy, Contains("fetch --unshallow"));
 }

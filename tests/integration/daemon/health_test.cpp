@@ -49,11 +49,11 @@ TEST_CASE("why a message waits, and which one was given up, is known after a res
       message));
   const auto fail_delivery = [&](bool give_up) {
     storage::OutboxStore outbox(service.application->services().database);
-    const auto later = service.application->services().clock.wall_now() + 600'000;
+    const auto now = service.application->services().clock.wall_now();
     REQUIRE(outbox.mark_sending("k"));
     REQUIRE(outbox.record_failure("k", {.error = "GitHub is down",
                                         .failures = 3,
-                                        .not_before = give_up ? 0 : later,
+                                        .not_before = give_up ? 1'786'935'845'000 : now + 600'000,
                                         .give_up = give_up}));
   };
   const auto told = [](const json& health) {
@@ -75,6 +75,8 @@ TEST_CASE("why a message waits, and which one was given up, is known after a res
   fail_delivery(true);
   const auto given_up = told(service.get("/healthz"));
   CHECK(given_up.at("item") == "1");
+  CHECK(given_up.at("since") == "2026-08-17T03:04:05Z");
+  CHECK(service.get("/api/v1/outbox").at("messages").at(0).at("not_before").is_null());
   CHECK_THAT(given_up.at("detail").get<std::string>(), Contains("torchwatch outbox retry k"));
 }
 

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "confinement.hpp"
 #include "foreign_children.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 

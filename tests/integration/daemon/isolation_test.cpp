@@ -14,6 +14,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/work_store.hpp"
+#include "torchwatch/traces/traces.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -101,17 +102,20 @@ TEST_CASE("alarms that cannot be looked for keep no request from its end") {
                      [](const json& health) { return !has_problem_of(health, "alarms"); });
 }
 
-TEST_CASE("rows that cannot be thinned keep logs and caches from nothing") {
+TEST_CASE("rows that cannot be thinned keep logs, traces and caches from nothing") {
   RunningService service;
   service.config.build.cache_limit_bytes = 0;
   service.config.retention.logs = std::chrono::seconds(1);
   const auto kit = service.config.build.cache / "kits" / "a";
   const auto log = service.config.build.cache / "commits" / "a.log";
-  for (const auto& file : {kit / "file", log}) {
+  const auto trace = traces::folder_beside(service.config.storage.path) / "a.json.gz";
+  for (const auto& file : {kit / "file", log, trace}) {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << "x";
   }
-  fs::last_write_time(log, fs::file_time_type::clock::now() - std::chrono::hours(100));
+  for (const auto& file : {log, trace}) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(100));
+  }
   service.start();
   auto& services = service.application->services();
   add_nightly(services.database, "n1", 1000);
@@ -123,6 +127,7 @@ TEST_CASE("rows that cannot be thinned keep logs and caches from nothing") {
   wait_for_problem_of(service, "housekeeping");
   CHECK_FALSE(fs::exists(kit));
   CHECK_FALSE(fs::exists(log));
+  CHECK_FALSE(fs::exists(trace));
   require_that_requests_end(service);
 }
 

@@ -50,15 +50,13 @@ struct TwoRequests {
   TwoRequests(const Day& day, const Asked& asked, PlantedFault& met)
       : config(day.day.config()), fault(met) {
     const auto suspect = day.day.commits()[1];
-    const bool is_search = asked.kind == RequestKind::bisection;
-    fault.build = is_search ? suspect : "2026-08-18";
+    fault.build = asked.kind == RequestKind::bisection ? suspect : "2026-08-18";
     configure();
     auto opened = daemon::Application::open(config, progress, log, runners.get());
     if (!opened) FAIL(opened.error().message);
     application = std::move(*opened);
     plant();
-    faulty = store(asked.kind, is_search ? json{{"suspect", suspect}, {"workloads", {"dlrm"}}}
-                                         : comparison_of("2026-08-18", "2026-08-17"));
+    faulty = store(asked.kind, body_of(asked.kind, suspect));
     behind = store(RequestKind::nightly, comparison_of("2026-08-19", "2026-08-16"));
   }
 
@@ -96,6 +94,18 @@ struct TwoRequests {
             {"baseline", baseline},
             {"opens_incidents", false},
             {"metrics", {"cpu_peak"}}};
+  }
+
+  static json body_of(RequestKind kind, const std::string& suspect) {
+    switch (kind) {
+      case RequestKind::bisection:
+        return {{"suspect", suspect}, {"workloads", {"dlrm"}}};
+      case RequestKind::fetch:
+        return {{"name", "2026-08-18"}};
+      case RequestKind::nightly:
+        break;
+    }
+    return comparison_of("2026-08-18", "2026-08-17");
   }
 
   storage::Id store(RequestKind kind, const json& body) {
@@ -203,12 +213,13 @@ void check_request(const Day& day, const Asked& asked, ErrorCode code) {
   CHECK(requests.problems().empty());
 }
 
-/// Every error at each of the steps.
+/// Every error at each of the steps; an exception where the runners of builds are made.
 void check_requests(RequestKind kind, const std::vector<FaultStep>& steps) {
   const Day day;
   for (const auto step : steps) {
     for (const auto code : test::kItemErrors) check_request(day, {kind, step}, code);
   }
+  if (kind == RequestKind::fetch) return;
   check_request(day, {kind, FaultStep::throws}, ErrorCode::internal);
 }
 
@@ -221,4 +232,8 @@ TEST_CASE("whatever fails at any step of a requested comparison, the request beh
 
 TEST_CASE("whatever fails at any step of a requested search, the request behind it is done") {
   check_requests(RequestKind::bisection, {FaultStep::check_out, FaultStep::kit, FaultStep::run});
+}
+
+TEST_CASE("whatever fails at any step of a requested fetch, the request behind it is done") {
+  check_requests(RequestKind::fetch, {FaultStep::list, FaultStep::fetch});
 }

@@ -134,6 +134,31 @@ TEST_CASE("a client that takes nothing is let go, and keeps nothing from the oth
   CHECK(poll(&waits, 1, 10'000) == 1);
 }
 
+TEST_CASE("a slow client gets everything once and in order, however little it takes at once") {
+  Fed fed;
+  fed.happen(3'000);
+  auto client = fed.follow(0);
+  std::string got;
+  for (int i = 1; i <= 3'000; ++i) {
+    const auto event = client.until("\n\n");
+    INFO(event);
+    REQUIRE(event.find("id: " + std::to_string(i) + "\n") != std::string::npos);
+  }
+  fed.happen(1);
+  CHECK_THAT(client.until("\n\n"), Contains("id: 3001\n"));
+}
+
+TEST_CASE("a stream ends after its time, and who comes again misses nothing") {
+  Fed fed({.heartbeat = std::chrono::milliseconds(5), .stream_max = std::chrono::milliseconds(5)});
+  fed.happen(1);
+  auto client = fed.follow(0, "192.0.2.1");
+  CHECK_THAT(client.rest(), Contains("id: 1\n"));
+  CHECK(fed.feed->has_place_for("192.0.2.1"));
+  fed.happen(1);
+  auto again = fed.follow(1);
+  CHECK_THAT(again.until("requests/2\"}\n\n"), Contains("id: 2\n") && !Contains("id: 1\n"));
+}
+
 TEST_CASE("a client that says something or has gone is let go, and its place is free again") {
   Fed fed({.clients_max = 2, .clients_per_address_max = 1});
   auto client = fed.follow(0, "192.0.2.1");

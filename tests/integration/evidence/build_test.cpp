@@ -2,6 +2,7 @@
 
 #include "evidence_rows.hpp"
 #include "torchwatch/evidence/comparison.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 using namespace torchwatch;
@@ -77,6 +78,35 @@ TEST_CASE("a profile of no time has no shares") {
       evidence::device_shares_of(rows.context, rows.build(rows.candidate), Mode::train).value();
   REQUIRE(shares.rows.size() == 1);
   CHECK_FALSE(shares.rows[0].after);
+}
+
+TEST_CASE("what became uncovered is of the benchmarks that both builds were run in") {
+  const evidence::Coverage before{.operators = {{"aten::conv2d", {on_gpu("alexnet")}},
+                                                {"aten::relu", {on_gpu("alexnet")}},
+                                                {"aten::lstm", {on_gpu("tacotron2")}}},
+                                  .benchmarks = {on_gpu("alexnet"), on_gpu("tacotron2")}};
+  const evidence::Coverage after{.operators = {{"aten::conv2d", {on_gpu("alexnet")}},
+                                               {"aten::gelu", {on_gpu("alexnet")}},
+                                               {"aten::mm", {on_gpu("hf_Bert")}}},
+                                 .benchmarks = {on_gpu("alexnet"), on_gpu("hf_Bert")}};
+  const auto change = evidence::coverage_change(before, after);
+  CHECK(change.lost == std::vector<std::string>{"aten::relu"});
+  CHECK(change.gained == std::vector<std::string>{"aten::gelu"});
+  CHECK(change.benchmarks == 1);
+}
+
+TEST_CASE("a profile that shows no GPU has its reason, until a newer one shows it") {
+  Profiled rows;
+  RunResult result;
+  result.breakdown_reason = "no driver";
+  rows.add_run(rows.row, Block{on_gpu("alexnet"), Pass::profile, Stage::screen, 0}, 1, result);
+  storage::EvidenceReader reader(*rows.database);
+  const auto without = reader.unprofiled_of(rows.candidate).value();
+  REQUIRE(without.size() == 1);
+  CHECK(without.front().benchmark == on_gpu("alexnet"));
+  CHECK(without.front().reason == "no driver");
+  rows.add_profile(on_gpu("alexnet"), 2, {60, 10, 30});
+  CHECK(reader.unprofiled_of(rows.candidate).value().empty());
 }
 
 TEST_CASE("operators know the benchmarks that call them") {

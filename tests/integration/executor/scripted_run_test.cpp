@@ -78,6 +78,19 @@ TEST_CASE("the memory pass of a build gives its peak and leak") {
   CHECK(result.leak->live_bytes.size() == 40);
 }
 
+TEST_CASE("the trace of a profile is kept where its request names a file, and nowhere else") {
+  Machine machine;
+  auto spec = machine.spec("");
+  spec.request.pass = Pass::profile;
+  CHECK(machine.result(spec).breakdown_reason == "no device (scripted)");
+  const auto kept = machine.folder.path() / "traces" / "attempt1.json.gz";
+  CHECK_FALSE(fs::exists(kept.parent_path()));
+  spec.request.chrome_trace = kept;
+  machine.result(spec);
+  CHECK(fs::file_size(kept) > 0);
+  CHECK(fs::is_empty(machine.folder.path() / "scratch"));
+}
+
 TEST_CASE("a workload that failed or is not supported is a result") {
   Machine machine;
   const auto failed = machine.result(machine.spec("failed * * expected 3 dimensions"));
@@ -176,4 +189,17 @@ TEST_CASE("a run on placed libraries behaves as one on the build's own") {
   REQUIRE(placed);
   spec.libraries = placed->folder();
   CHECK(machine.result(spec).samples_ns == own.samples_ns);
+}
+
+TEST_CASE(
+    "a run and a pair that ask for fresh copies load them, and the copies are gone after it") {
+  Machine machine;
+  auto spec = machine.spec("noise 0\ntime * * 2\n");
+  const auto own = machine.result(spec);
+  spec.fresh_copy = true;
+  CHECK(machine.result(spec).samples_ns == own.samples_ns);
+  auto second = spec;
+  second.request.attempt = "attempt2";
+  REQUIRE(machine.executor.run_pair({spec, second}, {}));
+  CHECK(fs::is_empty(machine.folder.path() / "scratch"));
 }

@@ -106,6 +106,30 @@ class Rows(unittest.TestCase):
             },
         )
 
+    def test_of_pages_the_slowest_is_named_and_what_was_not_measured_has_no_row(self) -> None:
+        times = {"median_ms": 3.21, "p99_ms": 40.0, "max_ms": 60.0, "views": 1000}
+        pages = {
+            "addresses": 12,
+            "all": times,
+            "kinds": {"/": times, "/series/*": {**times, "p99_ms": 80.0}},
+            "memory_after_mb": {"all": 59.03},
+        }
+        rows = [results_table.cells_of(row)[:2] for row in rows_of("page_costs", {"pages": pages})]
+        self.assertEqual(
+            rows,
+            [
+                [
+                    "[pages](pages.md): all 12 pages and twins",
+                    "3.2 ms, 40.0 in 99 %, 60.0 at most, of 1,000",
+                ],
+                [
+                    "[pages](pages.md): the slowest page, /series/*",
+                    "3.2 ms, 80.0 in 99 %, 60.0 at most, of 1,000",
+                ],
+                ["[pages](pages.md): memory after 1,000 views", "59.0 MB"],
+            ],
+        )
+
     def test_only_keeps_the_claims_that_contain_one_of_the_texts(self) -> None:
         rows = rows_of("search", a_search(), only=["exact", "builds"])
         self.assertEqual(len(rows), 2)

@@ -17,6 +17,7 @@ Result<github::Delivery> deliver(char** arguments) {
   settings.api = arguments[2];
   settings.repository = arguments[3];
   settings.token = arguments[4];
+  settings.settling = std::chrono::milliseconds(0);
   github::OutboxSender sender(messages, *http, clock, settings);
   return sender.deliver_due({});
 }

@@ -5,15 +5,14 @@
 
 #include "fake_clock.hpp"
 #include "fake_github.hpp"
+#include "github/description.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
 #include "torchwatch/platform/http_client.hpp"
 
-/// GitHub's own description where the reference data is at hand, else the project's small one.
-torchwatch::test::ApiDescription github_description();
-/// The project's own.
-torchwatch::test::ApiDescription own_github_description();
+using torchwatch::test::github_description;
+using torchwatch::test::own_github_description;
 
 inline constexpr const char* kRepository = "owner/name";
 inline constexpr const char* kToken = "ghs_a-token-for-tests";

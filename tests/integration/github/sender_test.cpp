@@ -33,6 +33,13 @@ test::FakeGithub::Issue other_issue(const std::string& body) {
   return issue;
 }
 
+/// One that we opened, but whose answer was lost.
+test::FakeGithub::Issue our_issue(const std::string& body) {
+  auto issue = other_issue(body);
+  issue.author = test::FakeGithub::owner_of_token();
+  return issue;
+}
+
 }  // namespace
 
 TEST_CASE("an incident is opened, commented and closed as GitHub describes its API") {
@@ -88,13 +95,13 @@ TEST_CASE("nothing is asked of GitHub when nothing is due") {
 
 TEST_CASE("an issue that is there already is found on any page and not opened again") {
   Outbox outbox;
-  outbox.github.plant(other_issue("by us, but the answer was lost\n" + report::marker("open-1")));
+  outbox.github.plant(our_issue("the answer was lost\n" + report::marker("open-1")));
   for (int i = 0; i < 250; ++i) outbox.github.plant(other_issue(""));
   outbox.queue("open-1", OutboxKind::open);
   CHECK(outbox.deliver().sent == 1);
   CHECK(outbox.message("open-1").issue_number == 1);
   CHECK(outbox.github.issues().size() == 251);
-  CHECK(outbox.github.requests().size() == 3);
+  CHECK(outbox.github.requests().size() == 5);  // labels, who we are, and three pages
   CHECK(outbox.github.violations() == std::vector<std::string>{});
 }
 
@@ -109,7 +116,7 @@ TEST_CASE("an issue of somebody who guessed the message's key is not taken for o
 TEST_CASE("a copy of our issue is not taken for it") {
   Outbox outbox;
   const auto body = "Slower.\n" + report::marker("open-1:5ec2e7") + "\n";
-  outbox.github.plant(other_issue(body));
+  outbox.github.plant(our_issue(body));
   outbox.github.plant(other_issue("copied: " + body));
   outbox.queue("open-1", OutboxKind::open, body);
   CHECK(outbox.deliver().sent == 1);
@@ -117,9 +124,40 @@ TEST_CASE("a copy of our issue is not taken for it") {
   CHECK(outbox.github.issues().size() == 2);
 }
 
+TEST_CASE("an issue of a stranger who copied our marker is not taken for ours") {
+  Outbox outbox;
+  const auto body = "Slower.\n" + report::marker("open-1:5ec2e7") + "\n";
+  outbox.github.plant(other_issue(body));
+  auto bot = other_issue(body);
+  bot.author = {.login = "torchwatch-machine[bot]", .id = 4242, .type = "Bot", .app = 9};
+  outbox.github.plant(bot);
+  auto renamed = other_issue(body);  // somebody took the name that we had before
+  renamed.author = {.login = test::FakeGithub::owner_of_token().login, .id = 666};
+  outbox.github.plant(renamed);
+  outbox.queue("open-1", OutboxKind::open, body);
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.message("open-1").issue_number == 4);
+  CHECK(outbox.github.violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("a comment of a stranger who copied our marker keeps ours from nothing") {
+  Outbox outbox;
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  outbox.github.core().with([](auto& core) {
+    core.world.issues.at(0).comments.push_back(
+        {.body = "Gone.\n" + report::marker("close-1"), .id = 1});
+  });
+  outbox.queue("close-1", OutboxKind::close, "Gone.");
+  CHECK(outbox.deliver().sent == 1);
+  const auto comments = outbox.github.issues().at(0).comments;
+  REQUIRE(comments.size() == 2);
+  CHECK(comments[1].author.login == test::FakeGithub::owner_of_token().login);
+}
+
 TEST_CASE("a pull request that quotes the marker is not taken for the issue") {
   Outbox outbox;
-  auto quote = other_issue(report::marker("open-1"));
+  auto quote = our_issue(report::marker("open-1"));
   quote.is_pull_request = true;
   outbox.github.plant(quote);
   outbox.queue("open-1", OutboxKind::open);
@@ -134,7 +172,7 @@ TEST_CASE("the look-up ends where issues are older than the incident") {
   for (int i = 0; i < 150; ++i) outbox.github.plant(old);
   outbox.queue("open-1", OutboxKind::open);
   CHECK(outbox.deliver().sent == 1);
-  CHECK(outbox.github.requests().size() == 2);
+  CHECK(outbox.github.requests().size() == 4);  // labels, who we are, one page, the issue
 }
 
 TEST_CASE("a comment is said once, also when it is on a later page") {

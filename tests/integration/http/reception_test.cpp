@@ -8,6 +8,7 @@
 
 #include "guarded_server.hpp"
 #include "raw_client.hpp"
+#include "temporary_folder.hpp"
 #include "torchwatch/http/problem.hpp"
 
 using namespace torchwatch;
@@ -204,6 +205,36 @@ TEST_CASE("a connection that asks for nothing gives its place to a new client") 
   CHECK(oldest.rest().empty());
 }
 
+TEST_CASE("a client that waits gives its place also beside an address whose requests are at work") {
+  ServerSettings settings;
+  settings.connections_max = 2;
+  settings.head_time_limit = std::chrono::minutes(1);
+  Held held(settings);
+  RawClient at_work(held.server.port(), "127.0.0.1");
+  at_work.send("GET /held HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  held.wait_for([&] { return held.answered == 1; });
+  RawClient waiting(held.server.port(), "127.0.0.2");
+  waiting.send("GET / HT");
+  RawClient third(held.server.port(), "127.0.0.3");
+  third.send(kGet);
+  CHECK(status_of_answer(third.answer()) == 200);
+}
+
+TEST_CASE("clients that fill the port keep nobody from the Unix socket") {
+  const test::TemporaryFolder folder;
+  ServerSettings settings;
+  settings.connections_max = 1;
+  settings.socket = folder.path() / "control";
+  Held held(settings);
+  RawClient at_work(held.server.port());
+  at_work.send("GET /held HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  held.wait_for([&] { return held.answered == 1; });
+  CHECK(held.ask() == 503);
+  RawClient command(settings.socket);
+  command.send(kGet);
+  CHECK(status_of_answer(command.answer()) == 200);
+}
+
 TEST_CASE("a trusted proxy has no limit of its own, and its clients are counted one by one") {
   ServerSettings settings;
   settings.connections_per_address_max = 1;
@@ -240,6 +271,24 @@ TEST_CASE("a request that is refused at its arrival takes no thread and rests it
   CHECK_THAT(refusal, Contains("X-Content-Type-Options: nosniff"));
   CHECK(status_of_answer(client.answer()) == 200);
   held.wait_for([&] { return held.answered == 1; });  // the second request alone
+}
+
+TEST_CASE("nobody who was refused rests in the last place of an address") {
+  Answers answers;
+  answers.to_arrival = [](const Head&, const Origin&) {
+    return std::optional(problem(429, "too many"));
+  };
+  ServerSettings settings;
+  const bool is_total = GENERATE(true, false);
+  (is_total ? settings.connections_max : settings.connections_per_address_max) = 2;
+  settings.rest_time = std::chrono::minutes(1);
+  Held held(settings, {}, answers);
+  RawClient resting(held.server.port());
+  resting.send(kGet);
+  CHECK_THAT(resting.answer(), Contains("Connection: keep-alive"));
+  RawClient last(held.server.port());
+  last.send(kGet);
+  CHECK_THAT(last.rest(), Contains("Connection: close"));
 }
 
 TEST_CASE("a refused request with a body ends its connection, and the body is not a request") {

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <future>
+#include <thread>
 
 #include "fake_clock.hpp"
 #include "one_token.hpp"
@@ -100,6 +102,30 @@ TEST_CASE("framing and sizes are as strict on the socket as on the port") {
   CHECK(ask(post + "Content-Length: 1000000000\r\n\r\n") == 413);
   CHECK(ask(post + "X: " + std::string(20'000, 'x') + "\r\n\r\n") == 431);
   CHECK(ask("GET /peer HTTP/1.1\r\n\r\n") == 400);
+}
+
+TEST_CASE("a server that is stopped sends the answer that it is at work on") {
+  const test::TemporaryFolder folder;
+  const test::FakeClock clock;
+  ServerSettings settings;
+  settings.socket = folder.path() / "control";
+  std::promise<void> is_asked;
+  std::promise<void> may_answer;
+  const auto slow = [&](const Request&) -> Result<Reply> {
+    is_asked.set_value();
+    may_answer.get_future().wait();
+    return object_reply({{"made", true}});
+  };
+  const auto server = Server::start(settings, {{"GET", "/slow", slow, {}}}, clock).value();
+  RawClient client(settings.socket);
+  client.send("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  is_asked.get_future().wait();
+  std::thread stopping([&] { server->stop(); });
+  // What nobody reads any more cannot be sent: from here on the server waits for its answers.
+  while (client.send("x")) std::this_thread::yield();
+  may_answer.set_value();
+  stopping.join();
+  CHECK_THAT(client.rest(), Contains("\"made\":true"));
 }
 
 TEST_CASE("a socket with a long path is served and asked") {

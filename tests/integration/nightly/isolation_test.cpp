@@ -157,6 +157,30 @@ TEST_CASE("a kit that does not compile has three tries, and its build says why i
   CHECK(faulty->unusable == "given up after 3 tries: planted");
 }
 
+TEST_CASE("a nightly that nothing was measured of is planned by the configuration as it is now") {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}});
+  const auto carry_out = [&](const std::string& workload) {
+    auto config = day.config();
+    config.suite.workloads = {workload};
+    config.suite.configurations = {{Device::cpu, Mode::infer}};
+    const auto service = test::ScriptedService::open(config).value();
+    REQUIRE(service->carry_out_due_comparisons());
+    auto& database = service->services().database;
+    return std::pair(storage::ComparisonStore(database).get(2).value(),
+                     health::stored_problems(database).value());
+  };
+  const auto [waiting, told] = carry_out("dlrn");
+  CHECK_FALSE(is_end(waiting.state));
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().item == "2");
+  CHECK_THAT(told.front().detail, Catch::Contains("dlrn") && Catch::Contains("dlrm"));
+  const auto [compared, left] = carry_out("dlrm");
+  CHECK(compared.state == ComparisonState::reported);
+  CHECK_THAT(compared.plan_json, Catch::Contains("\"dlrm\""));
+  CHECK(left.empty());
+}
+
 TEST_CASE("what waits is kept with its reason, its time and its count") {
   FiveNightlies nightlies;
   auto fault = fault_of(FaultStep::kit, ErrorCode::unavailable, 1000);

@@ -125,7 +125,7 @@ struct DueDay {
   }
   storage::ComparisonRow carry_out() {
     nightly::WorkList work(services, Retry::when_due);
-    return work.carry_out_next(Scope::nightlies, {}).value().value();
+    return work.carry_out_next(nightly::Scope::nightlies, {}).value().value();
   }
   std::vector<storage::SetbackRow> setbacks() const {
     return storage::SetbackStore(services.database).list().value();
@@ -241,7 +241,7 @@ TEST_CASE("a service that stops is not taken for a person who cancels") {
   std::stop_source stop;
   due.executor.before_run(3, [&] { stop.request_stop(); });
   nightly::WorkList work(due.services, Retry::when_due);
-  const auto stopped = work.carry_out_next(Scope::nightlies, stop.get_token());
+  const auto stopped = work.carry_out_next(nightly::Scope::nightlies, stop.get_token());
   REQUIRE_FALSE(stopped);
   CHECK(stopped.error().code == ErrorCode::cancelled);
   CHECK(storage::ComparisonStore(due.services.database).get(id).value().state ==
@@ -264,7 +264,7 @@ TEST_CASE("work that ends with the run under way stores that run and begins no o
     CHECK_FALSE(last_run.end_after_it());
   });
   nightly::WorkList work(due.services, Retry::when_due);
-  const auto stopped = work.carry_out_next(Scope::nightlies, stop.get_token());
+  const auto stopped = work.carry_out_next(nightly::Scope::nightlies, stop.get_token());
   REQUIRE_FALSE(stopped);
   CHECK(stopped.error().code == ErrorCode::cancelled);
   CHECK(runs.runs_of(owner).value().size() > before);

@@ -225,8 +225,10 @@ TEST_CASE("the same change found again is a comment on its open incident, not a 
   REQUIRE(incidents.size() == 2);
   for (const auto& incident : incidents) {
     const auto messages = storage::OutboxStore(services.database).of_incident(incident.id).value();
-    REQUIRE(messages.size() == 2);
-    REQUIRE(messages[1].kind == storage::OutboxKind::comment);
+    REQUIRE(messages.size() == 3);
+    REQUIRE(messages[1].kind == storage::OutboxKind::edit);
+    REQUIRE_THAT(messages[1].body, Catch::StartsWith("*Now:* found again in `"));
+    REQUIRE(messages[2].kind == storage::OutboxKind::comment);
   }
 }
 
@@ -276,9 +278,9 @@ TEST_CASE("an incident is closed when a later nightly no longer shows it") {
   const auto database =
       storage::Database::open({.path = folder.path() / "state/torchwatch.sqlite"});
   const auto messages = storage::OutboxStore(**database).of_incident(incidents[0].id).value();
-  REQUIRE(messages.size() == 2);
-  CHECK(messages[1].kind == storage::OutboxKind::close);
-  CHECK(messages[1].body.find("nothing of this is left") != std::string::npos);
+  REQUIRE(messages.size() == 3);
+  CHECK(messages[2].kind == storage::OutboxKind::close);
+  CHECK(messages[2].body.find("nothing of this is left") != std::string::npos);
 }
 
 TEST_CASE("an incident that a later nightly still shows stays open without a comment") {

@@ -15,7 +15,10 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -41,6 +44,14 @@ struct Day {
                          {"Four", "time dlrm cpu-infer 1.5"}}};
 };
 
+builds::CommitBuilder::Settings builder_settings(const config::Config& config) {
+  builds::CommitBuilder::Settings settings;
+  settings.recipe = config.build.recipe;
+  settings.folder = config.build.cache;
+  settings.time_limit = config.build.timeout;
+  return settings;
+}
+
 /// On a database and a cache of its own a search among the first two commits, which meets the
 /// fault, and one among the last two behind it.
 struct TwoSearches {
@@ -62,11 +73,7 @@ struct TwoSearches {
 
   /// Has the commits built as the service does, but for the fault of its checkout.
   void replace_builder() {
-    builds::CommitBuilder::Settings settings;
-    settings.recipe = config.build.recipe;
-    settings.folder = config.build.cache;
-    settings.time_limit = config.build.timeout;
-    builder.emplace(settings, *processes,
+    builder.emplace(builder_settings(config), *processes,
                     [this](const std::string& sha, const std::filesystem::path& to) -> Status {
                       TW_TRY_VOID(fault.meet(FaultStep::check_out, sha));
                       return bisect::check_out(config.source.repository, sha, to);
@@ -117,6 +124,93 @@ struct TwoSearches {
   storage::Id behind = 0;
 };
 
+/// Three nightlies of which the second is slower, by the first of its two commits. Its search meets
+/// the fault; the third nightly is behind it.
+struct SearchedNightly {
+  explicit SearchedNightly(PlantedFault& met) : fault(met) {
+    fault.build = day.commits()[1];
+    const std::string slower = "noise 0.01\ntime dlrm cpu-infer 1.5\n# ";
+    day.publish("2026-08-17", day.commits()[2], slower + "3");
+    day.publish("2026-08-18", day.commits()[3], slower + "4");
+    auto config = day.config();
+    config.suite.workloads = {"dlrm"};
+    config.suite.configurations = {{Device::cpu, Mode::infer}};
+    config.bisect.verify_by_revert = false;
+    service = test::ScriptedService::open(config).value();
+    parts.emplace(service->services(), fault, clock);
+    builder.emplace(builder_settings(config), *processes,
+                    [this, repository = config.source.repository](
+                        const std::string& sha, const std::filesystem::path& to) -> Status {
+                      TW_TRY_VOID(fault.meet(FaultStep::check_out, sha));
+                      return bisect::check_out(repository, sha, to);
+                    });
+    parts->services.commits = &*builder;
+  }
+
+  /// Does what the daemon does, an hour after the other.
+  void work(int hours) {
+    auto& services = parts->services;
+    for (int hour = 0; hour < hours; ++hour) {
+      REQUIRE(nightly::discover_comparisons(services, {}, nightly::Retry::when_due));
+      nightly::WorkList list(services, nightly::Retry::when_due);
+      while (list.carry_out_next(nightly::Scope::nightlies, {}).value()) {
+      }
+      clock.advance(std::chrono::hours(1));
+    }
+  }
+
+  storage::Database& database() const { return service->services().database; }
+  storage::ComparisonState state_of(const std::string& nightly) const {
+    const auto rows = storage::ComparisonStore(database()).list(100).value();
+    for (const auto& row : rows) {
+      const auto build = storage::BuildStore(database()).get(row.candidate).value();
+      if (row.purpose == storage::Purpose::nightly && build.name == nightly) return row.state;
+    }
+    FAIL("no comparison of " << nightly);
+    return {};
+  }
+  storage::IncidentRow incident() const {
+    return storage::IncidentStore(database()).get(1).value();
+  }
+  bisection::BisectionResult result() const {
+    const auto row = storage::BisectionStore(database()).get(incident().bisection.value()).value();
+    return bisection::parse_bisection_result(row.result_json).value();
+  }
+  bool has_issue() const {
+    return !storage::OutboxStore(database()).of_incident(incident().id).value().empty();
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(),
+                        {{"One", "noise 0.01"},
+                         {"Two", "time dlrm cpu-infer 1.5"},
+                         {"Three", "# 3"},
+                         {"Four", "# 4"}}};
+  PlantedFault& fault;
+  test::FakeClock clock;
+  std::unique_ptr<test::ScriptedService> service;
+  std::unique_ptr<process::ProcessRunner> processes =
+      process::make_process_runner("test of searched nightlies");
+  std::optional<builds::CommitBuilder> builder;
+  std::optional<test::FaultyParts> parts;
+};
+
+/// The incident is reported without a culprit where the search has ended; else it waits for it.
+void check_searched(SearchedNightly& nightlies, Consequence consequence) {
+  const auto problems = health::stored_problems(nightlies.database()).value();
+  CHECK_FALSE(health::is_failing(problems));
+  const bool waits = consequence == Consequence::waits;
+  CHECK(problems.empty() != waits);
+  CHECK(nightlies.has_issue() != waits);
+  const auto state = nightlies.state_of("2026-08-17");
+  if (waits) {
+    CHECK(state == storage::ComparisonState::judged);
+    return;
+  }
+  CHECK(state == storage::ComparisonState::reported);
+  CHECK(nightlies.result().outcome == bisection::BisectionOutcome::faulted);
+}
+
 /// What is about the search has ended it; what is not lets it wait, where everybody can see it.
 void check_faulty(TwoSearches& searches, Consequence consequence) {
   const auto row = searches.row_of(searches.faulty);
@@ -158,6 +252,28 @@ TEST_CASE("whatever fails at any step of a search, the search behind it names it
         CHECK(searches.problems().empty());
       }
       CHECK(searches.service->services().database.check_invariants().value().empty());
+    }
+  }
+}
+
+TEST_CASE("whatever fails at any step of a nightly's search, the next nightly has its verdict") {
+  for (const auto step : kSteps) {
+    for (const auto code : test::kItemErrors) {
+      if (step == FaultStep::throws && code != ErrorCode::internal) continue;
+      INFO("step " << static_cast<int>(step) << ", " << to_string(code));
+      PlantedFault fault{.step = step, .code = code, .times = 1'000, .build = ""};
+      SearchedNightly nightlies(fault);
+      nightlies.work(4);
+      CHECK(nightlies.state_of("2026-08-18") == storage::ComparisonState::reported);
+      const auto consequence = nightly::consequence_of(code);
+      check_searched(nightlies, consequence);
+      if (consequence == Consequence::waits) {
+        fault.times = 0;
+        nightlies.work(1);
+        CHECK(nightlies.result().culprit() == nightlies.day.commits()[1]);
+        CHECK(nightlies.has_issue());
+      }
+      CHECK(nightlies.database().check_invariants().value().empty());
     }
   }
 }

@@ -67,9 +67,11 @@ TEST_CASE("a disputed search is carried out again, and its result reported once"
     day.carry_out();
     CHECK(day.culprit() == first);
     const auto messages = day.messages();
-    REQUIRE(messages.size() == before + 2);
-    CHECK_THAT(messages[before].body, Contains("only a test"));
-    CHECK_THAT(messages[before + 1].body,
+    // Each comment follows an edit of the issue's text.
+    REQUIRE(messages.size() == before + 4);
+    CHECK_THAT(messages[before + 1].body, Contains("only a test"));
+    CHECK_THAT(messages[before + 2].body, Catch::StartsWith("*Now:* searched again"));
+    CHECK_THAT(messages[before + 3].body,
                Contains("The second search has ended") && Contains(short_sha(*first)));
   }
   CHECK(day.database().check_invariants().value().empty());
@@ -141,8 +143,8 @@ TEST_CASE("each decision is a message of its own, which closes the issue or open
     REQUIRE(decide_incident(day.services(), 1, kind, {"ada", reason}));
     return day.messages().back();
   };
-  decide(DecisionKind::acknowledged, "");
-  CHECK(day.messages().size() == before);
+  CHECK(decide(DecisionKind::acknowledged, "").kind == OutboxKind::edit);
+  CHECK_THAT(day.messages().back().body, Catch::StartsWith("*Now:* acknowledged by `ada`."));
   const auto closed = decide(DecisionKind::closed, "mended by `c92f0012`");
   CHECK(closed.kind == OutboxKind::close);
   CHECK_THAT(closed.body, Catch::StartsWith("Closed by `ada`: `` mended by `c92f0012` ``"));
@@ -153,7 +155,7 @@ TEST_CASE("each decision is a message of its own, which closes the issue or open
     CHECK(decide(DecisionKind::accepted, "the price").kind == OutboxKind::close);
     CHECK(decide(DecisionKind::reopened, "").kind == OutboxKind::reopen);
   }
-  CHECK(day.messages().size() == before + 6);
+  CHECK(day.messages().size() == before + 1 + 2 * 6);
   CHECK(day.incident().state == storage::IncidentState::open);
   CHECK(day.database().check_invariants().value().empty());
 }

@@ -90,6 +90,19 @@ TEST_CASE("what an earlier try left in the partial folder is gone") {
   CHECK(fs::is_empty(partial->path()));
 }
 
+TEST_CASE("partial folders with marks of their own are apart, and end under one name") {
+  const test::TemporaryFolder folder;
+  auto first = platform::PartialFolder::create(folder.path() / "build", "1");
+  auto second = platform::PartialFolder::create(folder.path() / "build", "2");
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->path() == folder.path() / "build.1.partial");
+  REQUIRE(platform::publish_file(first->path() / "file", "x"));
+  CHECK(fs::is_empty(second->path()));
+  REQUIRE(second->publish());
+  CHECK(fs::is_empty(folder.path() / "build"));
+}
+
 TEST_CASE("a folder of many files is published as well") {
   const test::TemporaryFolder folder;
   auto partial = platform::PartialFolder::create(folder.path() / "build");

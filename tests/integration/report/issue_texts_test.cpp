@@ -66,8 +66,10 @@ TEST_CASE("runs side by side count once in what a comparison takes") {
   for (int i = 0; i < 6; ++i) day.add_pair(kResnet, 2'000'000, 2'300'000);
   const auto facts = day.facts({slower(kResnet, 1.152)}, std::nullopt);
   CHECK(facts.reproduce_seconds == 120);
-  CHECK(facts.record.candidate_samples.size() == 6 * 40);
-  CHECK(facts.record.nightlies.size() == 5);
+  REQUIRE(day.drawings.texts.size() >= 2);
+  CHECK_THAT(day.drawings.texts[0], Contains("resnet18 cpu-train time"));
+  CHECK_THAT(day.drawings.texts[1], Contains("5 points"));
+  CHECK(day.drawings.picture.empty());
   CHECK(facts.tally.empty());
 }
 
@@ -80,7 +82,25 @@ TEST_CASE("an issue links the incident's page where people reach it") {
   config.web.public_address = "https://torchwatch.example.org/";
   facts.page = config::page_of_incident(config, 7);
   CHECK_THAT(report::issue_body(facts),
-             Contains(" ([its page](https://torchwatch.example.org/incidents/7))"));
+             Contains(" ([its page](https://torchwatch.example.org/incidents/7), "
+                      "[JSON](https://torchwatch.example.org/incidents/7.json))"));
+}
+
+TEST_CASE("an issue shows the picture where strangers may read the pages") {
+  config::Config::Web web;
+  web.public_address = "https://torchwatch.example.org/";
+  const auto picture_with = [&](config::AnonymousRead who) {
+    web.anonymous_read = who;
+    StoredDay day(web);
+    day.add_pair(kResnet, 2'000'000, 2'300'000);
+    const auto facts = day.facts({slower(kResnet, 1.152)}, std::nullopt);
+    CHECK_THAT(report::issue_body(facts), Contains("### Evidence") && Contains("screening A"));
+    return day.drawings.picture;
+  };
+  CHECK_THAT(picture_with(config::AnonymousRead::always),
+             Catch::Matches("https://torchwatch[.]example[.]org/incidents/1/evidence[.]svg[?]v="
+                            "[0-9a-f]{16}"));
+  CHECK(picture_with(config::AnonymousRead::loopback).empty());
 }
 
 TEST_CASE("an issue says what the machine did beside the runs that found it") {
@@ -107,9 +127,9 @@ TEST_CASE("damaged samples keep no issue back, which lacks its history then") {
   day.add_pair(kResnet, 2'000'000, 2'300'000);
   day.damage_samples();
   const auto facts = day.facts({slower(kResnet, 1.152)}, std::nullopt);
-  CHECK(facts.record.candidate_samples.empty());
+  CHECK(day.drawings.texts.empty());
   CHECK_THAT(report::issue_body(facts),
-             Contains("resnet18 cpu-train") && !Contains("samples, from"));
+             Contains("resnet18 cpu-train") && !Contains("### Evidence"));
 }
 
 TEST_CASE("an issue with a culprit reads as accepted") {

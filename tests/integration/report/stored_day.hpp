@@ -55,12 +55,12 @@ inline storage::VerdictRow unchanged(const Series& series, double value) {
 /// A day of four commits and a nightly comparison of its ends, as the stores hold them.
 class StoredDay {
  public:
-  StoredDay()
+  explicit StoredDay(const config::Config::Web& web = {})
       : day_(folder_.path(), {{"One", "noise 0.01"},
                               {"Check every element in addmm before the call (#99231)", "# two"},
                               {"Use the fast path for channels last", "# three"},
                               {"Four", "# four"}}),
-        service_(ScriptedService::open(day_.config()).value()) {
+        service_(ScriptedService::open(reachable(day_.config(), web)).value()) {
     for (const double value : {2.11e6, 2.098e6, 2.12e6, 2.101e6}) add_nightly(value);
     const auto baseline = ready("2026-08-16", day_.commits().front(), "9f86d081884c7d65");
     const auto candidate = ready("2026-08-17", day_.commits().back(), "60303ae22b998861");
@@ -87,6 +87,9 @@ class StoredDay {
     REQUIRE(runs.record({{"crash", storage::AttemptFailure{"a crash", output}}}, kNow));
   }
 
+  /// What the incident of `facts` rests on.
+  report::Drawings drawings = {};
+
   /// What the runs that are stored from now on state of the machine.
   Environment environment = {};
 
@@ -95,7 +98,8 @@ class StoredDay {
   /// Stores a verdict of the comparison that no incident has.
   void add_verdict(storage::VerdictRow verdict) { add_verdict(comparison_, std::move(verdict)); }
 
-  /// Stores an incident of the verdicts, with what its bisection ended with; returns its facts.
+  /// Stores an incident of the verdicts, with what its bisection ended with; returns its facts, and
+  /// keeps its drawings.
   report::IncidentFacts facts(const std::vector<storage::VerdictRow>& verdicts,
                               const std::optional<bisection::BisectionResult>& result,
                               IncidentKind kind = IncidentKind::regression) {
@@ -112,6 +116,7 @@ class StoredDay {
     auto& services = service_->services();
     auto facts = nightly::incident_facts(services, incident_, {comparison_, {}}).value();
     REQUIRE(nightly::add_history(services, comparison_, facts));
+    drawings = facts.drawings;
     return facts;
   }
 
@@ -136,6 +141,11 @@ class StoredDay {
   }
 
  private:
+  static config::Config reachable(config::Config config, const config::Config::Web& web) {
+    config.web = web;
+    return config;
+  }
+
   /// A run of that value; a timed one has 40 samples around it.
   void add_run(storage::Id build, const Series& series, const std::string& slot,
                std::int64_t value) {

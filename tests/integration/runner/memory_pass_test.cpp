@@ -1,11 +1,17 @@
 #include "torchwatch/runner/memory_pass.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "fake_workload.hpp"
+#include "temporary_folder.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/cpu_allocator.hpp"
+#include "torchwatch/runner/process_memory.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;
@@ -124,6 +130,29 @@ TEST_CASE("touched memory shows in the resident peak") {
     return;
   }
   REQUIRE(peak->second > 60 << 20);
+}
+
+TEST_CASE("pages of a file that a workload maps are not in the resident peak") {
+  constexpr std::size_t kBytes = 64 << 20;
+  const test::TemporaryFolder folder;
+  const auto path = folder.write("library", std::string(kBytes, 'x'));
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(file >= 0);
+  const volatile char* mapped = nullptr;
+  const auto result = watch_step([&] {
+    if (mapped != nullptr) return;
+    mapped = static_cast<const char*>(mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE, file, 0));
+    for (std::size_t at = 0; at < kBytes; at += 4096) REQUIRE(mapped[at] == 'x');
+  });
+  REQUIRE(resident_file_bytes().value() >= static_cast<std::int64_t>(kBytes));
+  munmap(const_cast<char*>(mapped), kBytes);
+  close(file);
+  const auto peak = result.values.find(Metric::cpu_peak_resident);
+  if (peak == result.values.end()) {
+    WARN("skipped: the kernel does not let a process reset its resident peak here");
+    return;
+  }
+  REQUIRE(peak->second < 16 << 20);
 }
 
 TEST_CASE("raw allocations go through the watch and back") {

@@ -4,9 +4,14 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "fake_gpu.hpp"
 #include "fake_workload.hpp"
+#include "torchwatch/models/registry.hpp"
+#include "torchwatch/runner/measure.hpp"
+#include "torchwatch/runner/operator_trace.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;
@@ -146,4 +151,45 @@ TEST_CASE("the environment names the CUPTI in use and warns of one that can hang
   };
   CHECK(version_fact(130001) == "130001");
   CHECK(version_fact(28) == "28, which can hang when a trace ends");
+}
+
+TEST_CASE("a profile on a CPU traces the operators of one iteration where that is asked for") {
+  auto request = profile_request();
+  request.benchmark = {"soft_actor_critic", {Device::cpu, Mode::train}, {}};
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("torchwatch-operators-" + std::to_string(wall_clock_ns()) + ".json");
+  request.chrome_trace = path;
+  RunResult result;
+  const auto* const entry = models::find("soft_actor_critic");
+  REQUIRE(entry != nullptr);
+  trace_operators(*models::build(entry->definition, setup_of(request)), request, result);
+  CHECK(result.status == RunStatus::ok);
+
+  std::ifstream file(path);
+  const auto events = nlohmann::json::parse(file).at("traceEvents");
+  std::filesystem::remove(path);
+  std::map<std::string, nlohmann::json> by_name;
+  for (const auto& event : events) by_name[event.at("name")] = event;
+  REQUIRE(by_name.contains("soft_actor_critic cpu-train"));
+  CHECK(by_name.contains("aten::addmm"));
+  const double whole = by_name["soft_actor_critic cpu-train"].at("dur");
+  for (const auto& event : events) {
+    if (event.at("ph") != "X") continue;
+    CHECK(event.at("ts").get<double>() >= 0);
+    CHECK(event.at("ts").get<double>() + event.at("dur").get<double>() <= whole + 1e-3);
+  }
+}
+
+TEST_CASE("a trace of more calls than are kept says how many were left out") {
+  const OperatorCalls calls{
+      .calls = {{"aten::mm", 71, 1'000, 3'000}, {"aten::mm", 99, 2'000, 4'000}},
+      .left_out = 3,
+      .begin_ns = 500,
+      .end_ns = 9'500};
+  const auto trace = nlohmann::json::parse(chrome_trace(calls, "work"));
+  CHECK(trace.at("otherData").at("left_out") == "3 calls, the last ones");
+  const auto& last = trace.at("traceEvents").back();
+  CHECK(last.at("tid") == 2);
+  CHECK(last.at("ts") == 1.5);
+  CHECK(last.at("dur") == 2.0);
 }

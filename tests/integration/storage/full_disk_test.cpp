@@ -14,11 +14,11 @@ namespace {
 
 constexpr int kNoPrivilege = 77;
 
-/// A file system of 2 MB that only this process sees and that ends with it.
+/// A file system of 4 MB that only this process sees and that ends with it.
 bool mount_small_disk(const std::filesystem::path& at) {
   return ::unshare(CLONE_NEWNS) == 0 &&
          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", at.c_str(), "tmpfs", 0, "size=2m") == 0;
+         ::mount("tmpfs", at.c_str(), "tmpfs", 0, "size=4m") == 0;
 }
 
 Error fill(Stores& stores) {

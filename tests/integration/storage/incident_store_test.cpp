@@ -104,7 +104,7 @@ TEST_CASE_METHOD(OneIncident, "each decision is kept, with who made it, when and
 TEST_CASE_METHOD(OneIncident, "a decision that the state does not admit says so, and is not kept") {
   const auto message = [](const Status& refused) { return refused.error().message; };
   REQUIRE(message(incidents.reopen(incident.id, {"ada", "", 1})) ==
-          "incident 1 is open: only a closed one can be reopened");
+          "incident 1 is open: it need not be reopened");
   REQUIRE(incidents.close(incident.id, {"ada", "", 2}));
   REQUIRE(message(incidents.close(incident.id, {"ada", "", 3})) == "incident 1 is closed already");
   REQUIRE(message(incidents.accept(incident.id, {"ada", "why", 3})) ==

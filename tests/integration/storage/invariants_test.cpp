@@ -72,6 +72,7 @@ TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
        "UPDATE attempt SET state = 'issued', comparison_id = NULL, bisection_id = 1 WHERE id = 1; "
        "UPDATE bisection SET state = 'ended'"},
       {"reported_incident_has_one_message", "DELETE FROM outbox WHERE incident_id = 1"},
+      {"reported_incident_has_one_message", "UPDATE incident SET unfiled = 'why' WHERE id = 1"},
       {"issue_belongs_to_one_incident", "UPDATE outbox SET issue_number = 5"},
       {"ready_build_is_verified", "UPDATE build SET content_hash = '' WHERE id = 1"},
       {"one_writer_at_a_time",

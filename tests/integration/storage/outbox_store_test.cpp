@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/storage/event_store.hpp"
+#include "torchwatch/storage/notice_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -165,4 +167,54 @@ TEST_CASE_METHOD(IncidentWithMessages,
   REQUIRE(failed.error().code == ErrorCode::cancelled);
   REQUIRE(incidents.get(incident.id).value().state == IncidentState::open);
   REQUIRE(outbox.of_incident(incident.id).value().empty());
+}
+
+TEST_CASE_METHOD(
+    IncidentWithMessages,
+    "what goes elsewhere about an issue waits until it is there, and not for its comments") {
+  for (const auto& [key, kind] :
+       {std::pair{"p1", OutboxKind::pull_comment}, std::pair{"a1", OutboxKind::edit},
+        std::pair{"w1", OutboxKind::webhook}}) {
+    auto row = message_of(incident, key, kind);
+    row.target = "elsewhere/" + std::string(key);
+    REQUIRE(outbox.queue(row));
+  }
+  queue("m1", OutboxKind::open);
+  queue("m2", OutboxKind::comment);
+  for (const auto* key : {"w1", "m1", "p1", "a1", "m2"}) {
+    REQUIRE(next_key() == key);
+    REQUIRE(outbox.mark_sending(key));
+    REQUIRE(outbox.mark_sent(key, 42, 1000));
+  }
+  REQUIRE(next_key() == "none");
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "a sender gets only messages of the kinds that it delivers") {
+  queue("m1", OutboxKind::open);
+  OutboxRow webhook;
+  webhook.key = "w1";
+  webhook.kind = OutboxKind::webhook;
+  webhook.target = "webhook/chat";
+  webhook.body = "{}";
+  REQUIRE(outbox.queue(webhook));
+  const auto next = [&](const std::vector<OutboxKind>& kinds) {
+    const auto row = outbox.next_due(0, kinds).value();
+    return row ? row->key : "none";
+  };
+  CHECK(next({OutboxKind::webhook, OutboxKind::mail}) == "w1");
+  CHECK(next({OutboxKind::open, OutboxKind::comment}) == "m1");
+  CHECK(next({OutboxKind::mail}) == "none");
+}
+
+TEST_CASE_METHOD(FreshStores,
+                 "a receiver begins behind the newest event and continues where it was") {
+  const auto comparison = comparison_of_two(stores);
+  NoticeStore notices(*stores.database);
+  const auto begins = notices.told("chat").value();
+  CHECK(begins == EventStore(*stores.database).kept().value().newest);
+  REQUIRE(notices.note("chat", begins + 5));
+  CHECK(notices.told("chat").value() == begins + 5);
+  REQUIRE(stores.incidents.open(incident_of(comparison, "k2")));
+  CHECK(notices.told("list").value() > begins);
 }

@@ -252,6 +252,9 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));
     REQUIRE(reader.operators_of(comparison.candidate));
+    REQUIRE(reader.profile_runs_of(comparison.candidate));
+    REQUIRE(reader.profile_runs_of(kTime.benchmark, 20));
+    REQUIRE(reader.profile_run(77).error().code == ErrorCode::not_found);
     REQUIRE(reader.counts_of(comparison.id, "/confirm/").value().done >= kRuns / 4);
     REQUIRE(reader.running_in(comparison.id).value().empty());
     REQUIRE(reader.durations_of(Purpose::nightly, 14));

@@ -153,6 +153,33 @@ TEST_CASE_METHOD(ComparisonWithRuns, "an attempt for a comparison that does not 
   REQUIRE(runs.issue(order, "t1", 1).error().code == ErrorCode::not_found);
 }
 
+TEST_CASE_METHOD(ComparisonWithRuns, "facts of many environments are read without the build's") {
+  issue("A1", "t1");
+  issue("A2", "t2");
+  auto first = full_result("t1");
+  first.environment.facts = {{"kernel", "6.1"}, {"build.commit", "one"}};
+  auto second = full_result("t2");
+  second.environment.facts = {{"kernel", "6.8"}, {"build.commit", "two"}, {"threads", "4"}};
+  REQUIRE(runs.record({{"t1", first}}, 20));
+  REQUIRE(runs.record({{"t2", second}}, 20));
+  const auto rows = runs.runs_of(owner).value();
+  const auto& before = rows[0].environment_digest;
+  const auto& after = rows[1].environment_digest;
+  using Found = std::map<std::string, storage::RunStore::Facts>;
+  CHECK(runs.facts_beside_build({before, after, "unknown", "'"}).value() ==
+        Found{{before, {{"kernel", "6.1"}}}, {after, {{"kernel", "6.8"}, {"threads", "4"}}}});
+  CHECK(runs.facts_beside_build({}).value() == Found{});
+}
+
+TEST_CASE_METHOD(ComparisonWithRuns, "the series of one workload are those that are its own") {
+  issue("A1", "t1");
+  REQUIRE(runs.record({{"t1", full_result("t1")}}, 20));
+  const auto all = runs.all_series().value();
+  REQUIRE_FALSE(all.empty());
+  CHECK(runs.all_series(all.front().benchmark.workload).value() == all);
+  CHECK(runs.all_series("another").value().empty());
+}
+
 TEST_CASE_METHOD(ComparisonWithRuns, "equal facts are one environment, whatever is volatile") {
   issue("A1", "t1");
   issue("A2", "t2");

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes a database of two years, and the commits behind it, for tests of pages and their speed.
 
-    tests/support/two_years/make.py TORCHWATCH FOLDER [--nightlies N] [--incidents N] [--seed N]
+    tests/support/two_years/make.py TORCHWATCH FOLDER [--nightlies N] [--incidents N]
+                                    [--workloads N]
 
 TORCHWATCH is the program: it makes the tables and names the suite's workloads. FOLDER gets
 torchwatch.toml, state/torchwatch.sqlite and pytorch.git. Every nightly has its comparison over the
@@ -31,6 +32,8 @@ path = "nightlies"
 [source]
 repository = "pytorch.git"
 branch = "main"
+[github]
+commits = "pytorch/pytorch"
 [suite]
 configurations = ["cpu-train", "cpu-infer"]
 """
@@ -49,6 +52,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--nightlies", type=int, default=730, help="of which each is a day (730)")
     parser.add_argument("--incidents", type=int, default=200, help="spread over them (200)")
+    parser.add_argument("--workloads", type=int, help="the first of the suite (all)")
     parser.add_argument("--with-samples", type=int, default=30, help="newest nightlies (30)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -63,6 +67,7 @@ def main() -> None:
     (folder / "nightlies").mkdir(parents=True)
     (folder / "torchwatch.toml").write_text(CONFIGURATION)
     suite = json.loads(torchwatch(options.program, folder, "workload", "list", "--json"))["items"]
+    suite = suite[: options.workloads]
     planned = plan.make(options.seed, suite, options.nightlies, options.incidents, options.last)
     days = source.write(folder / "pytorch.git", planned.nightlies)
     torchwatch(options.program, folder, "nightly")

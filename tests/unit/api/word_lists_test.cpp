@@ -41,6 +41,14 @@ List all_or(List list) {
   return list;
 }
 
+/// What sorts by these columns, each from the smallest and from the largest; empty, as a form sends
+/// it without a choice.
+List orders(const List& columns) {
+  List list{""};
+  for (const auto& column : columns) list.insert(list.end(), {column, "-" + column});
+  return list;
+}
+
 /// The words of an enumeration without a table, up to its last enumerator.
 template <typename Enum>
 List words_up_to(Enum last) {
@@ -132,7 +140,12 @@ Lists known_lists() {
       {"IncidentStateShown", all_or(words<storage::IncidentState>())},
       {"BuildOriginShown", all_or(words<storage::BuildOrigin>())},
       {"VerdictsShown", {"all", "regressed", "improved", "unsure", "failed"}},
+      {"ObservingPass", {"coverage", "profile"}},
+      {"WebhookState", {"pong", "ignored", "known", "pending"}},
       {"WorkloadOrder", {"effect", "name", "domain"}},
+      {"ModelsOrder",
+       orders({"model", "domain", "cpu-train", "cpu-infer", "cuda-train", "cuda-infer"})},
+      {"SeriesOrder", orders({"configuration", "metric", "change", "spread"})},
       {"HistoryUnit", {"values", "changes"}},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
@@ -174,9 +187,9 @@ std::size_t count_of_lists(const json& node) {
 }
 
 /// Schemas with one list that no stored enumeration has: what was changed, how grave a finding is,
-/// whether files are there, where a key was set, what changed its state.
-const std::set<std::string> kWithListsOfTheirOwn{"done.json", "check.json", "build_list.json",
-                                                 "config.json", "event.json"};
+/// whether files are there, where a key was set, what changed its state, what was observed alone.
+const std::set<std::string> kWithListsOfTheirOwn{"done.json",   "check.json", "build_list.json",
+                                                 "config.json", "event.json", "measure.json"};
 
 void check_words(const Lists& described, const Lists& known) {
   for (const auto& [name, list] : described) {

@@ -35,6 +35,40 @@ TEST_CASE("an exact culprit is found at every place in about log2 n builds of on
   }
 }
 
+TEST_CASE("an exact peak is bisected plainly: few builds, one run each, and the culprit in pairs") {
+  constexpr double kMiB = 1 << 20;
+  // +2.5 % of 100 MiB, searched from half the exact threshold on, beside a series that is silent.
+  const SearchSeries peak{.noise_sd = 0, .noise_weight = 4, .minimum_effect = 1 * kMiB};
+  constexpr std::size_t kClasses = 100;
+  int builds = 0;
+  int runs = 0;
+  for (std::size_t culprit = 0; culprit < kClasses; ++culprit) {
+    const SimulatedDay day{kClasses, {{{culprit, 2.5 * kMiB}}}, {}, {}};
+    const auto done = search_through(day, {peak});
+    CAPTURE(culprit);
+    REQUIRE(done.answer.outcome == Outcome::found);
+    REQUIRE(done.answer.culprits.size() == 1);
+    REQUIRE(done.answer.culprits[0].classes == Classes{culprit});
+    REQUIRE(done.answer.culprits[0].effects.at(0).effect == 2.5 * kMiB);
+    REQUIRE(done.answer.builds <= ceil_log2(kClasses) + 1);
+    for (const auto& measure : done.measures) {
+      if (measure.purpose == Purpose::probe) REQUIRE(measure.alone);
+      REQUIRE(measure.pairs == (measure.purpose == Purpose::probe ? 1 : 2));
+    }
+    builds += done.answer.builds;
+    runs += done.answer.runs;
+  }
+  REQUIRE(builds <= 8 * static_cast<int>(kClasses));
+  REQUIRE(runs <= 16 * static_cast<int>(kClasses));
+}
+
+TEST_CASE("a smaller exact change than what is searched has no culprit") {
+  const SearchSeries peak{.noise_sd = 0, .noise_weight = 4, .minimum_effect = 1 << 20};
+  const auto done = search_through({40, {{{7, (1 << 20) - 1.0}}}, {}, {}}, {peak});
+  REQUIRE(done.answer.outcome == Outcome::did_not_reproduce);
+  REQUIRE(done.answer.builds == 0);
+}
+
 TEST_CASE("an exact effect is stated exactly") {
   const auto done = search_through(exact_day(20, 7), {kExactBytes});
   const Effect& effect = done.answer.culprits.at(0).effects.at(0);

@@ -248,3 +248,38 @@ TEST_CASE("a series with its own threshold is judged by it and the others by the
   REQUIRE(judged[0].verdict.verdict == Verdict::unchanged);
   REQUIRE(judged[1].verdict.verdict == Verdict::regressed);
 }
+
+TEST_CASE("a peak that is exact is confirmed in fresh runs and regresses by three per cent") {
+  int runs = 0;
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block&, Side side, int) {
+        ++runs;
+        const bool candidate = side == Side::candidate;
+        return ok({{Metric::cpu_peak, candidate ? 103'000'000 : 100'000'000},
+                   {Metric::cpu_peak_resident, candidate ? 206'000'000 : 200'000'000}});
+      });
+  CHECK(verdict_of(schedule, Metric::cpu_peak) == Verdict::regressed);
+  CHECK(verdict_of(schedule, Metric::cpu_peak_resident) == Verdict::unchanged);
+  CHECK(runs == 12);
+}
+
+TEST_CASE("a peak that no run repeats is unchanged by three per cent, after screening alone") {
+  int runs = 0;
+  const auto schedule = carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block&, Side side,
+                                                                        int) {
+    return ok({{Metric::cpu_peak, (side == Side::candidate ? 103'000'000 : 100'000'000) + ++runs}});
+  });
+  CHECK(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
+  CHECK(runs == 4);
+}
+
+TEST_CASE("a peak that screening alone saw as exact is not called regressed") {
+  int runs = 0;
+  const auto schedule = carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block& block,
+                                                                        Side side, int) {
+    const int wobble = block.stage == Stage::confirm ? ++runs : 0;
+    return ok({{Metric::cpu_peak, (side == Side::candidate ? 103'000'000 : 100'000'000) + wobble}});
+  });
+  CHECK(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
+  CHECK(runs == 8);
+}

@@ -28,6 +28,24 @@ TEST_CASE("the gate follows a threshold of a series, and the last threshold that
   CHECK(settings.of(series("dlrm", Metric::time)).alpha == settings.common().alpha);
 }
 
+TEST_CASE(
+    "a threshold that names a peak holds for exact values, one for any metric if it is lower") {
+  config::Config config;
+  config.detect.exact_floor_bytes = 4096;
+  for (const auto* rule : {"* dlrm 0.14", "* vgg16 0.01", "cpu_peak alexnet 0.1"}) {
+    config.detect.thresholds.push_back(config::parse_series_threshold(rule).value());
+  }
+  const auto settings = series_settings(config, Rule{});
+  const auto exact = [&](const char* workload) {
+    return settings.of(series(workload, Metric::cpu_peak)).exact_threshold;
+  };
+  CHECK(exact("resnet18") == 0.02);
+  CHECK(exact("dlrm") == 0.02);
+  CHECK(exact("vgg16") == 0.01);
+  CHECK(exact("alexnet") == 0.1);
+  CHECK(settings.common().exact_floor_bytes == 4096);
+}
+
 TEST_CASE("a comparison that belongs to a nightly shares the budget of all its series") {
   Plan plan;
   plan.benchmarks = {{"dlrm", {Device::cpu, Mode::train}, {}}};

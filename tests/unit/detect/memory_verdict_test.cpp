@@ -12,7 +12,16 @@ using Runs = std::vector<std::int64_t>;
 constexpr std::int64_t kMiB = 1 << 20;
 
 MemoryDecision peak(const Runs& baseline, const Runs& candidate, Metric metric = Metric::cpu_peak) {
-  return judge_peak(metric, baseline, candidate, Settings{});
+  return judge_peak(metric, {.baseline = baseline, .candidate = candidate}, Settings{});
+}
+/// Runs of one build that differ by a byte, so that the peak is not exact.
+Runs differing(std::int64_t bytes) {
+  return {bytes, bytes, bytes + 1};
+}
+MemoryDecision confirmed(const Runs& screened_before, const Runs& screened_after,
+                         const Runs& before, const Runs& after, Metric metric = Metric::cpu_peak) {
+  return confirm_peak(metric, {.baseline = screened_before, .candidate = screened_after},
+                      {.baseline = before, .candidate = after}, Settings{});
 }
 MemoryDecision leak(const Runs& baseline, const Runs& candidate,
                     Metric metric = Metric::leak_growth) {
@@ -20,6 +29,16 @@ MemoryDecision leak(const Runs& baseline, const Runs& candidate,
 }
 
 }  // namespace
+
+TEST_CASE("what is searched of an exact series has its threshold and its floor") {
+  Settings settings;
+  settings.exact_floor_bytes = 4096;
+  const auto exact = settings_of_exact(settings);
+  CHECK(exact.threshold == settings.exact_threshold);
+  CHECK(exact.gate < exact.threshold);
+  CHECK(floor_bytes(Metric::cpu_peak, exact) == 4096);
+  CHECK(floor_bytes(Metric::cpu_peak_resident, exact) == settings.resident_floor_bytes);
+}
 
 TEST_CASE("one run a side gives neither a verdict nor a suspicion") {
   for (const auto& decision :
@@ -47,15 +66,122 @@ TEST_CASE("three runs a side that agree are a verdict with the ratio of what was
   CHECK(decision.ratio == 1.2);
   CHECK(decision.low == 1.2);
   CHECK(decision.high == 1.2);
-  CHECK(decision.reason == "+20.0 %, 104,857,600 to 125,829,120 bytes, 3 + 3 runs");
+  CHECK(decision.reason == "exactly +20.0 %, 104,857,600 to 125,829,120 bytes, 3 + 3 runs");
   CHECK(peak(after, before).verdict == Verdict::improved);
 }
 
-TEST_CASE("a growth of exactly the threshold or the floor is not a regression") {
-  CHECK(peak(Runs(3, 100'000'000), Runs(3, 107'000'000)).verdict == Verdict::unchanged);
-  CHECK(peak(Runs(3, 100'000'000), Runs(3, 107'000'001)).verdict == Verdict::regressed);
-  CHECK(peak(Runs(3, kMiB), Runs(3, 2 * kMiB)).verdict == Verdict::unchanged);
-  CHECK(peak(Runs(3, kMiB), Runs(3, 2 * kMiB + 1)).verdict == Verdict::regressed);
+TEST_CASE("a sampled peak that grew by just the threshold or the floor is not a regression") {
+  const auto resident = [](std::int64_t before, std::int64_t after) {
+    return peak(Runs(3, before), Runs(3, after), Metric::cpu_peak_resident).verdict;
+  };
+  CHECK(resident(100'000'000, 107'000'000) == Verdict::unchanged);
+  CHECK(resident(100'000'000, 107'000'001) == Verdict::regressed);
+  CHECK(resident(kMiB, 5 * kMiB) == Verdict::unchanged);
+  CHECK(resident(kMiB, 5 * kMiB + 1) == Verdict::regressed);
+}
+
+TEST_CASE("an exact peak regresses from two per cent on, and improves likewise") {
+  const auto change = [](std::int64_t from, std::int64_t to) {
+    const auto decision = peak(Runs(3, from), Runs(3, to));
+    CHECK(decision.is_exact);
+    return decision.verdict;
+  };
+  for (const std::int64_t low : {100 * kMiB, std::int64_t{100'000'000}, 40'000 * kMiB}) {
+    const std::int64_t at = low / 50;
+    CAPTURE(low);
+    CHECK(change(low, low + at - 1) == Verdict::unchanged);
+    CHECK(change(low, low + at) == Verdict::regressed);
+    CHECK(change(low, low + at + 1) == Verdict::regressed);
+    CHECK(change(low + at - 1, low) == Verdict::unchanged);
+    CHECK(change(low + at, low) == Verdict::improved);
+    CHECK(change(low, low) == Verdict::unchanged);
+  }
+  const auto planted = peak(Runs(4, 100 * kMiB), Runs(4, 106'300 * kMiB / 1000));
+  CHECK(planted.verdict == Verdict::regressed);
+  CHECK(planted.reason == "exactly +6.3 %, 104,857,600 to 111,463,628 bytes, 4 + 4 runs");
+}
+
+TEST_CASE("an exact peak must grow by a MiB as well, and just a MiB counts") {
+  for (const std::int64_t low : {std::int64_t{0}, kMiB, 20 * kMiB}) {
+    CAPTURE(low);
+    CHECK(peak(Runs(3, low), Runs(3, low + kMiB - 1)).verdict == Verdict::unchanged);
+    CHECK(peak(Runs(3, low), Runs(3, low + kMiB)).verdict == Verdict::regressed);
+    CHECK(peak(Runs(3, low + kMiB), Runs(3, low)).verdict == Verdict::improved);
+  }
+}
+
+TEST_CASE("the threshold and the floor of exact peaks are settings") {
+  Settings settings;
+  settings.exact_threshold = 0.005;
+  settings.exact_floor_bytes = 1000;
+  const auto verdict = [&](std::int64_t from, std::int64_t to) {
+    const Runs before(3, from);
+    const Runs after(3, to);
+    return judge_peak(Metric::device_peak, {.baseline = before, .candidate = after}, settings)
+        .verdict;
+  };
+  CHECK(verdict(1'000'000, 1'004'999) == Verdict::unchanged);
+  CHECK(verdict(1'000'000, 1'005'000) == Verdict::regressed);
+  CHECK(verdict(100'000, 100'999) == Verdict::unchanged);
+  CHECK(verdict(100'000, 101'000) == Verdict::regressed);
+}
+
+TEST_CASE("a peak of which one run differs is not exact, and has the threshold of all others") {
+  const std::int64_t before = 100 * kMiB;
+  for (const bool baseline_differs : {true, false}) {
+    const auto change = [&](std::int64_t after) {
+      return baseline_differs ? peak(differing(before), Runs(3, after))
+                              : peak(Runs(3, before), differing(after));
+    };
+    CHECK_FALSE(change(103 * kMiB).is_exact);
+    CHECK(change(103 * kMiB).verdict == Verdict::unchanged);
+    CHECK(change(103 * kMiB).reason.ends_with(", not exact: runs of one build differ"));
+    CHECK(change(109 * kMiB).verdict == Verdict::regressed);
+    CHECK(change(109 * kMiB).low < change(109 * kMiB).high);
+  }
+}
+
+TEST_CASE("what the kernel or the driver counts is never exact, however alike its runs are") {
+  for (const auto metric : {Metric::cpu_peak_resident, Metric::device_peak_total}) {
+    CHECK_FALSE(is_counted(metric));
+    const auto decision = peak(Runs(3, 1000 * kMiB), Runs(3, 1030 * kMiB), metric);
+    CHECK_FALSE(decision.is_exact);
+    CHECK(decision.verdict == Verdict::unchanged);
+  }
+  CHECK(is_counted(Metric::cpu_peak));
+  CHECK(is_counted(Metric::device_peak));
+}
+
+TEST_CASE("one run a side shows nothing exact") {
+  CHECK_FALSE(peak({100 * kMiB}, {103 * kMiB}).is_exact);
+  CHECK(peak({100 * kMiB, 100 * kMiB}, {103 * kMiB, 103 * kMiB}).suspect);
+}
+
+TEST_CASE("runs that raised a suspicion must agree with the fresh ones for a peak to be exact") {
+  const Runs low(2, 100 * kMiB);
+  const Runs high(2, 103 * kMiB);
+  const Runs fresh_low(4, 100 * kMiB);
+  const Runs fresh_high(4, 103 * kMiB);
+  const auto decision = confirmed(low, high, fresh_low, fresh_high);
+  CHECK(decision.is_exact);
+  CHECK(decision.verdict == Verdict::regressed);
+  CHECK(decision.low == decision.ratio);
+  CHECK(decision.high == decision.ratio);
+
+  const auto moved = confirmed(low, {102 * kMiB + 1, 103 * kMiB}, fresh_low, fresh_high);
+  CHECK_FALSE(moved.is_exact);
+  CHECK(moved.verdict == Verdict::unchanged);
+  CHECK(moved.low < moved.high);
+  const auto swapped = confirmed(high, low, fresh_low, fresh_high);
+  CHECK_FALSE(swapped.is_exact);
+  CHECK(swapped.verdict == Verdict::unchanged);
+
+  const auto gone = confirmed(low, high, fresh_low, fresh_low);
+  CHECK(gone.verdict == Verdict::unchanged);
+  const auto resident = confirmed({90 * kMiB}, {200 * kMiB}, fresh_low, Runs(4, 120 * kMiB),
+                                  Metric::cpu_peak_resident);
+  CHECK(resident.verdict == Verdict::regressed);
+  CHECK(resident.low == 1.2);
 }
 
 TEST_CASE("resident peaks have a higher floor") {

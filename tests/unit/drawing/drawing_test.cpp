@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -153,6 +154,58 @@ TEST_CASE("text of others stays text in every drawing") {
   shares.title = shares.before = shares.rows[0].label = kHostile;
   check_sound(shares);
   CHECK(escaped("<a&'\">\xff\033") == "&lt;a&amp;&#39;&quot;&gt;??");
+}
+
+TEST_CASE("behind each row of a history stand its numbers, its kind and its link") {
+  const auto history = sample_history();
+  const auto rows = table_of(history).rows;
+  const auto all = behind(history);
+  REQUIRE(all.size() == rows.size());
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(rows[i][1]);
+    const bool is_point = all[i].kind == "point";
+    CHECK(is_point == (rows[i][1].find(": ") == std::string::npos));
+    CHECK(is_point == !all[i].value.empty());
+    if (is_point) CHECK(std::stod(all[i].value) == history.points[points++].value);
+  }
+  CHECK(points == history.points.size());
+}
+
+TEST_CASE("ten years of nightlies are a small picture that keeps every peak and every change") {
+  constexpr int kDays = 3650;
+  constexpr int kPeak = 1234;
+  History history{.title = "resnet18 cpu-train time", .metric = Metric::time};
+  for (int day = 0; day < kDays; ++day) {
+    const std::chrono::sys_days at{std::chrono::year{2016} / 1 / 1};
+    const std::chrono::year_month_day date{at + std::chrono::days(day)};
+    const auto two = [](unsigned number) {
+      return (number < 10 ? "-0" : "-") + std::to_string(number);
+    };
+    const auto text = std::to_string(static_cast<int>(date.year())) +
+                      two(static_cast<unsigned>(date.month())) +
+                      two(static_cast<unsigned>(date.day()));
+    const double value = day == kPeak || day == 3000 ? 2e7 : 1e7;
+    history.points.push_back({.build = text,
+                              .time = text + "T03:00:00Z",
+                              .value = value,
+                              .interval = Interval{0.99 * value, 1.01 * value},
+                              .runs = 4,
+                              .verdict = day == 2000 ? Verdict::regressed : Verdict::unchanged});
+  }
+  const auto svg = svg_of(history);
+  CHECK(svg.size() < 100'000);
+  CHECK_THAT(svg, Contains("2021-06-23") && Contains("Unchanged points are too many for marks."));
+  std::size_t marks = 0;
+  for (auto at = svg.find("<title>2"); at != std::string::npos; at = svg.find("<title>2", at + 1)) {
+    ++marks;
+  }
+  CHECK(marks == 1);
+  // Without one of its peaks it is another picture, although neighbours share a unit.
+  auto flat = history;
+  flat.points[kPeak].value = 1e7;
+  CHECK(svg_of(flat) != svg);
+  CHECK(table_of(history).rows.size() == kDays);
 }
 
 TEST_CASE("a table has what is drawn, in its order") {

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "executor_fixture.hpp"
+#include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 
 using namespace torchwatch;
@@ -207,4 +208,27 @@ TEST_CASE("the stop request reaches the process") {
   LocalExecutor executor(processes, fixture.scratch, {});
   const auto outcome = executor.run(fixture.spec("t1"), source.get_token());
   CHECK(outcome.error().code == ErrorCode::cancelled);
+}
+
+TEST_CASE("a run that asks for it gets a fresh copy of its libraries") {
+  const test::ExecutorFixture fixture;
+  fs::path libraries;
+  test::FakeProcessRunner processes([&](const process::ProcessSpec& spec, std::stop_token) {
+    libraries = fs::canonical(spec.environment.at("LD_LIBRARY_PATH"));
+    return test::ended(process::Exited{0});
+  });
+  LocalExecutor executor(processes, fixture.scratch, {});
+  auto run = fixture.spec("t1");
+  run.fresh_copy = true;
+  REQUIRE(executor.run(run, {}));
+  CHECK(libraries.string().starts_with((fixture.scratch / executor::kPlacedPrefix).string()));
+  CHECK_FALSE(fs::exists(libraries));
+}
+
+TEST_CASE("the GPUs that this process may use are those that its runs see") {
+  REQUIRE(setenv("CUDA_VISIBLE_DEVICES", "1", 1) == 0);
+  const auto given = executor::device_environment();
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(given == std::map<std::string, std::string>{{"CUDA_VISIBLE_DEVICES", "1"}});
+  CHECK(executor::device_environment().empty());
 }

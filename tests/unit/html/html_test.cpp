@@ -77,6 +77,26 @@ TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {
                        !Contains("style="));
 }
 
+TEST_CASE("a page loads the script from the folder that it is given, and nothing inline") {
+  const auto page = page_of({.title = "a", .root = "../", .assets = "../assets/5d1c/"}, title("a"));
+  CHECK_THAT(page,
+             Contains(R"(<script src="../assets/5d1c/theme.js"></script>)") &&
+                 Contains(R"(<script type="module" src="../assets/5d1c/main.js"></script>)") &&
+                 Contains(R"(href="../assets/5d1c/script.css")"));
+}
+
+TEST_CASE("a cell has the number behind its words, and a link its relation") {
+  Cell value{"41.2 ms"};
+  value.exact = "41234567.5";
+  const auto html = html_of({.columns = {{"time", Cells::numbers, "", "1.07"}, {"n"}},
+                             .rows = {{value, Cell{"1,234", 1234.0}}}});
+  CHECK_THAT(html, Contains(R"(<th scope="col" class="number" data-value="1.07">)") &&
+                       Contains(R"(data-column="time" data-value="41234567.5">41.2 ms)") &&
+                       Contains(R"(data-value="1234">1,234)"));
+  CHECK(torchwatch::html::link("a", "older", "prev").html ==
+        "<a href=\"a\" rel=\"prev\">older</a>");
+}
+
 TEST_CASE("a page has a language, a way past its bar, and says where the reader is") {
   const auto page = page_of({.title = "Builds",
                              .bar = {{"./", "Tonight"}, {"builds", "Builds"}},

@@ -1,6 +1,8 @@
 #include "authentication.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
+#include <vector>
 
 #include "fake_clock.hpp"
 #include "fake_random.hpp"
@@ -127,4 +129,89 @@ TEST_CASE("tokens are long, made of random bits, and easy to find in a text") {
   CHECK(token.starts_with("tw_"));
   CHECK(token.size() == 3 + 64);
   CHECK(make_token(random) != token);
+}
+
+namespace {
+
+/// "signed-..." is a workflow's token, which changes something once; "right" is as above.
+struct SignedGate {
+  test::FakeClock clock;
+  std::set<std::string> spent;
+  std::vector<std::string> asked;
+  Authentication authentication{holder(), true, false, clock};
+
+  TokenHolder holder() {
+    auto tokens = known_tokens();
+    tokens.find_signed = [this](const std::string& token) -> std::optional<Identity> {
+      asked.push_back(token);
+      if (!token.starts_with("signed-")) return std::nullopt;
+      return Identity{.scopes = {Scope::measure},
+                      .name = "actions owner/name@refs/heads/main",
+                      .once = OneUse{.id = token, .expires_at_s = 1}};
+    };
+    tokens.spend = [this](const Identity& identity) {
+      return spent.insert(identity.once->id).second;
+    };
+    return tokens;
+  }
+
+  int status(const std::string& token, Scope needed) {
+    Request request;
+    request.authorization = "Bearer " + token;
+    request.remote_address = "192.0.2.1";
+    const auto refusal = authentication.refusal_of(request, needed);
+    return refusal ? refusal->status : 200;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SignedGate,
+                 "a signed token reads as often as it likes and changes something once") {
+  for (int i = 0; i < 3; ++i) CHECK(status("signed-1", Scope::read) == 200);
+  CHECK(status("signed-1", Scope::triage) == 403);
+  CHECK(spent.empty());
+  CHECK(status("signed-1", Scope::measure) == 200);
+  CHECK(status("signed-1", Scope::measure) == 401);
+  CHECK(status("signed-1", Scope::read) == 200);
+  CHECK(status("signed-2", Scope::measure) == 200);
+  for (int i = 0; i < 10; ++i) CHECK(status("right", Scope::measure) == 200);
+}
+
+TEST_CASE_METHOD(SignedGate, "a token that was spent does not count as a wrong one") {
+  CHECK(status("signed-1", Scope::measure) == 200);
+  for (int i = 0; i < 20; ++i) CHECK(status("signed-1", Scope::measure) == 401);
+  CHECK(status("wrong", Scope::measure) == 401);
+}
+
+TEST_CASE_METHOD(SignedGate, "a long token is asked about by its signature alone, up to 8 KiB") {
+  CHECK(status("right", Scope::measure) == 200);
+  CHECK(asked.empty());
+  CHECK(status("signed-" + std::string(2'000, 'a'), Scope::measure) == 200);
+  CHECK(asked.size() == 1);
+  CHECK(status("signed-" + std::string(8'200, 'a'), Scope::measure) == 401);
+  CHECK(asked.size() == 1);
+}
+
+TEST_CASE("who is signed in may do on pages what the token may, and nothing elsewhere") {
+  test::FakeClock clock;
+  auto tokens = known_tokens();
+  tokens.find_signed_in = [](const Request& request) {
+    return request.cookie == "right"
+               ? std::optional(Identity{
+                     .token = 1, .scopes = {Scope::triage}, .name = "ada", .form_key = "key"})
+               : std::nullopt;
+  };
+  Authentication authentication(tokens, false, false, clock);
+  Request request;
+  request.cookie = "right";
+  constexpr bool kIsPage = true;
+  CHECK_FALSE(authentication.refusal_of(request, Scope::read, kIsPage));
+  CHECK(authentication.refusal_of(request, Scope::measure, kIsPage)->status == 403);
+  CHECK(authentication.refusal_of(request, Scope::read)->status == 401);
+  request.authorization = "Bearer wrong";  // a header is meant: the cookie does not save it
+  CHECK(authentication.refusal_of(request, Scope::read, kIsPage)->status == 401);
+  request = {};
+  request.cookie = "wrong";
+  CHECK(authentication.refusal_of(request, Scope::read, kIsPage)->status == 401);
 }

@@ -76,3 +76,18 @@ TEST_CASE("addresses have one spelling, and an IPv6 client counts by its network
   CHECK(counted_as("2001:db8::1") == counted_as("2001:db8::2"));
   CHECK(counted_as("2001:db8::1") != counted_as("2001:db8:0:1::1"));
 }
+
+TEST_CASE("that a request came over TLS is believed of a trusted proxy alone") {
+  const auto head = read_head("GET / HTTP/1.1\r\nX-Forwarded-Proto: https\r\n\r\n");
+  CHECK(origin_of(at("127.0.0.1"), head, kProxies).is_https);
+  CHECK_FALSE(origin_of(at("127.0.0.1"), head, {}).is_https);
+  CHECK_FALSE(origin_of(at("198.51.100.1"), head, kProxies).is_https);
+  const auto plain = read_head("GET / HTTP/1.1\r\nX-Forwarded-Proto: http\r\n\r\n");
+  CHECK_FALSE(origin_of(at("127.0.0.1"), plain, kProxies).is_https);
+}
+
+TEST_CASE("who takes HTML is a browser") {
+  CHECK(read_head("GET / HTTP/1.1\r\nAccept: text/html,*/*;q=0.8\r\n\r\n").wants_page);
+  CHECK_FALSE(read_head("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n").wants_page);
+  CHECK_FALSE(read_head("GET / HTTP/1.1\r\n\r\n").wants_page);
+}

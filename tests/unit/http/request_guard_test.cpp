@@ -106,3 +106,27 @@ TEST_CASE("only a method that the library does not know is asked for without its
   other.version = "SIP/2.0";
   CHECK_FALSE(asked_with_unknown_method(other));
 }
+
+TEST_CASE("the fields of a form are read by the server, not into the query by the library") {
+  auto request = with({{"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"}});
+  disarm(request);
+  CHECK_FALSE(request.get_header_value("Content-Type").starts_with("application/"));
+  request.body = "reason=a+b%26c%3D%C3%A4&key=1&key=2&empty=";
+  const auto seen = request_of(request, Origin{});
+  CHECK(seen.content_type == kForm);
+  CHECK(seen.query.empty());
+  CHECK(seen.form.find("reason")->second == "a b&c=\xC3\xA4");
+  CHECK(seen.form.count("key") == 2);
+  CHECK(seen.form.find("empty")->second.empty());
+}
+
+TEST_CASE("a body of another type has no fields") {
+  auto request = with({{"Content-Type", "application/json"}});
+  request.body = "reason=a";
+  CHECK(request_of(request, Origin{}).form.empty());
+}
+
+TEST_CASE("two headers with cookies count as none") {
+  CHECK(request_of(with({{"Cookie", "a=b"}}), Origin{}).cookie == "a=b");
+  CHECK(request_of(with({{"Cookie", "a=b"}, {"cookie", "a=c"}}), Origin{}).cookie.empty());
+}

@@ -31,6 +31,12 @@ TEST_CASE("GitHub's tokens are known by their prefixes") {
   CHECK(redact("ghs_a-token-for-tests") == "[redacted]");
 }
 
+TEST_CASE("a JSON web token is known by its form") {
+  const std::string token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.c2lnbmF0dXJl-_c2ln";
+  CHECK(redact("sent " + token + ", refused") == "sent [redacted], refused");
+  CHECK(redact("eyJ is how JSON begins") == "eyJ is how JSON begins");
+}
+
 TEST_CASE("prose about credentials stays readable") {
   for (const auto* text :
        {"the token was rejected (expired or revoked?)", "basic authentication is not supported",

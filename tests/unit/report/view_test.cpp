@@ -50,6 +50,40 @@ TEST_CASE("value, change and interval of a time come from the same estimate") {
   CHECK(effect_of(row).candidate_value == row.candidate_value);
 }
 
+TEST_CASE("a peak that is the same in all runs of each build is written as exact") {
+  auto row = verdict(Verdict::unchanged, 1.007);
+  row.series.metric = Metric::cpu_peak;
+  row.interval_low = row.interval_high = row.ratio;
+  CHECK(is_exact(effect_of(row)));
+  CHECK(change_text(effect_of(row)) == "exactly +0.7 %");
+  CHECK(interval_text(effect_of(row)).empty());
+  CHECK(json_of(row).at("exact") == true);
+  CHECK(json_of(row).at("interval") == nlohmann::json::array({1.007, 1.007}));
+
+  SECTION("unless its interval is one") {
+    row.interval_high = 1.008;
+    CHECK(change_text(effect_of(row)) == "+0.7 %");
+    CHECK_FALSE(interval_text(effect_of(row)).empty());
+    CHECK(json_of(row).at("exact") == false);
+  }
+  SECTION("unless it is not counted but sampled") {
+    for (const auto metric : {Metric::time, Metric::cpu_peak_resident, Metric::leak_growth}) {
+      row.series.metric = metric;
+      CHECK_FALSE(is_exact(effect_of(row)));
+    }
+  }
+  SECTION("a change that its figure does not show is not written as one") {
+    for (const double ratio : {1.0, 1.0009, 0.9991}) {
+      row.ratio = row.interval_low = row.interval_high = ratio;
+      CHECK(is_exact(effect_of(row)));
+      CHECK_FALSE(moved_exactly(effect_of(row)));
+      CHECK_THAT(change_text(effect_of(row)), !Catch::Contains("exactly"));
+    }
+    row.ratio = row.interval_low = row.interval_high = 0.999;
+    CHECK(change_text(effect_of(row)) == "exactly -0.1 %");
+  }
+}
+
 TEST_CASE("a leak is written in whole bytes") {
   EffectFacts effect;
   effect.series.metric = Metric::leak_growth;

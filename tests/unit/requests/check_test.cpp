@@ -111,6 +111,11 @@ TEST_CASE("a build that is known is found in the database, which a typo does not
   CHECK_THAT(site.comparison("2026-06-16", "an earlier one"), Contains("unknown build"));
   site.ground.database = database.get();
   CHECK(site.comparison("2026-06-16", "an earlier one") == "");
+  row.folder = site.folder.path() / "nightlies/gone";
+  REQUIRE(builds.mark_ready(row));
+  CHECK_THAT(site.comparison("2026-06-16", "an earlier one"),
+             Contains("the files of build \"an earlier one\" are gone") && Contains(row.folder) &&
+                 !Contains("unknown"));
 }
 
 TEST_CASE("commits of a bisection are revisions of the repository or names of nightlies") {

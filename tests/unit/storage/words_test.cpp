@@ -36,5 +36,6 @@ TEST_CASE("a word that is not in the vocabulary is not read") {
   REQUIRE_FALSE(parse_word<ComparisonState>("Judged"));
   REQUIRE_FALSE(parse_word<ComparisonState>(""));
   REQUIRE(parse_word<OutboxKind>("shut").error().message ==
-          "kind of a message \"shut\" is not known; allowed: open, comment, close, reopen");
+          "kind of a message \"shut\" is not known; allowed: open, comment, close, reopen, edit, "
+          "umbrella, digest, reply, pull_comment, status, check, dispatch, webhook, mail");
 }

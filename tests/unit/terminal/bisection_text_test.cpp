@@ -27,6 +27,22 @@ TEST_CASE("a bisection prints the culprit, how sure it is, and what it cost") {
       text, Contains("9 commits, 4 builds between the ends, 51 runs.\nNot measured: 3333333f0a9e"));
 }
 
+TEST_CASE("a commit that is less sure, or was not measured against its parent, is most likely it") {
+  auto result = found_culprit();
+  result.culprits.front().confidence = 0.93;
+  CHECK_THAT(text_of(result), Contains("Most likely culprit (93 % sure):\n  5d1c1c3f0a9e\n"));
+  result.culprits.front().confidence = 0.997;
+  result.culprits.front().verified.clear();
+  CHECK_THAT(text_of(result), Contains("Most likely culprit (99.7 % sure):"));
+}
+
+TEST_CASE("a search that was cancelled is not said to have done nothing") {
+  bisection::BisectionResult cancelled;
+  cancelled.outcome = bisection::BisectionOutcome::faulted;
+  cancelled.reason = "cancelled by uid 1000";
+  CHECK_THAT(text_of(cancelled), Contains("cancelled by uid 1000") && !Contains("0 runs"));
+}
+
 TEST_CASE("a confidence is never printed as certainty") {
   auto result = found_culprit();
   result.culprits.front().confidence = 1.0000000000000004;

@@ -91,6 +91,8 @@ TEST_CASE("the status begins with what is wrong, or that nothing is") {
   CHECK_THAT(text_of(quiet), Catch::StartsWith("All is well: no open incident, 2 comparisons and 1 "
                                                "request wait for their turn.\nThe daemon, process "
                                                "4711, waits for work.\n"));
+  quiet.queue = {.requests = 1};
+  CHECK_THAT(text_of(quiet), Catch::Contains("1 request waits for its turn.\n"));
   quiet.queue = {};
   quiet.now = kNow + 73 * kHour;
   CHECK_THAT(text_of(quiet), Catch::StartsWith("Look at this: the newest nightly came 3 days ago"));

@@ -30,4 +30,10 @@ void profile_iterations(models::Workload& workload, models::Device device,
                         const protocol::Request& request, activity::Trace& trace,
                         protocol::RunResult& result);
 
+/// Writes the Chrome trace that the request asks for of a run on a CPU: the operators of one
+/// iteration after the warm-up. If it cannot be written, the run fails. Throws what the workload
+/// throws.
+void trace_operators(models::Workload& workload, const protocol::Request& request,
+                     protocol::RunResult& result);
+
 }  // namespace torchwatch::runner

@@ -16,6 +16,9 @@ class IncidentStore {
   Result<std::optional<IncidentRow>> find_open(const std::string& key);
   Status attach_bisection(Id incident, Id bisection);
   Status set_title(Id incident, const std::string& title);
+  /// Notes why the incident has no issue of its own; empty: it has one. Call in the transaction
+  /// that decides it.
+  Status set_unfiled(Id incident, const std::string& reason);
   /// Notes that a later comparison found the open incident again.
   Status add_recurrence(Id incident, Id comparison);
   /// The comparisons that found the incident again, in the order of their ids.
@@ -26,8 +29,8 @@ class IncidentStore {
   Status close(Id incident, const Decision&);
   /// Closes the incident as a change that stays.
   Status accept(Id incident, const Decision&);
-  /// Opens a closed incident again; it is not accepted any more. Errors: also conflict, when its
-  /// key has an open incident.
+  /// Opens a closed or acknowledged incident again; it is not accepted any more. Errors: also
+  /// conflict, when its key has an open incident.
   Status reopen(Id incident, const Decision&);
   /// Keeps that the commit which an open incident names is held for the wrong one.
   Status dispute(Id incident, const Decision&);

@@ -11,25 +11,31 @@ struct OutboxSubject {
   std::vector<OutboxRow> messages{};  ///< all that are about it, oldest first
 };
 
-/// The outbox: messages about incidents and alarms that the issue tracker is to get. Thread-safe as
+/// The outbox: messages that the issue tracker, or another service, is to get. Thread-safe as
 /// Database is.
 class OutboxStore {
  public:
   explicit OutboxStore(Database& database) : database_(database) {}
 
-  /// Queues a message; the same key again changes nothing. Call inside the transaction of the
-  /// state change that causes it.
+  /// Queues a message about an incident, or one with a target; the same key again changes nothing.
+  /// Messages about the same incident that go to the same place keep their order. Call inside the
+  /// transaction of the state change that causes it.
   Status queue(const OutboxRow&);
   /// Returns the message that is due and failed least often, the oldest of several. Messages of one
-  /// incident keep their order; once its `open` is dead, no later one is due. A message in state
-  /// `sending` was left by a process that died, and may have been sent: look its marker up in the
-  /// tracker, then call mark_sent or record_failure, not mark_sending.
-  Result<std::optional<OutboxRow>> next_due(WallMillis now);
+  /// incident keep their order; once its `open` is dead, no later one is due. A comment on a pull
+  /// request, and an edit with a target, wait until the incident's issue is there. A message in
+  /// state `sending` was left by a process that died, and may have been sent: look its marker up in
+  /// the tracker, then call mark_sent or record_failure, not mark_sending.
+  /// Only messages of the `kinds` that the sender delivers; empty: of any.
+  Result<std::optional<OutboxRow>> next_due(WallMillis now,
+                                            const std::vector<OutboxKind>& kinds = {});
   /// pending -> sending, committed before the request leaves. Errors: conflict, when another sender
   /// was faster.
   Result<OutboxRow> mark_sending(const std::string& key);
-  /// sending -> sent; an `open` also gives its incident the issue's number.
-  Status mark_sent(const std::string& key, std::int64_t issue_number, WallMillis now);
+  /// sending -> sent; an `open` also gives its incident the issue's number. Only what has a target
+  /// may go without a number.
+  Status mark_sent(const std::string& key, std::optional<std::int64_t> issue_number, WallMillis now,
+                   const std::string& answer = {});
   /// sending -> pending with a later date, or dead. `tries` says how many count by now: what the
   /// network, the tracker or the token are to blame for counts for nothing.
   Status record_failure(const std::string& key, const OutboxFailure&);

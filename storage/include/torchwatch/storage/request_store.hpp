@@ -5,6 +5,9 @@
 
 namespace torchwatch::storage {
 
+/// Returns whether a request in that state has ended.
+bool is_end(RequestState);
+
 /// Work requested over HTTP, done in order. Thread-safe as Database is.
 class RequestStore {
  public:
@@ -19,7 +22,8 @@ class RequestStore {
   Result<RequestRow> claim(Id);
   /// running -> pending, when it was interrupted or put off.
   Status reopen(Id);
-  /// Keeps what a request has opened so far, for when it is put off or interrupted.
+  /// Keeps what a request has opened so far, for when it is put off or interrupted. Errors:
+  /// conflict, when it has ended.
   Status note(Id, const std::string& result_json);
   /// Ends a request that has not ended. Errors: invalid (not an end), conflict (it has ended).
   Status answer(Id, RequestState, const std::string& result_json);

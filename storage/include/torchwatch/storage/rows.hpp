@@ -18,7 +18,8 @@ using WallMillis = std::int64_t;  ///< UTC, for display only
 
 // Rows as the rest of the service sees them. `..._json` members are opaque to storage.
 
-enum class BuildOrigin { nightly, commit, folder, release };
+/// `pull`: of a pull request, for its own comparison alone.
+enum class BuildOrigin { nightly, commit, folder, release, pull };
 enum class BuildState { discovered, ready, rejected };
 
 /// A known LibTorch tree. (origin, name, content_hash) is unique: a file re-published under the
@@ -45,12 +46,13 @@ struct BuildRow {
 
 /// What a comparison is for.
 enum class Purpose {
-  nightly,      ///< a new nightly against the one before it
-  requested,    ///< two builds that somebody named
-  recheck,      ///< the series of an open incident, against its last good build
-  drift,        ///< a nightly against a much older one: small steps that add up
-  self_test,    ///< a build against itself: what it calls changed is a false alarm
-  measurement,  ///< one build measured; it ends without verdicts
+  nightly,       ///< a new nightly against the one before it
+  requested,     ///< two builds that somebody named
+  recheck,       ///< the series of an open incident, against its last good build
+  drift,         ///< a nightly against a much older one: small steps that add up
+  self_test,     ///< a build against itself: what it calls changed is a false alarm
+  measurement,   ///< one build measured; it ends without verdicts
+  pull_request,  ///< a pull request's head against what it branched from; never an incident
 };
 
 /// discovered -> ready -> measured -> judged -> bisected -> reported. The other ends: `accepted`
@@ -177,14 +179,14 @@ struct IncidentSeriesRow {
 /// Returns what an incident keeps of a verdict.
 IncidentSeriesRow incident_series(const VerdictRow&);
 
-/// Who asked: a user of this machine, by a command or over the control socket, or the holder of a
-/// token.
+/// Who asked: a user of this machine, by a command or over the control socket, the holder of a
+/// token, or who wrote a comment on GitHub.
 struct Asker {
   std::optional<std::int64_t> user = {};  ///< id
-  std::string token = {};                 ///< name
+  std::string token = {};  ///< name, which has no blank; "github LOGIN" of who wrote a comment
 };
 
-/// Returns "uid 1000" or "token ci"; empty for nobody.
+/// Returns "uid 1000", "token ci" or "github octocat"; empty for nobody.
 std::string to_string(const Asker&);
 
 /// Something that was asked for and done.
@@ -221,6 +223,7 @@ struct IncidentRow {
   std::vector<IncidentSeriesRow> series;
   std::optional<Id> bisection;
   std::optional<std::int64_t> issue_number;
+  std::string unfiled = {};  ///< why it has no issue of its own; empty: it has one, or will have
   std::vector<DecisionRow> decisions;  ///< oldest first; of earlier schemas acceptances alone
   std::optional<Decision> acceptance;  ///< the newest decision, where that is one
   WallMillis opened_at = 0;
@@ -250,21 +253,39 @@ struct BisectionEventRow {
   std::string body_json;
 };
 
-enum class OutboxKind { open, comment, close, reopen };
+enum class OutboxKind {
+  open,     ///< the issue of an incident or alarm
+  comment,  ///< on that issue, as are the next three
+  close,    ///< with the comment in its body, if there is one
+  reopen,
+  edit,          ///< gives the issue the message's title and body
+  umbrella,      ///< an issue that lists incidents beyond a comparison's cap
+  digest,        ///< an issue about improvements
+  reply,         ///< answers a comment with a command
+  pull_comment,  ///< on a pull request
+  status,        ///< of a commit
+  check,         ///< a check run of a commit
+  dispatch,      ///< starts a workflow
+  webhook,       ///< to another service
+  mail
+};
 enum class OutboxState { pending, sending, sent, dead };
 
 struct OutboxRow {
   std::string key;  ///< unique; becomes the hidden marker in the issue's text
-  Id incident = 0;  ///< 0: it is about an alarm
+  Id incident = 0;  ///< 0: it is about an alarm, or about neither
   OutboxKind kind = OutboxKind::open;
+  /// Where it goes ("pull/17", "commit/5d1c..."); empty: the issue of its incident or alarm.
+  std::string target = {};
   std::string title;
   std::string body;
   std::string digest;  ///< SHA-256 of title and body, checked on read
   OutboxState state = OutboxState::pending;
-  int tries = 0;     ///< failures of the message itself
-  int failures = 0;  ///< in a row, for whatever reason
-  WallMillis not_before = 0;
+  int tries = 0;              ///< failures of the message itself
+  int failures = 0;           ///< in a row, for whatever reason
+  WallMillis not_before = 0;  ///< when it is due again; of one that was given up when that was
   std::optional<std::int64_t> issue_number;
+  std::string answer = {};  ///< what an edit of it needs later: the id that it got
   std::string last_error;
   Id id = 0;
 };

@@ -54,6 +54,9 @@ class CommitHistory {
   /// The first parent. invalid for a root commit.
   Result<std::string> parent(std::string_view sha) const;
 
+  /// The newest common ancestor of two commits. Errors: not_found, where they have none.
+  Result<std::string> merge_base(std::string_view one, std::string_view other) const;
+
   /// The candidates between two commits: along first parents, oldest first, without `good`, with
   /// `bad`. invalid, with what to do, if both are the same, the order is reversed, or `good` is not
   /// on bad's first-parent line.

@@ -38,6 +38,8 @@ struct Backend {
   std::function<Result<std::pair<storage::Id, bool>>(storage::Id incident)> retest_incident = {};
   std::function<Status(storage::Id comparison, const storage::Asker&)> cancel_comparison = {};
   std::function<Status(storage::Id bisection, const storage::Asker&)> cancel_bisection = {};
+  /// Does as pulls::cancel_request does.
+  std::function<Status(storage::Id request, const storage::Asker&)> cancel_request = {};
   /// Makes the steps of a bisection, as bisection::trace_of does.
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> trace_of = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
@@ -61,7 +63,8 @@ struct Backend {
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test
-/// compares the two). Handlers are thread-safe.
-std::vector<http::Route> routes(const Backend&);
+/// compares the two). What changes nothing is answered from `reading`, whose database may be a
+/// connection of its own. Handlers are thread-safe.
+std::vector<http::Route> routes(const Backend& changing, const Backend& reading);
 
 }  // namespace torchwatch::api

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
@@ -45,8 +46,18 @@ class CommitBuilder {
     bool for_cuda = false;     ///< with all libraries of CUDA that a wheel requires
   };
 
+  /// A service elsewhere that makes builds in the recipe's place.
+  struct Remote {
+    /// Makes the tree of a commit in an empty folder; called from several threads at once. Errors:
+    /// invalid (the commit cannot be built), not_found, corrupt and timed_out (a fault, tried once
+    /// more), cancelled; anything else ends the call. Empty: the recipe builds.
+    std::function<Status(const std::string& commit, const std::filesystem::path&, std::stop_token)>
+        make = {};
+    std::string identity = {};  ///< what decides on a build beside its commit
+  };
+
   struct Settings {
-    std::filesystem::path recipe;
+    std::filesystem::path recipe;  ///< unused with `remote`
     std::filesystem::path folder;  ///< the cache
     std::int64_t size_limit_bytes = std::int64_t{40} << 30;
     std::chrono::seconds time_limit{4 * 3600};
@@ -58,6 +69,8 @@ class CommitBuilder {
     sandbox::Profile profile = {};
     std::vector<std::string> environment = {};  ///< further variables that the recipe sees
     Artifacts artifacts = {};                   ///< asked before the recipe
+    CompilerCache compiler_cache = CompilerCache::shared;
+    Remote remote = {};  ///< asked instead of the recipe
     /// How long "faulted twice" counts as an answer. Longer than a bisection with its
     /// resumptions; a later one may meet a healthier machine. An exit 125 is final.
     std::chrono::seconds fault_age_max{24 * 3600};

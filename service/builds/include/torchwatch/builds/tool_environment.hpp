@@ -23,7 +23,12 @@ std::map<std::string, std::string> build_settings(const std::vector<std::string>
 /// Errors: those of Sandbox::confine.
 Status confine_tool(const sandbox::Sandbox&, process::ProcessSpec&, sandbox::Profile);
 
-/// Confines a compiler or a recipe likewise, which may write its compiler cache.
-Status confine_compiler(const sandbox::Sandbox&, process::ProcessSpec&, sandbox::Profile);
+/// What a confined compiler may do with the compiler cache. What foreign code could write there,
+/// every later build would read.
+enum class CompilerCache { shared, read_only };
+
+/// Confines a compiler or a recipe likewise, with its compiler cache.
+Status confine_compiler(const sandbox::Sandbox&, process::ProcessSpec&, sandbox::Profile,
+                        CompilerCache = CompilerCache::shared);
 
 }  // namespace torchwatch::builds

@@ -29,6 +29,7 @@ struct Invocation {
   std::filesystem::path config_file = "torchwatch.toml";
   bool config_given = false;
   bool json = false;
+  bool markdown = false;                     ///< --format markdown
   std::optional<log::Level> log_level = {};  ///< --log-level
   terminal::Screen screen = {};              ///< what `out` is printed on
   terminal::ProgressSettings progress = {};  ///< how progress is shown on `err`
@@ -52,11 +53,17 @@ class Commands {
   /// A subcommand of `parent`: "incident show".
   CLI::App& add(CLI::App& parent, const std::string& name, const std::string& what, Action action);
   CLI::App& app() { return app_; }
+  /// Adds --format to a command whose result can be had as Markdown.
+  void add_format(CLI::App& command);
+  /// Does what --format and --json say, once the arguments are parsed. Errors: invalid, where they
+  /// contradict each other or --events.
+  Status take_format(Invocation&, bool has_events) const;
   /// The action of the subcommand that was used.
   Action chosen;
 
  private:
   CLI::App& app_;
+  std::string format_;  ///< empty: not given
 };
 
 /// The group (CLI::App::group) of commands that refuse --json: their help does not offer it. What

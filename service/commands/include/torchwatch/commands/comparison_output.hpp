@@ -26,8 +26,8 @@ Result<terminal::FoundIncident> gather(storage::Database&, const bisect::CommitH
 /// Makes a comparison's members, as `nightly --json` lists them and `compare --json` prints them.
 Result<nlohmann::json> to_json(storage::Database&, const terminal::ComparisonFacts&);
 
-/// Prints a comparison for people or machines and returns the status that it means. `all`: with the
-/// unchanged series.
+/// Prints a comparison for people or machines, or the text of its page, and returns the status that
+/// it means. `all`: with the unchanged series.
 Outcome print(const Invocation&, storage::Database&, const terminal::ComparisonFacts&, bool all);
 
 /// Returns 1 with a regression, 4 with nothing but inconclusive or failed series, 3 for a

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/documents/plan.hpp"
+#include "torchwatch/records/run_result.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::comparison {
@@ -24,5 +29,20 @@ struct MeasuredFigure {
 /// cancelled, unavailable.
 Result<std::vector<MeasuredFigure>> measure_build(Services&, storage::Id build, int runs,
                                                   std::stop_token stop);
+
+/// A run of a pass that times nothing.
+struct Observed {
+  Benchmark benchmark;
+  storage::Id run = 0;
+  RunStatus status = RunStatus::ok;
+  std::string reason;                       ///< why it has no figures, or nothing of a GPU
+  std::optional<Breakdown> breakdown = {};  ///< profile pass, on a GPU
+  std::map<std::string, std::int64_t> operators = {};  ///< coverage pass: their calls
+};
+
+/// Runs one fresh process for each benchmark of the plan in a pass that times nothing, coverage or
+/// profile, and stores them as measure_build does. Errors: as of measure_build.
+Result<std::vector<Observed>> observe_build(Services&, storage::Id build, const Plan&, Pass,
+                                            std::stop_token stop);
 
 }  // namespace torchwatch::comparison

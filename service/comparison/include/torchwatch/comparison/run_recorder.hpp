@@ -82,7 +82,6 @@ class RunRecorder {
     storage::NewAttempt row;
     storage::Id attempt = 0;
     executor::RunSpec run;
-    std::optional<executor::PlacedLibraries> placed;
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass);
   Status wait_after_kills(std::stop_token stop);

@@ -17,7 +17,8 @@ class SeriesSettings {
   explicit SeriesSettings(detect::Settings common, std::vector<config::SeriesThreshold> own = {})
       : common_(common), own_(std::move(own)) {}
 
-  /// Returns the settings of a series. The gate keeps its ratio to the threshold.
+  /// Returns the settings of a series. The gate keeps its ratio to the threshold. A threshold that
+  /// names the metric holds for exact values, too; one for any metric does where it is lower.
   detect::Settings of(const Series&) const;
   const detect::Settings& common() const { return common_; }
 

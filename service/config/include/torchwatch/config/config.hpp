@@ -9,6 +9,7 @@
 
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/scope.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::config {
@@ -18,6 +19,8 @@ enum class ChannelKind { directory, wheel_index, archive };
 enum class AnonymousRead { loopback, never, always };
 /// automatic: bubblewrap where it works, else none.
 enum class SandboxKind { automatic, bubblewrap, none };
+/// Where runs happen.
+enum class ExecutorKind { local, slurm };
 
 /// The threshold of some series, written METRIC [WORKLOAD [CONFIGURATION]] SHARE with * for any.
 /// Leaks are judged by their bytes and have no threshold.
@@ -34,6 +37,31 @@ struct SeriesThreshold {
 std::string to_string(const SeriesThreshold&);
 /// Reads a threshold as it is written in the file. Errors: invalid, with what is allowed.
 Result<SeriesThreshold> parse_series_threshold(std::string_view);
+
+/// A workflow that may sign in without a secret ([[web.oidc]]): its token must say all of this.
+struct TrustedWorkflow {
+  std::string issuer = "https://token.actions.githubusercontent.com";
+  std::string audience;          ///< empty: [web] public_address
+  std::string repository_id;     ///< a number that survives renames
+  std::string ref;               ///< "refs/heads/main"
+  std::string job_workflow_ref;  ///< "owner/name/.github/workflows/nightly.yml@refs/heads/main"
+  Scopes scopes;
+};
+
+/// When an incident's issue is filed.
+enum class FileWhen {
+  searched,  ///< its search has ended, whatever it found, but for changes that did not reproduce
+  named,     ///< a commit is named; leaks and lost workloads without a search are filed, too
+  at_once    ///< as soon as it is judged
+};
+
+/// Who is mentioned in the issues of certain workloads, and of culprits that change certain files.
+struct Owner {
+  std::vector<std::string> paths = {};  ///< patterns as those of [bisect] cannot_change
+  std::vector<std::string> workloads = {};
+  std::vector<std::string> notify = {};  ///< logins, or teams as owner/team
+  bool operator==(const Owner&) const = default;
+};
 
 /// All settings of torchwatch.toml with their defaults. Paths are absolute after loading (relative
 /// ones are relative to the file). The key of a member is its table and name.
@@ -59,7 +87,7 @@ struct Config {
     std::string branch = "main";
   } source;
   struct Build {
-    std::filesystem::path recipe;  ///< empty: no per-commit builds
+    std::filesystem::path recipe;  ///< empty: no per-commit builds; see is_built_by_actions
     std::string artifacts;         ///< where others' builds of commits lie; empty: nowhere
     std::chrono::seconds timeout{4 * 3600};
     int jobs = 0;      ///< parallel jobs of a build; 0: one per core, shared by builds at once
@@ -70,6 +98,13 @@ struct Config {
     std::filesystem::path kit_sources;  ///< empty: the checkout that this program was built from
     std::int64_t output_limit_bytes = std::int64_t{8} << 20;
   } build;
+  struct Actions {
+    std::string repository;  ///< owner/name whose workflow builds; empty: none does
+    std::string workflow = "build.yml";
+    std::string ref = "main";
+    std::string artifact = "libtorch";
+    std::filesystem::path token_file;  ///< empty: [github]'s
+  } actions;
   struct Suite {
     Preset preset = Preset::small;
     std::vector<std::string> workloads;         ///< empty: all
@@ -91,6 +126,9 @@ struct Config {
   struct Detect {
     double threshold = 0.07;
     double gate = 0.06;  ///< follows the threshold in proportion unless the file sets it
+    /// Where the runs of a build are all equal; never above the threshold.
+    double exact_threshold = 0.02;
+    std::int64_t exact_floor_bytes = std::int64_t{1} << 20;
     double confidence = 0.99;
     double false_incidents_per_year = 1;
     std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds
@@ -105,10 +143,24 @@ struct Config {
     bool verify_by_revert = true;
   } bisect;
   struct Executor {
+    ExecutorKind kind = ExecutorKind::local;
     std::string machine_lock = "torchwatch";
     std::filesystem::path scratch = "state/scratch";
     std::int64_t output_limit_bytes = std::int64_t{1} << 20;
   } executor;
+  struct Slurm {  ///< where [executor] kind is slurm
+    std::string partition;
+    std::string constraint;
+    std::string gres;
+    std::string account;
+    bool exclusive = true;
+    std::vector<std::string> options;  ///< of sbatch, besides those
+    std::chrono::seconds time{4 * 3600};
+    std::chrono::seconds idle{600};
+    std::chrono::seconds queue_limit{12 * 3600};
+    std::filesystem::path node_scratch = "/tmp/torchwatch";
+    std::filesystem::path program;  ///< empty: torchwatch-carry beside this program
+  } slurm;
   struct Sandbox {
     SandboxKind kind = SandboxKind::automatic;
     std::vector<std::filesystem::path> readable;  ///< by every child; links of builds lead here
@@ -126,7 +178,9 @@ struct Config {
     AnonymousRead anonymous_read = AnonymousRead::loopback;
     std::vector<std::string> cors_origins;  ///< pages of these may read the API
     std::filesystem::path token_file;       ///< empty: nothing can be written over the port
+    std::vector<TrustedWorkflow> oidc;      ///< empty: no signed token counts
     std::filesystem::path socket;           ///< empty: see control_socket
+    std::filesystem::path assets;           ///< empty: the script of pages is the program's
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
     std::chrono::seconds body_time_limit{10};
@@ -134,12 +188,57 @@ struct Config {
   struct Github {
     std::string repository;  ///< owner/name; empty: issues stay in the outbox
     std::filesystem::path token_file;
+    int app_id = 0;  ///< an App instead of a token; 0: none
+    std::filesystem::path app_key_file;
+    int installation = 0;  ///< of the App; 0: it is asked for
     std::string api = "https://api.github.com";
     std::string commits;  ///< owner/name whose commits are linked; empty: see commits_address
     std::vector<std::string> labels{"torchwatch"};
     std::vector<std::string> assignees;
     std::vector<std::string> cc;  ///< who is mentioned: logins and owner/team
+    bool statuses = false;        ///< commit statuses of nightlies
+    std::vector<Owner> owners;
+    FileWhen file_when = FileWhen::searched;
+    int issues_per_night = 5;  ///< of one comparison; the others stand in one umbrella issue
+    bool assign_author = false;
+    bool comment_on_pull = false;
+    bool monthly_digest = false;                ///< of improvements
+    std::filesystem::path webhook_secret_file;  ///< empty: no webhooks are taken
+    std::chrono::seconds poll{300};             ///< from one look at issues to the next; 0: never
+    std::string command_prefix = "/";           ///< of commands in comments
   } github;
+  struct Commands {  ///< in comments; each list has the roles that may give it
+    std::vector<std::string> bisect{"admin", "write"};
+    std::vector<std::string> retest{"admin", "write"};
+    std::vector<std::string> ack{"admin", "write"};
+    std::vector<std::string> unack{"admin", "write"};
+    std::vector<std::string> wrong{"admin", "write"};
+    std::vector<std::string> mute{"admin", "write"};
+    std::vector<std::string> cancel{"admin", "write"};
+    std::vector<std::string> allow;  ///< numeric ids of users who may give all
+    int per_user_per_day = 10;       ///< commands that cost measurements
+    int per_day = 40;                ///< of all together
+  } commands;
+  struct Pull {
+    std::chrono::seconds keep{7 * 86'400};  ///< how long builds of pull requests stay
+  } pull;
+  struct Notify {
+    struct Webhook {
+      std::string name;
+      std::string url;  ///< https, or http to a literal loopback address
+      std::filesystem::path secret_file;
+      std::vector<std::string> events;  ///< empty: all
+    };
+    struct Mail {
+      std::string name;
+      std::vector<std::string> to;
+      std::string from;
+      std::vector<std::string> events;  ///< empty: all
+    };
+    std::filesystem::path sendmail = "/usr/sbin/sendmail";
+    std::vector<Webhook> webhooks;
+    std::vector<Mail> mails;
+  } notify;
   struct Alarm {  ///< 0: never
     std::chrono::seconds no_nightly{4 * 86'400};
     std::chrono::seconds no_verdict{4 * 86'400};
@@ -171,14 +270,22 @@ std::filesystem::path control_socket(const Config&, const UnitFolders& unit = {}
 std::filesystem::path backups_folder(const Config&);
 /// Returns the address of an incident's page; empty without [web] public_address.
 std::string page_of_incident(const Config&, std::int64_t incident);
+/// The same of a comparison's page.
+std::string page_of_comparison(const Config&, std::int64_t comparison);
 /// Returns whether [source] repository is an address, which the service clones.
 bool is_cloned(const Config&);
+/// Returns whether [build] recipe is the word for builds by a workflow of [actions].
+bool is_built_by_actions(const Config&);
 /// Returns where the repository of [source] lies on this machine; empty without [source].
 std::filesystem::path repository_folder(const Config&);
 
 /// Returns the address under which GitHub shows [source]'s commits: by [github] commits, or by
 /// [source] repository where that is on GitHub; empty where neither says.
 std::string commits_address(const Config&);
+/// Returns the address of the server whose API [github] api is, with a slash at its end.
+std::string github_address(const Config&);
+/// Returns the same as owner/name; empty where GitHub does not have it.
+std::string commits_repository(const Config&);
 
 /// One key, for the example file, --help and errors.
 struct KeyDescription {
@@ -203,5 +310,7 @@ Result<Config> load(const std::filesystem::path& file, bool required);
 /// Reads a secret from a file, which must have mode 0600 or 0400, without the space around it.
 /// Errors name the file, never the content.
 Result<std::string> read_secret(const std::filesystem::path&);
+/// Reads a secret of several lines, such as a key in PEM, from such a file.
+Result<std::string> read_secret_text(const std::filesystem::path&);
 
 }  // namespace torchwatch::config

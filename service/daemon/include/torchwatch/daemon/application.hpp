@@ -8,10 +8,12 @@
 #include "torchwatch/caches/caches.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/daemon/github_access.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/health/activity.hpp"
 #include "torchwatch/log/log.hpp"
+#include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
 namespace torchwatch::daemon {
@@ -54,6 +56,8 @@ class Application {
   const std::optional<storage::ItemKey>& left_work() const;
   health::Activity& activity();             ///< what is being done; thread-safe
   const sandbox::Sandbox& sandbox() const;  ///< confines the children
+  pulls::PullParts pull_parts();            ///< what compares pull requests; refers to this
+  GithubAccess& github();                   ///< who torchwatch is there; thread-safe
   /// Takes the machine's lock unless it is held, until unlock_machine or the application's end.
   /// Errors: conflict, naming who measures.
   Status lock_machine();

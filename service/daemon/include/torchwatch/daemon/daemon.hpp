@@ -16,6 +16,9 @@
 #include "torchwatch/health/health.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/server.hpp"
+#include "torchwatch/notify/notifier.hpp"
+#include "torchwatch/oidc/signed_tokens.hpp"
+#include "torchwatch/signin/sign_ins.hpp"
 
 namespace torchwatch::daemon {
 
@@ -42,6 +45,7 @@ class Outbox {
 
 class DatabaseUpkeep;
 class Housekeeping;
+struct Conversing;
 
 /// Lets one thread sleep until others have something for it. Thread-safe.
 class Sleeper {
@@ -74,10 +78,11 @@ class Daemon {
   Status run(std::stop_token stop);
 
  private:
-  Daemon(Application& application, Outbox outbox);
+  Daemon(Application& application, Outbox outbox, std::unique_ptr<storage::Database> reader);
   Status start_server();
+  Result<std::vector<http::Route>> make_routes();
   health::Report service_now() const;
-  api::Backend backend();
+  api::Backend backend(storage::Database&);
   /// Delivers what is due, then works on one item. True if there was one, and another look is worth
   /// it at once; else the machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);
@@ -95,14 +100,20 @@ class Daemon {
   void note(const std::string& source, const std::string& problem);
 
   Application& application_;
+  /// What is shown is read beside the connection that stores: neither waits for the other.
+  std::unique_ptr<storage::Database> reader_;
   Outbox outbox_;
+  notify::Notifier notifier_;
   const log::Logger logger_;
   const storage::WallMillis started_;
   health::Health health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
-  std::unique_ptr<DatabaseUpkeep> upkeep_;       ///< likewise
-  std::unique_ptr<api::AcceptedTokens> tokens_;  ///< likewise
-  std::unique_ptr<events::Feed> feed_;           ///< likewise: they hand clients over to it
+  std::unique_ptr<DatabaseUpkeep> upkeep_;             ///< likewise
+  std::unique_ptr<api::AcceptedTokens> tokens_;        ///< likewise
+  std::unique_ptr<oidc::SignedTokens> signed_tokens_;  ///< likewise
+  std::unique_ptr<signin::SignIns> sign_ins_;          ///< likewise
+  std::unique_ptr<events::Feed> feed_;                 ///< likewise: they hand clients over to it
+  std::unique_ptr<Conversing> conversing_;             ///< likewise; null without [github]
   std::unique_ptr<http::Server> server_;
   Sleeper sleeper_;
   std::string who_measures_;               ///< somebody else for whom it waits, as the log has it

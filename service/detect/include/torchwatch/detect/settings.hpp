@@ -23,11 +23,17 @@ struct Settings {
   std::int64_t growth_floor_bytes = 64;         ///< per iteration
   std::int64_t heap_growth_floor_bytes = 1024;  ///< per iteration
   std::int64_t retained_floor_bytes = 64 << 10;
-  int memory_runs = 3;  ///< fresh runs a side behind a memory or leak verdict
+  double exact_threshold = 0.02;             ///< of a series whose runs of one build are all equal
+  std::int64_t exact_floor_bytes = 1 << 20;  ///< the least growth of such a series that counts
+  int memory_runs = 3;                       ///< fresh runs a side behind a memory or leak verdict
 };
 
 /// Returns the alpha that keeps false incidents below a yearly budget when `series` series are
 /// judged in each nightly. Screening lowers the rate further. Both arguments must be positive.
 double alpha_of_budget(double false_incidents_per_year, int series);
+
+/// Returns the settings with the threshold and the floor of exact series in the place of the
+/// others.
+Settings settings_of_exact(Settings);
 
 }  // namespace torchwatch::detect

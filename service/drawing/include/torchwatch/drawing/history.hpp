@@ -47,4 +47,14 @@ std::string text_of(const History&, int columns);
 /// One row a point, and one row a mark, by time.
 Table table_of(const History&);
 
+/// What stands behind a row of that table, for a script that draws it again.
+struct Behind {
+  std::string kind = {};      ///< "point", or the mark's
+  std::string value = {};     ///< not rounded; of a mark empty
+  std::string interval = {};  ///< both ends, with a blank between; may be empty
+  std::string link = {};
+};
+/// One for each row of table_of, in its order.
+std::vector<Behind> behind(const History&);
+
 }  // namespace torchwatch::drawing

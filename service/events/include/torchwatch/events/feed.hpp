@@ -18,10 +18,13 @@
 namespace torchwatch::events {
 
 struct FeedLimits {
-  int clients_max = 512;
+  int clients_max = 1'024;
   int clients_per_address_max = 64;
   std::chrono::milliseconds heartbeat{15'000};
   std::chrono::milliseconds stuck_max{30'000};  ///< how long a client may take nothing
+  /// How long one follows; it comes again then, and says what it has. Whoever is forgotten by its
+  /// own proxy keeps no place for ever.
+  std::chrono::milliseconds stream_max{3'600'000};
 };
 
 /// A client that follows the events.
@@ -33,7 +36,11 @@ struct Follower {
   std::string token{};    ///< the name of the bearer token that it came with; empty: none
 };
 
-/// Sends events to all who follow them, from one thread. Thread-safe.
+class Stream;
+
+/// Sends events to all who follow them, from one thread. A client that is slow holds up nobody and
+/// costs no more than another: it takes batches that all share, one at a time, and is let go where
+/// it takes nothing for as long as the limits say. Thread-safe.
 class Feed {
  public:
   /// Begins to listen to the database, which must outlive the feed. Errors: unavailable.
@@ -53,15 +60,8 @@ class Feed {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Client {
-    Follower follower;
-    Clock::time_point took_something;
-    bool waits_for_space = false;
-  };
-  struct Batch {
-    std::string text;
-    storage::Id last = 0;
-  };
+  struct Batch;
+  using Batches = std::map<storage::Id, Batch>;
 
   Feed(storage::Database&, log::Logger, FeedLimits);
   Status open();
@@ -73,8 +73,7 @@ class Feed {
   void take_in();
   void let_go(int socket);
   void send_events();
-  bool bring_up_to_date(Client&, const storage::KeptEvents&, std::map<storage::Id, Batch>&);
-  bool send_rest(Client&);
+  bool bring_up_to_date(Stream&, const storage::KeptEvents&, Batches&);
   void give_signs_of_life(Clock::time_point now);
   Result<Batch> batch_after(storage::Id, const storage::KeptEvents&);
 
@@ -83,7 +82,7 @@ class Feed {
   const FeedLimits limits_;
   UniqueFd epoll_;
   UniqueFd wake_;
-  std::unordered_map<int, Client> clients_;  ///< by socket; the thread's alone
+  std::unordered_map<int, std::unique_ptr<Stream>> clients_;  ///< by socket; the thread's alone
   Clock::time_point next_sign_of_life_;
   mutable std::mutex mutex_;
   std::vector<Follower> arrived_;

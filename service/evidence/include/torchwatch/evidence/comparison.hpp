@@ -57,4 +57,13 @@ struct Coverage {
 };
 Result<Coverage> coverage_of(storage::Database&, storage::Id build);
 
+/// How coverage changed from one build to another, in the benchmarks that both were run in.
+struct CoverageChange {
+  std::vector<std::string> lost = {};    ///< operators that none of them calls any more
+  std::vector<std::string> gained = {};  ///< that none of them called before
+  std::size_t benchmarks = 0;            ///< how many both were run in
+};
+/// Pure.
+CoverageChange coverage_change(const Coverage& before, const Coverage& after);
+
 }  // namespace torchwatch::evidence

@@ -51,7 +51,7 @@ struct HistoryWanted {
   Series series;
   storage::WallMillis from = 0;
   storage::WallMillis until = INT64_MAX;  ///< the first moment after it
-  int limit = 1'000;                      ///< of points, the newest
+  int limit = 4'000;                      ///< of points, the newest: ten years of nightlies
   bool is_ratio = false;                  ///< ratios to each comparison's baseline, not values
 };
 

@@ -17,6 +17,7 @@ struct RunSpec {
   protocol::Request request;        ///< request.attempt is the token that the result must repeat
   std::filesystem::path runner;     ///< the kit's executable
   std::filesystem::path libraries;  ///< the build's lib/: first in LD_LIBRARY_PATH
+  bool fresh_copy = false;  ///< of the libraries, where the run takes place (PlacedLibraries)
 };
 
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.

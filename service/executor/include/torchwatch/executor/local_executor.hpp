@@ -20,6 +20,11 @@ class AttemptFolder;
 sandbox::Profile profile_of_runner(const std::filesystem::path& runner,
                                    const std::filesystem::path& libraries);
 
+/// Returns the variables by which the machine's owner, or Slurm, says which GPUs a run may use:
+/// CUDA_VISIBLE_DEVICES, if this process has it. A run's own environment is fixed, and without them
+/// it would measure on another one's GPU.
+std::map<std::string, std::string> device_environment();
+
 /// Carries out runs as child processes of this machine: one run or one interleaved pair at a time,
 /// as neighbours would disturb the numbers. Further calls wait.
 class LocalExecutor final : public Executor {
@@ -46,8 +51,10 @@ class LocalExecutor final : public Executor {
   /// `scratch`: folder for what a run needs; made if missing. One executor per scratch folder.
   LocalExecutor(process::ProcessRunner&, std::filesystem::path scratch, Settings);
 
-  /// Errors: as declared; unavailable also where runner, libraries or scratch folder are missing.
-  Result<RunOutcome> run(const RunSpec& spec, std::stop_token stop) override;
+  /// Keeps a trace, compressed, where `request.chrome_trace` names a file. Errors: as declared;
+  /// unavailable also where runner, libraries or scratch folder are missing, or the disk is too
+  /// full for fresh copies.
+  Result<RunOutcome> run(const RunSpec& asked, std::stop_token stop) override;
   Result<std::array<RunOutcome, 2>> run_pair(std::array<RunSpec, 2> specs,
                                              std::stop_token stop) override;
 

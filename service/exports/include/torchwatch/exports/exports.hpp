@@ -1,8 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <iosfwd>
+#include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/pictures/incident_drawings.hpp"
 
 namespace torchwatch::exports {
 
@@ -19,5 +22,14 @@ Status export_verdicts(storage::Database&, ExportFormat, std::ostream&);
 /// comparisons before those of bisections. Errors: those of storage (corrupt: samples that do not
 /// match their digest); unavailable.
 Status export_samples(storage::Database&, ExportFormat, std::ostream&);
+
+/// Writes the drawings of an incident into a folder, which is made, each as an SVG that needs no
+/// other file and as a table of what it shows; returns their paths. Errors: not_found; those of
+/// storage; conflict, when the folder is there already; unavailable.
+Result<std::vector<std::filesystem::path>> export_evidence(const evidence::Context&,
+                                                           storage::Id incident,
+                                                           const pictures::StepsOf&,
+                                                           const std::filesystem::path& folder,
+                                                           ExportFormat);
 
 }  // namespace torchwatch::exports

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "torchwatch/github/token_source.hpp"
+#include "torchwatch/github/traffic.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/http_client.hpp"
@@ -15,17 +18,21 @@
 namespace torchwatch::github {
 
 struct GithubSettings {
-  std::string repository;  ///< owner/name
-  std::string token;
+  std::string repository;                         ///< owner/name
+  std::string token;                              ///< used where there is no source of `tokens`
   std::string api = "https://api.github.com";     ///< https, or http to a literal loopback address
   std::vector<std::string> labels{"torchwatch"};  ///< dropped by GitHub without push access
   std::vector<std::string> assignees = {};
+  /// owner/name of the commits and pull requests that are marked; empty: `repository`
+  std::string commits = {};
   std::chrono::milliseconds time_limit{30'000};     ///< for one request
-  std::chrono::milliseconds write_interval{1'000};  ///< between two messages; GitHub asks for 1 s
+  std::chrono::milliseconds write_interval{1'000};  ///< between two writes; GitHub asks for 1 s
+  /// How long GitHub's lists may lack an issue that was opened: an unknown outcome is looked up
+  /// after that.
+  std::chrono::milliseconds settling{120'000};
+  std::shared_ptr<TokenSource> tokens{};
+  std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();  ///< of all requests
 };
-
-/// Returns the headers of every request to GitHub, in the API's version that torchwatch speaks.
-std::map<std::string, std::string> request_headers(const std::string& token);
 
 /// What one round of delivery did, in messages.
 struct Delivery {
@@ -35,15 +42,16 @@ struct Delivery {
   std::string problem;  ///< why the last message was not sent; empty where none failed
 };
 
-struct DeliveryFailure;
-class IssueTracker;
+struct Sending;
+struct Receipt;
 
 /// Sends due messages of the outbox to GitHub, first those that failed least, each exactly once as
-/// far as GitHub shows: `sending` is committed first, the marker is looked up before every POST, and
-/// a message found in `sending` at start counts as unknown. A message that the tracker rejects is
-/// postponed, twice as long each time up to half an hour, and given up after three times. A failure
-/// that any message would meet (rate limit, no network, token rejected) pauses the whole outbox for
-/// as long as it lasts, and uses up no try. Use one sender per database. Not thread-safe.
+/// far as GitHub shows: `sending` is committed first, the marker is looked up before every POST,
+/// and a message found in `sending` at start counts as unknown. A message that the tracker rejects
+/// is postponed, twice as long each time up to half an hour, and given up after three times. A
+/// failure that any message would meet (rate limit, no network, token rejected) pauses the whole
+/// outbox for as long as it lasts, and uses up no try. Use one sender per database. Not
+/// thread-safe.
 class OutboxSender {
  public:
   OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
@@ -52,12 +60,17 @@ class OutboxSender {
   /// error. Errors: those of storage; invalid (repository or api cannot work).
   Result<Delivery> deliver_due(std::stop_token stop);
 
-  /// Uses another token from now on; nothing waits any longer. Errors: of storage.
-  Status set_token(std::string token);
+  /// Nothing waits any longer: there is another token. Errors: of storage.
+  Status retry_now();
 
  private:
-  Status deliver(storage::OutboxRow, const IssueTracker&, const std::stop_token&, Delivery&);
+  Status deliver(storage::OutboxRow, const Sending&, Delivery&);
+  Delivered<Receipt> send(const storage::OutboxRow&, const Sending&);
   Status postpone(const storage::OutboxRow&, const DeliveryFailure&, Delivery&);
+  Status put_off(const storage::OutboxRow&, const std::string& error,
+                 platform::WallMillis not_before);
+  std::chrono::milliseconds unsettled(const storage::OutboxRow&) const;
+  Status let_settle(const storage::OutboxRow&, std::chrono::milliseconds, Delivery&);
 
   storage::OutboxStore& outbox_;
   platform::HttpClient& http_;
@@ -65,6 +78,9 @@ class OutboxSender {
   GithubSettings settings_;
   const log::Logger logger_;
   std::chrono::nanoseconds quiet_until_{0};  ///< monotonic
+  bool has_labels_ = false;                  ///< those of new issues were looked for
+  /// Messages that GitHub may have got, by their keys, and when its lists show that; monotonic.
+  std::map<std::string, std::chrono::nanoseconds> settled_at_;
 };
 
 }  // namespace torchwatch::github

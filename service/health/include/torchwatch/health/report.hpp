@@ -21,7 +21,8 @@ struct Report {
 };
 
 /// Returns whether something concerns the whole service. An item that waits keeps nothing else from
-/// being done, and nightlies are compared without [source], too: a probe must not end the service
+/// being done, nightlies are compared without [source], too, and
+/// whoever gets notices is not the service: a probe must not end the service
 /// for those.
 bool is_failing(const std::vector<Problem>&);
 

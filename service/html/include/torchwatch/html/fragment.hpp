@@ -25,8 +25,8 @@ Fragment operator+(Fragment first, const Fragment& next);
 Fragment text(std::string_view prose);
 
 /// Makes a link. The address is one of ours or one that the configuration names; without one, the
-/// text alone.
-Fragment link(std::string_view address, std::string_view text);
+/// text alone. `relation`: "prev" and "next" are where [ and ] lead.
+Fragment link(std::string_view address, std::string_view text, std::string_view relation = "");
 
 /// Makes code, whatever the text has: a command.
 Fragment code(std::string_view text);
@@ -58,7 +58,8 @@ Fragment details(std::string_view summary, const Fragment& content);
 
 Fragment code_block(std::string_view text);
 
-Fragment table(Table);
+/// Makes a table. One without rows is a sentence to people, and its headings as CSV.
+Fragment table(Table, std::string_view otherwise = "None.");
 
 /// Makes a picture with the sentence that says the same and, folded away, its data. `svg` is one
 /// that the service has drawn; `drawn_text` is the picture of characters, for Markdown.

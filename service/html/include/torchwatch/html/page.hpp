@@ -29,10 +29,13 @@ struct Frame {
   std::vector<Place> way = {};  ///< from the overview to the page, which is not linked
   std::vector<Alternate> alternates = {};
   std::string searched = {};  ///< what the search field holds
+  std::string assets = {};    ///< the folder of the script, as seen from the page; empty: none
+  Fragment account = {};      ///< who is signed in, or where to sign in
   Fragment footer = {};
 };
 
-/// Makes a page of HTML. It loads its style sheet and nothing else, and needs no script.
+/// Makes a page of HTML. It loads its style sheet and, where there is one, the script of all pages;
+/// it needs no script.
 std::string page_of(const Frame&, const Fragment& content);
 
 }  // namespace torchwatch::html

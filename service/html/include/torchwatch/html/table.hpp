@@ -16,7 +16,8 @@ enum class Cells { texts, words, numbers, states };
 struct Column {
   std::string name;  ///< shown beside each cell where the screen is too narrow for a table
   Cells cells = Cells::texts;
-  std::string key = {};  ///< its name in ?sort=; empty: the table is not sorted by it
+  std::string key = {};    ///< its name in ?sort=; empty: the table is not sorted by it
+  std::string exact = {};  ///< a number that belongs to the column, for the script
 };
 
 /// A cell of plain text, which may be a link and may have more plain text behind it.
@@ -32,6 +33,7 @@ struct Cell {
   std::string link;
   std::string more;
   std::optional<double> order;
+  std::string exact = {};  ///< what the script reads instead of the text: numbers, not rounded
 };
 using Rows = std::vector<std::vector<Cell>>;
 

@@ -18,6 +18,8 @@ struct Route {
   std::string_view path;    ///< "/a/folder/{id}": {id} is a parameter
   std::function<Result<Reply>(const Request&)> handler;
   std::optional<Scope> scope{};  ///< that a token needs; none: open to everybody
+  /// For people: who is signed in needs no token, and what is posted is a form, not JSON.
+  bool is_page = false;
 };
 
 /// The route for a request, with the values of its path's parameters.

@@ -15,19 +15,34 @@
 
 namespace torchwatch::http {
 
+/// A token that may change something only once.
+struct OneUse {
+  std::string id;                 ///< the same whenever the same token comes
+  std::int64_t expires_at_s = 0;  ///< since the epoch; 0: it may not change anything any more
+};
+
 /// Whose a token is.
 struct Identity {
   std::int64_t token = 0;
   Scopes scopes;
-  std::string name{};  ///< the token's
+  std::string name{};            ///< the token's
+  std::optional<OneUse> once{};  ///< nothing: it may change things as often as it likes
+  std::string form_key{};        ///< of a browser that is signed in; see SignedIn
 };
 
-/// Who knows the tokens. Both are called from several threads.
+/// Who knows the tokens. All are called from several threads.
 struct TokenHolder {
   /// Returns whose token hashes to that (see hash_token); nothing for an unknown one. Must not
   /// block.
   std::function<std::optional<Identity>(const std::string& sha256)> find{};
   std::function<void(const Identity&)> used{};  ///< after a request was let in with the token
+  /// The same by the token itself, where its signature says whose it is; asked after `find`. Must
+  /// not block.
+  std::function<std::optional<Identity>(const std::string& token)> find_signed{};
+  /// Returns whether a token with `once` may change something now; asked once for each change.
+  std::function<bool(const Identity&)> spend{};
+  /// Returns with whose token the browser is signed in that sends such a request. Must not block.
+  std::function<std::optional<Identity>(const Request&)> find_signed_in{};
 };
 
 struct ServerSettings {
@@ -44,6 +59,11 @@ struct ServerSettings {
   /// Gets what keeps clients out, in a sentence, and "" once nothing does. Called from the
   /// server's threads; must not block.
   std::function<void(const std::string&)> note{};
+  /// Makes a page of a problem for a browser that asked for that path; nothing where a program
+  /// asks. Called from the server's threads.
+  std::function<std::optional<Reply>(const Reply& problem, const std::string& path)> page_of{};
+  /// Why nothing is served: every request gets 503 with that sentence. Empty: the routes answer.
+  std::string closed{};
   std::size_t head_bytes_max = 16U << 10U;
   std::size_t body_bytes_max = 1U << 20U;
   std::chrono::milliseconds head_time_limit{5'000};
@@ -58,9 +78,10 @@ struct ServerSettings {
 };
 
 /// Serves routes over HTTP behind limits of size and time: loopback by default, Host list, bearer
-/// tokens with scopes, problem+json, ETag and gzip, no cookie, CORS only where it is set. On the
-/// Unix socket the rights of its file (0660) decide who may connect; who does needs no token and no
-/// known Host. Logs each request, and what a client must not see of an error. Thread-safe.
+/// tokens with scopes, problem+json, ETag and gzip, cookies on pages alone, CORS only where it is
+/// set. On the Unix socket the rights of its file (0660) decide who may connect; who does needs no
+/// token and no known Host. Logs each request, and what a client must not see of an error.
+/// Thread-safe.
 class Server {
  public:
   /// Binds and begins to serve; a Unix socket that a dead process left is replaced. `clock` must

@@ -9,21 +9,22 @@
 
 namespace torchwatch::report {
 
-/// Makes a title of at most 200 characters: kind, culprit if known, how much, what, and since when:
-/// "[perf] 5d1c1c3f0a9e: +15.2 % time, 2 workloads (cpu-train), 2026-08-17".
+/// Makes a title of at most 80 characters: kind, how much, by which commit if that is known, what,
+/// and since when: "[perf] +17 % time by 33de6cd: 2 workloads, cpu-train, 2026-06-17".
 std::string incident_title(const IncidentFacts&);
 
-/// Makes the part of a title that an incident's own series give: "[perf] +15.2 % time, resnet18
-/// (cpu-train)".
+/// Makes the part of a title that an incident's own series give: "[perf] +15 % time: resnet18,
+/// cpu-train".
 std::string what_changed(const storage::IncidentRow&);
 
-/// Makes the issue's Markdown with its hidden marker, below GitHub's limit of 65,536 characters. It
-/// mentions nobody but whom the configuration names and links no other issue: subjects are quoted
-/// as code, links are made of hex digits and the configured address.
+/// Makes the issue's Markdown with its hidden marker, of at most 20,000 bytes: sections that do not
+/// fit are left out, with a note. It mentions nobody but whom the configuration names and links no
+/// other issue: subjects are quoted as code, links are made of hex digits and the configured
+/// address.
 std::string issue_body(const IncidentFacts&);
 
 /// Make the comments on recurrence, recovery and acceptance.
-std::string recurrence_comment(const IncidentFacts&);
+std::string recurrence_comment(const IncidentFacts&, bool has_grown = false);
 std::string recovery_comment(const IncidentFacts&);
 std::string acceptance_comment(const IncidentFacts&, const std::string& by,
                                const std::string& reason);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
@@ -35,6 +36,7 @@ class KitStore {
     std::chrono::seconds time_limit{3600};  ///< for each tool
     std::size_t output_limit_bytes = 8U << 20U;
     sandbox::Sandbox sandbox = {};
+    builds::CompilerCache compiler_cache = builds::CompilerCache::shared;
   };
   KitStore(Settings, process::ProcessRunner&);
 

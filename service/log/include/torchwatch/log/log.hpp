@@ -105,7 +105,8 @@ class Log {
 
 /// Replaces by "[redacted]" the given secrets and whatever looks like a credential, known or not:
 /// an Authorization header, the value after Bearer, Basic, token or password, tokens with one of
-/// GitHub's prefixes (ghp_, github_pat_, ...), the user part of a URL, a private key in PEM.
+/// GitHub's prefixes (ghp_, github_pat_, ...), a JSON web token, the user part of a URL, a private
+/// key in PEM.
 std::string redact(std::string_view text, std::span<const std::string> secrets = {});
 
 }  // namespace torchwatch::log

@@ -13,4 +13,8 @@ namespace torchwatch::nightly {
 Status decide_incident(comparison::Services&, storage::Id incident, storage::DecisionKind kind,
                        const storage::Decision&);
 
+/// The same for a decision that was made on the incident's issue: nothing is sent there.
+Status take_over_decision(comparison::Services&, storage::Id incident, storage::DecisionKind kind,
+                          const storage::Decision&);
+
 }  // namespace torchwatch::nightly

@@ -13,9 +13,9 @@ namespace torchwatch::nightly {
 Result<report::IncidentFacts> incident_facts(comparison::Services&, const storage::IncidentRow&,
                                              const comparison::Comparison&);
 
-/// Adds what only the issue shows: earlier nightlies and the samples of the series that changed
-/// most, how commits named before held. Samples that are damaged keep no issue back: the log says
-/// that they are left out. Errors: those of storage.
+/// Adds what only the issue says: how long it takes to measure again, how commits named before
+/// held, and what the incident rests on, drawn. Samples that are damaged keep no issue back: the
+/// log says that they are left out. Errors: those of storage.
 Status add_history(comparison::Services&, const storage::ComparisonRow& comparison,
                    report::IncidentFacts&);
 

@@ -11,12 +11,13 @@ namespace torchwatch::nightly {
 
 // What people ask for about incidents, comparisons and searches, thread-safe beside the pipeline.
 
-/// Notes that the commit which a search named is wrong, comments so on the incident's issue, and
-/// opens the same search again, on fresh measurements; the decision's time is now. Returns the new
+/// Notes that the commit which a search named is wrong, comments so on the incident's issue unless
+/// it was said there (`tells_issue`), and opens the same search again, on fresh measurements; the
+/// decision's time is now. Returns the new
 /// bisection. Errors: invalid (no name or no reason), not_found, conflict (the incident is closed,
 /// its comparison has not ended, or its search named nobody).
 Result<storage::BisectionRow> dispute_incident(comparison::Services&, storage::Id incident,
-                                               const storage::Decision&);
+                                               const storage::Decision&, bool tells_issue = true);
 
 /// The recheck that an incident waits for.
 struct Retest {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "torchwatch/http/router.hpp"
@@ -12,5 +13,9 @@ namespace torchwatch::pages {
 /// the style sheet. The overview (`/`, its twins are called `index`) is at most two seconds old.
 /// Handlers are thread-safe.
 std::vector<http::Route> routes(Sources);
+
+/// Makes the text of one page, "/comparisons/7", as its `.md` twin shows it to a trusted reader; no
+/// API is needed for it. Errors: those of the page; not_found, when there is no such page.
+Result<std::string> text_of(Sources, const std::string& path);
 
 }  // namespace torchwatch::pages

@@ -12,12 +12,15 @@ namespace torchwatch::platform {
 /// fsync, rename, fsync of the folder. Errors: not_found (its folder), unavailable.
 Status publish_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// A folder that is made beside its final place (`<final>.partial`, emptied first). `publish`
-/// flushes everything in it and renames it; the destructor removes one that was not published.
+/// A folder that is made beside its final place (`<final>.partial`, emptied first; with a mark
+/// `<final>.<mark>.partial`). `publish` flushes everything in it and renames it; the destructor
+/// removes one that was not published.
 class PartialFolder {
  public:
-  /// Makes the empty folder and its parents. Errors: unavailable.
-  static Result<PartialFolder> create(std::filesystem::path final_folder);
+  /// Makes the empty folder and its parents. Tries that must not share a folder have a mark of
+  /// their own each. Errors: unavailable.
+  static Result<PartialFolder> create(std::filesystem::path final_folder,
+                                      std::string_view mark = {});
   PartialFolder(PartialFolder&&) noexcept;
   PartialFolder& operator=(PartialFolder&&) noexcept;
   PartialFolder(const PartialFolder&) = delete;
@@ -29,7 +32,7 @@ class PartialFolder {
   Status publish();
 
  private:
-  explicit PartialFolder(std::filesystem::path final_folder);
+  PartialFolder(std::filesystem::path final_folder, std::string_view mark);
   std::filesystem::path final_;
   std::filesystem::path partial_;  ///< empty once published or moved from
 };

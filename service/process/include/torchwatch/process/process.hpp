@@ -45,6 +45,7 @@ struct ProcessSpec {
   /// does a priority count for the child alone. With a launcher it always gets one, so that it has
   /// no terminal to type into.
   bool own_session = false;
+  std::string input = {};  ///< what its standard input holds; it never is a file of the disk
   /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
   std::function<void(std::int64_t pid)> on_started;
 };

@@ -72,7 +72,8 @@ struct BisectionFacts {
   int made_elsewhere = 0;  ///< of the builds: by somebody else, not by the recipe
   int runs = 0;
   std::vector<SkippedCommit> skipped;
-  std::string reason;  ///< why there is no culprit, or which budget ran out
+  std::string reason;              ///< why there is no culprit, or which budget ran out
+  bool did_not_reproduce = false;  ///< the builds made here do not differ
 };
 
 /// What of the comparison did not change.
@@ -84,11 +85,10 @@ struct Unaffected {
   std::vector<Benchmark> related;
 };
 
-/// What is known of the series that changed most, beside its change.
-struct SeriesRecord {
-  std::vector<double> nightlies;  ///< its value in each, oldest first, the candidate's last
-  std::vector<std::int64_t> baseline_samples;  ///< of all runs, in ns; empty but for times
-  std::vector<std::int64_t> candidate_samples;
+/// What an incident rests on, drawn.
+struct Drawings {
+  std::vector<std::string> texts = {};  ///< lines of text, what shows most first
+  std::string picture = {};  ///< the address of them as a picture; empty: GitHub reaches none
 };
 
 /// What the machine did beside the runs of the pass that found an incident.
@@ -124,9 +124,9 @@ struct IncidentFacts {
   std::string page;             ///< the address of the incident's page; empty: nobody reaches it
   std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
   Unaffected unaffected;
-  SeriesRecord record;
+  Drawings drawings;
   double reproduce_seconds = 0;  ///< what the runs of `reproduce` took here; 0: not known
-  std::string tally;             ///< a sentence on how commits that were named before held
+  std::string tally;             ///< a clause on how commits that were named before held
   double confidence = 0.99;      ///< of the intervals
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,8 +37,17 @@ Result<Loss> loss_of(storage::Database&, const storage::IncidentRow&,
 /// Makes {"reason", "output"}.
 nlohmann::json json_of(const Loss&);
 
-/// Says what became of the message that opens an incident's issue: "filed as issue #12".
-std::string issue_text(const std::vector<storage::OutboxRow>&);
+/// Returns an incident's issue as its messages, oldest first, make it: the one that opens it, with
+/// the newest title and text. Nothing where none opens it.
+std::optional<storage::OutboxRow> issue_in(const std::vector<storage::OutboxRow>&);
+
+/// Says what became of the message that opens an incident's issue: "filed as issue #12"; without
+/// one `unfiled` says why (IncidentRow::unfiled).
+std::string issue_text(const std::vector<storage::OutboxRow>&, const std::string& unfiled = {});
+
+/// Returns the text of an incident's issue: the newest with its title, then each comment with its
+/// title, oldest first.
+std::string issue_markdown(const std::vector<storage::OutboxRow>&);
 
 /// Returns the remark on a comparison: the reason of its end, else what a recheck or a drift
 /// comparison goes back to; empty where its purpose says all.

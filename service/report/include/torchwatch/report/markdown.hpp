@@ -27,6 +27,13 @@ std::string code_cell(std::string_view text, std::size_t characters_max = 100);
 std::string commit_link(const std::string& address, const std::string& sha);
 std::string range_link(const std::string& address, const std::string& from, const std::string& to);
 
+/// Makes a link to a pull request, "[pull request 99231](...)", under the same conditions; of
+/// digits alone. Empty where no link may be made.
+std::string pull_link(const std::string& address, const std::string& number);
+
+/// Makes a link to an address of https:// or http:// without a blank; else an empty text.
+std::string link(std::string_view text, const std::string& address);
+
 /// Makes the address of a commit; empty where no link may be made.
 std::string commit_address(const std::string& address, const std::string& sha);
 

@@ -16,6 +16,12 @@ namespace torchwatch::report {
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark&, std::optional<Preset>);
 
+/// Makes the command that compares two builds on the whole suite.
+std::string compare_command(const std::string& baseline, const std::string& candidate);
+
+/// Returns the command that makes a trace of a benchmark with a build.
+std::string profile_command(const std::string& build, const Benchmark&, std::optional<Preset>);
+
 /// Makes TorchBench's own command for the benchmark's original; empty where it measures something
 /// else: on a GPU the original's precision differs, other precisions are asked for otherwise.
 /// `threads`: as the environment has them; may be empty.

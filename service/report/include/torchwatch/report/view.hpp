@@ -33,8 +33,8 @@ nlohmann::json json_of(const Series&);
 nlohmann::json json_of(const storage::RunValue&, const storage::BuildRow&);
 
 /// Makes a verdict's members: those of its series, "verdict", "ratio" and "interval" (candidate /
-/// baseline, as estimated from the pairs of runs), "baseline_value" and "candidate_value" (medians
-/// of the runs), their spreads, "runs", "reason".
+/// baseline, as estimated from the pairs of runs), "exact", "baseline_value" and "candidate_value"
+/// (medians of the runs), their spreads, "runs", "reason".
 nlohmann::json json_of(const storage::VerdictRow&);
 
 /// Makes {"id", "origin", "name", "version", "trunk_commit"}: a build beside what it was compared
@@ -47,8 +47,8 @@ nlohmann::json build_of_comparison(const storage::BuildRow&);
 Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&,
                                std::optional<storage::Id> at_work = {});
 
-/// Makes an effect's members: those of its series, "ratio", "interval", "baseline_value" and
-/// "candidate_value".
+/// Makes an effect's members: those of its series, "ratio", "interval", "exact", "baseline_value"
+/// and "candidate_value".
 nlohmann::json json_of(const storage::IncidentSeriesRow&);
 
 /// Makes an incident's members with its effects; "bisection" and "comparison" are ids.
@@ -65,7 +65,8 @@ nlohmann::json result_of(const storage::BisectionRow&);
 /// of storage.
 Result<nlohmann::json> json_of(storage::Database&, const storage::RequestRow&);
 
-/// Makes the members of a message that was not delivered; "incident" is null for an alarm's.
+/// Makes the members of a message that was not delivered; "incident" is null for an alarm's and for
+/// what goes to a place of its own, "target" for an issue's.
 nlohmann::json json_of(const storage::OutboxRow&);
 
 /// Makes {"by", "reason", "at"}; null without an acceptance.
@@ -106,12 +107,19 @@ EffectFacts effect_of(const storage::IncidentSeriesRow&);
 /// A bisection knows changes, not values: its effect is a ratio or a difference.
 EffectFacts effect_of(const bisection::SeriesEffect&);
 
-/// Formats the change: "+15.2 %"; of memory without a ratio "+4,096 bytes/iteration". Empty if
-/// there is none.
+/// Returns whether all runs of each build state the same bytes of what LibTorch's allocators count:
+/// the change then has no interval about it.
+bool is_exact(const EffectFacts&);
+
+/// Returns whether the series is exact and moved by 0.1 % or more, so that its figure shows it.
+bool moved_exactly(const EffectFacts&);
+
+/// Formats the change: "+15.2 %"; of what moved exactly "exactly +0.7 %"; of memory without a ratio
+/// "+4,096 bytes/iteration". Empty if there is none.
 std::string change_text(const EffectFacts&);
 
-/// Formats the interval to stand alone: "[+13.1, +17.4] %". Empty if it is not known, and for
-/// memory that is not given back.
+/// Formats the interval to stand alone: "[+13.1, +17.4] %". Empty if it is not known, for what
+/// moved exactly, and for memory that is not given back.
 std::string interval_text(const EffectFacts&);
 
 /// Formats the heading of a column of intervals: "99 % interval", by the configured confidence.

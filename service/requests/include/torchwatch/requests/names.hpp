@@ -22,6 +22,11 @@ std::string quoted(const std::string& text);
 Error unknown_build(const std::string& text, Asking,
                     const std::vector<std::string>& published = {});
 
+/// The same to who is on this machine, or that the files of a build which is known are gone. An
+/// error of storage stands in its place.
+Error missing_build(storage::Database&, const std::string& text,
+                    const std::vector<std::string>& published = {});
+
 /// Returns whether a text looks like a version of the wheel index: "2.12.1".
 bool is_release(const std::string& text);
 

@@ -76,7 +76,7 @@ html::Fragment cut_to(const http::Page& page, const View& view, std::vector<Row>
   if (static_cast<int>(rows.size()) <= page.limit) return {};
   rows.resize(static_cast<std::size_t>(page.limit));
   const auto address = view.with_parameter("before", std::to_string(rows.back().id));
-  return html::paragraph(html::link(address, "Older ones"), "more");
+  return html::paragraph(html::link(address, "Older ones", "prev"), "more");
 }
 
 double seconds_between(storage::WallMillis from, storage::WallMillis to);

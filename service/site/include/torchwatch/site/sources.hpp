@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,10 +26,17 @@ struct Sources {
   std::function<std::string(const std::string& sha)> subject_of = {};
   /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
-  std::string commits_address = {};  ///< where commits are linked; empty: they are not
-  std::string issues_address = {};   ///< where issues are linked; empty: they are not
-  double confidence = 0.99;          ///< of the intervals of comparisons
-  double threshold = 1.07;           ///< the ratio that must be found
+  /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
+  std::function<Result<nlohmann::json>()> suite = {};
+  /// Returns what was left to say to who is signed in on the page that is asked for, once; empty:
+  /// nobody leaves anything.
+  std::function<std::string(const http::Request&)> take_note = {};
+  std::string commits_address = {};   ///< where commits are linked; empty: they are not
+  std::string issues_address = {};    ///< where issues are linked; empty: they are not
+  std::filesystem::path traces = {};  ///< the folder of traces; empty: there are none
+  std::string assets = {};            ///< the script's folder: "assets/5d1c/"; empty: no script
+  double confidence = 0.99;           ///< of the intervals of comparisons
+  double threshold = 1.07;            ///< the ratio that must be found
   /// The API's, which some pages and all `.json` twins are made of.
   std::vector<http::Route> api = {};
 };

@@ -31,9 +31,11 @@ struct View {
   std::string to_build(storage::Id) const;
   std::string to_bisection(storage::Id) const;
   std::string to_series(const Series&) const;
+  std::string to_trace(storage::Id run) const;
   std::string to_model(const std::string& workload) const;
-  std::string to_commit(const std::string& sha) const;  ///< empty: commits are not linked
-  std::string to_issue(std::int64_t number) const;      ///< empty: issues are not linked
+  std::string to_commit(const std::string& sha) const;   ///< empty: commits are not linked
+  std::string to_pull(const std::string& number) const;  ///< empty: commits are not linked
+  std::string to_issue(std::int64_t number) const;       ///< empty: issues are not linked
 
   /// Returns the query of this page with another value of a parameter, "?metric=time&only=lost";
   /// without the parameter where the value is empty, which is how defaults are left out.
@@ -80,9 +82,21 @@ html::Fragment choice(const View&, std::string_view name, std::string_view prese
                       std::string_view otherwise, const std::vector<std::string>& words);
 
 /// Makes a table that its headings sort, as ?sort= asks. Errors: invalid.
-Result<html::Fragment> sorted_table(const View&, html::Table);
+Result<html::Fragment> sorted_table(const View&, html::Table, std::string_view otherwise = "None.");
 
-/// Puts a page into the frame of all pages. `alternates`: the page's other forms.
+/// Returns the way from a path back to the overview: "../" for "/incidents/7".
+std::string root_of(std::string_view path);
+
+/// Puts a page into the frame of all pages, below what was left to say to who is signed in.
+/// `alternates`: the page's other forms.
 http::Reply framed(const View&, const Page&, std::vector<html::Alternate> alternates);
+
+/// Puts a page into a frame that shows nothing of what is stored, for who may not read, and for
+/// when it cannot be read.
+http::Reply bare(const std::string& root, const Page&);
+
+/// Makes a page of a problem for a browser that asked for that path; nothing where the path is one
+/// for programs.
+std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& path);
 
 }  // namespace torchwatch::pages

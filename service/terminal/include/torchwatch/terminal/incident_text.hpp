@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -33,12 +34,16 @@ struct IncidentFacts {
   std::vector<report::TraceStep> trace = {};
   std::vector<storage::OutboxRow> messages = {};
   std::vector<report::Recheck> rechecks = {};  ///< newest first
+  std::vector<std::string> issue_events = {};  ///< what people did to its issue, oldest first
+  std::vector<std::string> mutes = {};         ///< those that hold for its series
   std::string reproduce = {};                  ///< the command that repeats the comparison
-  double confidence = 0;                       ///< of the intervals, as configured
+  /// What it rests on, drawn as texts of that many columns; empty: nothing can be drawn.
+  std::function<std::vector<std::string>(int columns)> drawings = {};
+  double confidence = 0;  ///< of the intervals, as configured
 };
 
-/// Prints what changed, how much, the culprit, how sure, what to do next, and how the culprit was
-/// found.
+/// Prints what changed, how much, the culprit, how sure, what it rests on, what to do next, and how
+/// the culprit was found.
 void print(std::ostream&, const IncidentFacts&, const bisect::CommitHistory* history,
            const Screen&);
 

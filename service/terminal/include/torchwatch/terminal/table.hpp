@@ -47,6 +47,8 @@ class Table {
   void add(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
   void print(std::ostream&, const Screen&) const;
+  /// The whole table as Markdown: nothing is shortened, no column that has something is left out.
+  std::string markdown() const;
 
  private:
   struct Shown {

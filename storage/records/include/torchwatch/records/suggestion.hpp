@@ -6,6 +6,9 @@
 
 namespace torchwatch {
 
+/// Returns the text with small letters for the capital ones of ASCII; other bytes stay.
+std::string lower(std::string_view text);
+
 /// Returns at most three known names that `word` was probably meant to be, the likeliest first: at
 /// most two edits away (fewer for short words), or one name contains the other. Ignores case.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known);

@@ -53,6 +53,21 @@ struct CallsOf {
   std::int64_t calls = 0;
 };
 
+/// A benchmark whose newest profile shows nothing of a GPU, with the reason.
+struct Unprofiled {
+  Benchmark benchmark = {};
+  std::string reason = {};
+};
+
+/// A profile that was made. Its trace, where it is kept, is a file with the token in its name.
+struct ProfileRun {
+  Benchmark benchmark = {};
+  Id run = 0;
+  std::string token = {};
+  Id build = 0;
+  WallMillis at = 0;  ///< its end
+};
+
 /// The runs of a comparison so far.
 struct RunCounts {
   int benchmarks = 0;  ///< that have a run
@@ -90,6 +105,17 @@ class EvidenceReader {
   /// Returns the operators of the newest coverage run of each benchmark of a build; one without
   /// operators is left out.
   Result<std::vector<CallsOf>> operators_of(Id build);
+  /// Returns the benchmarks of a build whose newest profile has no breakdown, by benchmark.
+  Result<std::vector<Unprofiled>> unprofiled_of(Id build);
+  /// Returns one run that was a profile and has ended well. Errors: not_found.
+  Result<ProfileRun> profile_run(Id run);
+  /// Returns the newest profiles of a benchmark, with any build, newest first.
+  Result<std::vector<ProfileRun>> profile_runs_of(const Benchmark&, int limit);
+  /// Returns the newest profile of each benchmark of a build, by benchmark.
+  Result<std::vector<ProfileRun>> profile_runs_of(Id build);
+  /// Returns the newest build before that one which was measured alone in a pass that times
+  /// nothing, coverage or profile.
+  Result<std::optional<Id>> observed_before(Pass, Id build);
   /// `later_stage`: what the slots of its runs have in them, as "/confirm/".
   Result<RunCounts> counts_of(Id comparison, const std::string& later_stage);
   Result<std::vector<IssuedRun>> running_in(Id comparison);

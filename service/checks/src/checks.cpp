@@ -1,0 +1,322 @@
+#include "torchwatch/checks/checks.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include "torchwatch/bisect/candidate_commits.hpp"
+#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/daemon/confinement.hpp"
+#include "torchwatch/database/database.hpp"
+#include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/platform/folder.hpp"
+#include "torchwatch/platform/unix_socket.hpp"
+#include "torchwatch/process/process.hpp"
+#include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
+
+namespace torchwatch::checks {
+namespace {
+
+namespace fs = std::filesystem;
+
+CheckResult good(std::string what, std::string found) {
+  return {
+      .severity = Severity::good, .what = std::move(what), .found = std::move(found), .remedy = ""};
+}
+
+CheckResult bad(Severity severity, std::string what, std::string found, std::string remedy) {
+  return {.severity = severity,
+          .what = std::move(what),
+          .found = std::move(found),
+          .remedy = std::move(remedy)};
+}
+
+CheckResult check_program(const std::string& program, const std::string& why) {
+  const char* const path = std::getenv("PATH");
+  if (!process::find_program(program, path == nullptr ? "" : path).empty()) {
+    return good(program, "found");
+  }
+  return bad(Severity::error, program, "not on PATH", "install it: " + why);
+}
+
+/// The folder above a path that exists already.
+fs::path existing_above(fs::path path) {
+  std::error_code error;
+  while (!fs::exists(path, error) && path.has_relative_path()) path = path.parent_path();
+  return path;
+}
+
+CheckResult check_database(const fs::path& path) {
+  const auto above = existing_above(path.parent_path());
+  if (access(above.c_str(), W_OK) != 0) {
+    return bad(Severity::error, "database", "this user may not write in " + above.string(),
+               "give it the right, or choose another [storage] path");
+  }
+  if (!fs::exists(path)) return good("database", "will be made at " + path.string());
+  const auto database = storage::Database::open({.path = path, .read_only = true});
+  if (!database) {
+    return bad(Severity::error, "database", database.error().text(), "as found says");
+  }
+  const auto breaches = (*database)->check_invariants();
+  if (!breaches) {
+    return bad(Severity::error, "database", breaches.error().text(), "restore a backup");
+  }
+  if (breaches->empty()) return good("database", "every stored row keeps the rules");
+  const auto& first = breaches->front();
+  return bad(Severity::error, "database",
+             std::to_string(breaches->size()) + " broken rules, first " + first.invariant + ": " +
+                 first.rows,
+             "restore a backup of " + path.string());
+}
+
+/// What has reached the tracker, as far as the database says.
+CheckResult check_delivery(const config::Config& config) {
+  const std::string what = "delivery of issues";
+  if (config.github.repository.empty()) return good(what, "not asked for");
+  std::error_code error;
+  if (!fs::exists(config.storage.path, error)) return good(what, "no database yet");
+  const auto database = daemon::open_reader(config);
+  if (!database) return bad(Severity::unknown, what, "unknown: " + database.error().text(), "");
+  const auto times = storage::AlarmStore(**database).times();
+  const auto unsent = storage::OutboxStore(**database).unsent();
+  if (!times || !unsent) return bad(Severity::unknown, what, "unknown: see database", "");
+  const auto last = times->last_delivery
+                        ? "the last one at " + platform::date_and_minute(*times->last_delivery)
+                        : std::string("none yet");
+  if (unsent->empty()) return good(what, last + ", nothing waits");
+  return bad(Severity::warning, what, last + ", " + std::to_string(unsent->size()) + " not sent",
+             "`torchwatch outbox list` says why");
+}
+
+std::ptrdiff_t folders_in(const fs::path& folder) {
+  return std::ranges::count_if(platform::list_folder(folder).entries, [](const auto& entry) {
+    std::error_code ignored;
+    return entry.is_directory(ignored);
+  });
+}
+
+/// The page that lists the builds of an index; of a template the folder before its dates.
+std::string page_of(const config::Config::Channel& channel) {
+  const auto& index = channel.index;
+  if (channel.kind == config::ChannelKind::wheel_index) {
+    return index + (index.ends_with('/') ? "torch/" : "/torch/");
+  }
+  const auto date = index.find("{date}");
+  return date == std::string::npos ? index : index.substr(0, index.rfind('/', date) + 1);
+}
+
+CheckResult check_index(const config::Config::Channel& channel, platform::HttpClient& client) {
+  const char* const what = "[channel] index";
+  if (channel.index.empty()) {
+    return bad(Severity::unknown, what, "the one of pip's own settings, which was not asked",
+               "`torchwatch build fetch 2.13.0` shows whether it works");
+  }
+  constexpr std::chrono::seconds kTimeLimit{20};
+  platform::HttpRequest request;
+  request.method = "GET";
+  request.url = page_of(channel);
+  request.time_limit = kTimeLimit;
+  const auto answer = client.send(request);
+  const auto remedy = "set it to the folder of an index that has torch, and try again";
+  if (!answer) return bad(Severity::error, what, answer.error().text(), remedy);
+  constexpr int kFirstOfErrors = 400;
+  const auto found = "it answers " + std::to_string(answer->status);
+  if (answer->status < kFirstOfErrors) return good(what, found);
+  return bad(Severity::error, what, found, remedy);
+}
+
+CheckResult check_channel(const config::Config& config, platform::HttpClient& client) {
+  if (config.channel.kind != config::ChannelKind::directory) {
+    return check_index(config.channel, client);
+  }
+  if (fs::is_directory(config.channel.path)) {
+    const auto builds = folders_in(config.channel.path);
+    const auto found = config.channel.path.string() + ": " + std::to_string(builds) + " folders";
+    if (builds > 0) return good("[channel] path", found);
+    return bad(Severity::warning, "[channel] path", config.channel.path.string() + " is empty",
+               "put one LibTorch tree a nightly there");
+  }
+  return bad(Severity::error, "[channel] path",
+             "there is no folder " + config.channel.path.string(),
+             "set [channel] path to the folder with one LibTorch tree a nightly");
+}
+
+CheckResult check_source(const config::Config& config) {
+  if (config.source.repository.empty()) {
+    return bad(Severity::warning, "[source] repository", "not set",
+               "set it to a clone of PyTorch: without it no bisection runs");
+  }
+  const auto folder = repository_folder(config);
+  std::error_code error;
+  if (is_cloned(config) && !fs::exists(folder, error)) {
+    return bad(Severity::unknown, "[source] repository",
+               config.source.repository + " has not been cloned yet",
+               "`torchwatch serve` or `torchwatch nightly` clones it");
+  }
+  const auto history = bisect::CommitHistory::open(folder);
+  if (!history) {
+    return bad(Severity::error, "[source] repository", history.error().text(),
+               "set [source] repository to a git repository");
+  }
+  if (fs::exists(folder / ".git" / "shallow", error) || fs::exists(folder / "shallow", error)) {
+    return bad(Severity::warning, "[source] repository",
+               config.source.repository + " is a shallow clone: older commits are unknown",
+               "git -C " + folder.string() + " fetch --unshallow");
+  }
+  const auto tip = history->resolve(config.source.branch);
+  if (tip) return good("[source] repository", config.source.branch + " is " + short_sha(*tip));
+  return bad(Severity::error, "[source] branch", tip.error().text(),
+             "set [source] branch to a branch of " + config.source.repository);
+}
+
+CheckResult check_recipe(const config::Config& config) {
+  if (config.build.recipe.empty()) {
+    return bad(Severity::warning, "[build] recipe", "not set",
+               "set it to a build recipe: without it no bisection runs");
+  }
+  if (is_built_by_actions(config)) {
+    const auto& own = config.actions.token_file;
+    const auto token = config::read_secret(own.empty() ? config.github.token_file : own);
+    if (!token) {
+      return bad(
+          Severity::error, "[actions] token_file", token.error().text(),
+          "name a file with a token that may start workflows of " + config.actions.repository);
+    }
+    return good("[build] recipe",
+                "the workflow " + config.actions.workflow + " of " + config.actions.repository);
+  }
+  if (access(config.build.recipe.c_str(), X_OK) == 0) {
+    return good("[build] recipe", config.build.recipe.string());
+  }
+  return bad(Severity::error, "[build] recipe",
+             config.build.recipe.string() + " is not there or not executable",
+             "chmod +x it, or correct the path");
+}
+
+CheckResult check_socket(const config::Config& config) {
+  const auto path = config::control_socket(config);
+  // The daemon makes the folder of its database, and no other.
+  const bool is_made = config.web.socket.empty() && !fs::exists(path.parent_path());
+  if (is_made) return good("[web] socket", "will be made at " + path.string());
+  const auto file = platform::SocketFile::open(path);
+  const auto listener = file ? file->listener() : fail(file.error());
+  if (!listener) {
+    return bad(Severity::error, "[web] socket", listener.error().text(),
+               "set [web] socket to a path in a folder that the daemon may write");
+  }
+  if (!*listener) return good("[web] socket", "will be made at " + path.string());
+  return good("[web] socket",
+              "process " + std::to_string(**listener) + " listens on " + path.string());
+}
+
+CheckResult check_folding(const config::Config& config) {
+  const auto& patterns = config.bisect.cannot_change;
+  const auto understood = bisect::PathPatterns::create(patterns);
+  if (understood) {
+    return good("[bisect] cannot_change",
+                patterns.empty() ? "the patterns for PyTorch" : "the patterns are understood");
+  }
+  return bad(Severity::error, "[bisect] cannot_change", understood.error().text(),
+             "correct the pattern: no bisection can begin with it");
+}
+
+/// Without a token nothing can be written over the port, which is fine: the socket needs none.
+CheckResult check_web_token(const config::Config& config) {
+  if (config.web.token_file.empty())
+    return good("[web] token_file", "not set: `torchwatch token create` makes tokens");
+  const auto token = config::read_secret(config.web.token_file);
+  if (token) return good("[web] token_file", "readable by its owner alone");
+  return bad(Severity::error, "[web] token_file", token.error().text(),
+             "write a token there, chmod 600");
+}
+
+CheckResult check_names(const config::Config& config) {
+  const auto known = daemon::suite_workloads(config);
+  if (known) return check_suite(config.suite.workloads, *known);
+  return bad(Severity::error, "[suite] workloads", known.error().text(),
+             "set [build] kit_sources to a checkout of torchwatch");
+}
+
+CheckResult check_thresholds(const config::Config& config) {
+  const std::string what = "[detect] thresholds";
+  std::vector<std::string> named;
+  for (const auto& each : config.detect.thresholds) {
+    if (!each.workload.empty()) named.push_back(each.workload);
+  }
+  if (named.empty()) return good(what, "name no workload");
+  const auto known = daemon::suite_workloads(config);
+  return known ? check_suite(named, *known, what)
+               : bad(Severity::unknown, what, "unknown: see [suite] workloads", "");
+}
+
+CheckResult check_sandbox(const config::Config& config) {
+  const auto processes =
+      process::make_process_runner("torchwatch check, process " + std::to_string(getpid()));
+  const auto opened = daemon::open_sandbox(config, *processes);
+  if (!opened) {
+    return bad(Severity::error, "[sandbox]", opened.error().text(),
+               "or set [sandbox] kind = \"auto\" on a machine that you can lose");
+  }
+  if (opened->problem.empty()) return good("[sandbox]", "bubblewrap works here");
+  return bad(Severity::warning, "[sandbox]", opened->problem,
+             "set [sandbox] kind = \"bubblewrap\", or use a machine that you can lose");
+}
+
+}  // namespace
+
+CheckResult check_suite(const std::vector<std::string>& named,
+                        const std::vector<std::string>& known, const std::string& what) {
+  if (named.empty()) return good(what, "all " + std::to_string(known.size()));
+  for (const auto& name : named) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return bad(Severity::error, what, "there is no workload \"" + name + "\"",
+               did_you_mean(name, known) + "`torchwatch workload list` has their names");
+  }
+  return good(what, std::to_string(named.size()) + " of " + std::to_string(known.size()));
+}
+
+CheckResult check_address(const std::string& address) {
+  in6_addr parsed{};
+  const bool is_four = inet_pton(AF_INET, address.c_str(), &parsed) == 1;
+  const bool is_address = is_four || inet_pton(AF_INET6, address.c_str(), &parsed) == 1;
+  if (!is_address && address != "localhost") {
+    return bad(Severity::error, "[web] address",
+               "invalid address \"" + address + "\": must be that of a machine",
+               "set it to 127.0.0.1, or to the address of one of this machine's interfaces");
+  }
+  const bool is_here =
+      address == "localhost" || address == "::1" || (is_four && address.starts_with("127."));
+  if (is_here) return good("[web] address", address + ": this machine alone");
+  return bad(Severity::warning, "[web] address", address + ": other machines reach it, unencrypted",
+             "set it to 127.0.0.1 and put a proxy with TLS in front (docs/operating.md)");
+}
+
+std::vector<CheckResult> check_all(const config::Config& config) {
+  const auto client = platform::make_http_client("torchwatch");
+  auto results = check_machine("/");
+  std::ranges::move(check_gpu("/", config.suite.configurations), std::back_inserter(results));
+  for (auto& result :
+       {check_program("g++", "runners are compiled against each build's headers"),
+        check_program("cmake", "runners are compiled with it"),
+        check_program("ninja", "runners are compiled with it"), check_pip(config),
+        check_disk(config), check_database(config.storage.path), check_channel(config, *client),
+        check_names(config), check_thresholds(config), check_source(config), check_recipe(config),
+        check_folding(config), check_sandbox(config), check_address(config.web.address),
+        check_socket(config), check_web_token(config), check_delivery(config)}) {
+    results.push_back(result);
+  }
+  std::ranges::move(check_receivers(config), std::back_inserter(results));
+  std::ranges::move(check_github(config, *client), std::back_inserter(results));
+  return results;
+}
+
+}  // namespace torchwatch::checks

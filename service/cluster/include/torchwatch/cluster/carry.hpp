@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "torchwatch/cluster/order.hpp"
+
+namespace torchwatch::cluster {
+
+/// Carries out an order on this machine with a LocalExecutor, while it holds the machine's lock,
+/// and says each line of the answer as soon as it is known. When `stop` is requested it ends its
+/// runs and says no more: the order did not take place.
+void carry(const Order&, const std::function<void(const std::string&)>& say, std::stop_token stop);
+
+}  // namespace torchwatch::cluster

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/executor/executor.hpp"
+
+namespace torchwatch::cluster {
+
+/// How a node carries out runs: the service's own settings, so that runs there and here agree.
+struct CarrySettings {
+  std::filesystem::path scratch = "/tmp/torchwatch";  ///< on the node's own disk
+  std::string machine_lock = "torchwatch";            ///< its name there
+  int threads = 1;
+  std::int64_t output_limit_bytes = std::int64_t{1} << 20;
+  std::string sandbox = "auto";  ///< auto, bubblewrap, none
+  std::vector<std::string> readable;
+  std::vector<std::string> link_targets;
+  std::vector<std::string> hidden;
+  std::vector<std::string> hidden_with_copies;
+};
+
+/// What a lane carries out in one step, and what counts together or not at all.
+struct Order {
+  std::string id;                       ///< of this try: an answer names it
+  std::vector<executor::RunSpec> runs;  ///< one, or the two of an interleaved pair
+  CarrySettings settings;
+};
+
+/// Largest order that is read, and largest answer: two results and their words.
+inline constexpr std::size_t kOrderBytesMax = 1U << 20U;
+inline constexpr std::size_t kAnswerBytesMax = 40U << 20U;
+
+/// Writes an order as one line of JSON. With equal input it is always the same.
+std::string to_json(const Order&);
+/// Errors: corrupt, invalid; both name what is wrong.
+Result<Order> parse_order(std::string_view json);
+
+// The lines of an answer, each with its end.
+std::string greeting_line(const Order&, const std::string& node);
+std::string outcome_line(const std::string& attempt, const executor::RunOutcome&);
+std::string ended_line(const Order&);
+/// The order was not carried out, because of the node or of what it sees.
+std::string refusal_line(const Order&, const std::string& reason);
+
+/// What a step printed.
+struct Answer {
+  std::string node;
+  std::string refusal;  ///< why the order was not carried out; empty: it does not say so
+  std::vector<executor::RunOutcome> outcomes;  ///< in the order of the runs; empty unless whole
+  std::string messages;                        ///< every other line: srun's own
+
+  /// Whether the order has ended and every run of it has its outcome.
+  bool is_whole() const { return !outcomes.empty(); }
+};
+
+/// Reads an answer that may be hostile: it is whole only if it ends with the order's own last line
+/// and has exactly one outcome for each attempt. A result that cannot be believed is a run that
+/// failed, as it is on this machine; nobody can have measured longer than the service `waited`.
+Answer parse_answer(const Order&, std::string_view output, std::chrono::nanoseconds waited);
+
+}  // namespace torchwatch::cluster

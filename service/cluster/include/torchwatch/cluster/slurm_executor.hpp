@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/executor/executor.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/process/process.hpp"
+
+namespace torchwatch::cluster {
+
+/// Carries out runs on a node of a Slurm cluster. It holds one lane: a job that only waits, in
+/// which each run, or each interleaved pair, is one step of `torchwatch-carry`. The lane is asked
+/// for at the first run, found again by its name after a restart, and given back when this object
+/// ends. One order at a time; further calls wait.
+class SlurmExecutor final : public executor::Executor {
+ public:
+  struct Settings {
+    std::string name;                          ///< of the lane's job, this service's alone
+    std::vector<std::string> options;          ///< handed to sbatch
+    std::filesystem::path program;             ///< torchwatch-carry, as the nodes see it
+    std::string lane_script;                   ///< the text of deploy/cluster/lane
+    std::chrono::seconds time{4 * 3600};       ///< asked for per allocation
+    std::chrono::seconds idle{600};            ///< a node without runs is given back
+    std::chrono::seconds queue_limit{43'200};  ///< for a node to come, and for the controller
+    std::chrono::seconds start_limit{20};      ///< of a step
+    std::chrono::milliseconds poll{2000};      ///< from one look at the queue to the next
+    CarrySettings carry;
+    /// Gets what people may want to know: a node that came, an order that was lost and why.
+    std::function<void(const std::string&)> log = [](const std::string&) {};
+  };
+
+  SlurmExecutor(process::ProcessRunner&, const platform::Clock&, Settings);
+  ~SlurmExecutor() override;
+  SlurmExecutor(const SlurmExecutor&) = delete;
+  SlurmExecutor& operator=(const SlurmExecutor&) = delete;
+
+  /// Errors: those of Executor. unavailable: no node came within the limit, Slurm refuses what the
+  /// configuration asks for, the order was lost three times, or its limits do not fit an
+  /// allocation; it says which.
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override;
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
+                                                       std::stop_token stop) override;
+
+  /// Ends the lane's job, if there is one. Errors: unavailable.
+  Status release();
+
+ private:
+  class Lane;
+  Result<std::vector<executor::RunOutcome>> carry_out(std::vector<executor::RunSpec>,
+                                                      std::stop_token);
+
+  Settings settings_;
+  std::mutex mutex_;  ///< held for an order
+  std::unique_ptr<Lane> lane_;
+};
+
+/// Returns the name of a service's lane: of the machine and the database that it works on, so that
+/// it finds its jobs again and touches nobody else's.
+std::string lane_name(const std::filesystem::path& database);
+
+}  // namespace torchwatch::cluster

@@ -1,0 +1,139 @@
+#include "torchwatch/cluster/carry.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/platform/clock.hpp"
+#include "torchwatch/process/process.hpp"
+#include "torchwatch/records/unique_fd.hpp"
+#include "torchwatch/sandbox/sandbox.hpp"
+
+namespace torchwatch::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// Slurm's name of the node: several may share a host in a trial.
+std::string node_name() {
+  if (auto name = value_of("SLURMD_NODENAME"); !name.empty()) return name;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+tl::unexpected<Error> unusable(const fs::path& folder, const std::string& why) {
+  return fail(ErrorCode::unavailable, "scratch folder " + folder.string() + ": " + why);
+}
+
+/// Makes the folder. It often lies in /tmp, where anybody may have made one of that name before.
+Status make_own_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (error) return unusable(folder.parent_path(), error.message());
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return unusable(folder, std::strerror(errno));
+  }
+  struct stat about{};
+  if (lstat(folder.c_str(), &about) != 0) return unusable(folder, std::strerror(errno));
+  const bool is_own = S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+                      (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (!is_own) return unusable(folder, "is not a folder of this user alone");
+  return {};
+}
+
+/// Sets the lane's idle clock back as long as this object lives: a run may take longer than a node
+/// may be idle. The mark is the batch script's own file, or none.
+class AtWork {
+ public:
+  AtWork()
+      : mark_(open(("/tmp/torchwatch-lane-" + value_of("SLURM_JOB_ID")).c_str(),
+                   O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
+        toucher_([this](const std::stop_token& ended) { touch(ended); }) {}
+
+ private:
+  void touch(const std::stop_token& ended) const {
+    constexpr std::chrono::seconds kPause{1};
+    const platform::SystemClock clock;
+    do {
+      if (mark_.is_open()) futimens(mark_.get(), nullptr);
+      clock.wait(kPause, ended);
+    } while (!ended.stop_requested());
+  }
+  UniqueFd mark_;
+  std::jthread toucher_;
+};
+
+Result<sandbox::Sandbox> open_sandbox(const CarrySettings& settings,
+                                      process::ProcessRunner& processes) {
+  if (settings.sandbox == "none") return sandbox::Sandbox();
+  sandbox::Settings from;
+  from.readable.assign(settings.readable.begin(), settings.readable.end());
+  from.link_targets.assign(settings.link_targets.begin(), settings.link_targets.end());
+  from.link_targets.push_back(settings.scratch);
+  from.hidden.assign(settings.hidden.begin(), settings.hidden.end());
+  from.hidden_with_copies.assign(settings.hidden_with_copies.begin(),
+                                 settings.hidden_with_copies.end());
+  from.search_path = process::kDefaultSearchPath;
+  auto opened = sandbox::Sandbox::open(std::move(from), processes);
+  if (opened || settings.sandbox == "bubblewrap") return opened;
+  return sandbox::Sandbox();  // the fact `sandbox` of its results says so
+}
+
+executor::LocalExecutor::Settings executor_settings(const CarrySettings& from) {
+  executor::LocalExecutor::Settings settings;
+  settings.environment = executor::device_environment();
+  settings.threads = from.threads;
+  settings.bind_to_cores = process::may_raise_priority();
+  settings.output_limit_bytes = static_cast<std::size_t>(from.output_limit_bytes);
+  return settings;
+}
+
+Result<std::vector<executor::RunOutcome>> carried_out(const Order& order, std::stop_token stop) {
+  TW_TRY(const auto lock, executor::MachineLock::acquire(order.settings.machine_lock));
+  TW_TRY_VOID(make_own_folder(order.settings.scratch));
+  const auto scratch = order.settings.scratch / node_name();
+  TW_TRY_VOID(make_own_folder(scratch));
+  // Its start ends what a carry that died has left running.
+  const auto processes = process::make_process_runner("torchwatch-carry " + scratch.string());
+  auto settings = executor_settings(order.settings);
+  TW_TRY(settings.sandbox, open_sandbox(order.settings, *processes));
+  executor::LocalExecutor local(*processes, scratch, std::move(settings));
+  TW_TRY_VOID(local.sweep());
+  if (order.runs.size() == 1) {
+    TW_TRY(auto outcome, local.run(order.runs.front(), stop));
+    return std::vector{std::move(outcome)};
+  }
+  TW_TRY(auto outcomes, local.run_pair({order.runs[0], order.runs[1]}, stop));
+  return std::vector{std::move(outcomes[0]), std::move(outcomes[1])};
+}
+
+}  // namespace
+
+void carry(const Order& order, const std::function<void(const std::string&)>& say,
+           std::stop_token stop) {
+  const AtWork at_work;
+  say(greeting_line(order, node_name()));
+  const auto outcomes = carried_out(order, stop);
+  if (stop.stop_requested()) return;
+  if (!outcomes) return say(refusal_line(order, outcomes.error().text()));
+  for (std::size_t i = 0; i < outcomes->size(); ++i) {
+    say(outcome_line(order.runs[i].request.attempt, (*outcomes)[i]));
+  }
+  say(ended_line(order));
+}
+
+}  // namespace torchwatch::cluster

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "slurm_client.hpp"
+#include "torchwatch/cluster/lane.hpp"
+#include "torchwatch/cluster/slurm_executor.hpp"
+
+namespace torchwatch::cluster {
+
+/// One job that holds a node, from asking for it to giving it back. Not thread-safe.
+class HeldLane {
+ public:
+  HeldLane(process::ProcessRunner&, const platform::Clock&,
+           const SlurmExecutor::Settings& settings);
+
+  /// Waits until the lane holds a node for at least that long, and nothing of an earlier order is
+  /// alive in it. Errors: cancelled; unavailable (no node within the limit, no time that long,
+  /// Slurm refuses the job).
+  Status make_ready(std::chrono::seconds needed, std::stop_token stop);
+  /// Carries out the order in a step of the job that make_ready has found.
+  process::ProcessOutcome run(const Order&, std::chrono::seconds limit, std::stop_token stop);
+  /// Ends what a step whose srun has ended may have left: Slurm's own end of it may come later.
+  void end_step();
+  void note_success() { losses_in_a_row_ = 0; }
+  /// Gives the node back where it is to blame, or cannot be used any more.
+  void note_loss(Cause);
+  /// Ends the lane's jobs. Errors: unavailable.
+  Status release();
+
+  const std::string& node() const { return node_; }
+
+ private:
+  Status look(std::chrono::seconds needed);
+  Status follow(const LaneStep&);
+  Status submit();
+  Status adopt(const Job&);
+  Status give_back(const std::string& why);
+  bool is_fresh(std::chrono::seconds needed) const;
+
+  SlurmClient client_;
+  const platform::Clock& clock_;
+  const SlurmExecutor::Settings& settings_;
+  std::string job_;   ///< that can be used; empty: none
+  std::string node_;  ///< of the last job that could be used
+  std::string waits_for_;
+  std::chrono::nanoseconds looked_at_{0};
+  std::optional<std::chrono::nanoseconds> ends_at_;  ///< of the job's own limit
+  std::vector<std::string> bad_nodes_;
+  bool is_asked_for_ = false;  ///< a job of the lane may exist
+  int losses_in_a_row_ = 0;
+};
+
+}  // namespace torchwatch::cluster

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "torchwatch/cluster/slurm_text.hpp"
+#include "torchwatch/process/process.hpp"
+
+namespace torchwatch::cluster {
+
+/// A step to start in a job: one program that reads its input and answers on its output.
+struct StepCall {
+  std::string job;
+  std::string name;
+  std::filesystem::path program;  ///< as the node sees it
+  std::string input;
+  std::chrono::seconds time_limit{0};  ///< from when it runs to its end
+  std::chrono::seconds start_limit{20};
+  std::size_t output_limit_bytes = 0;
+};
+
+/// Slurm's four programs, as child processes and without a shell. Whose jobs it sees is this user's
+/// alone. Thread-safe.
+class SlurmClient {
+ public:
+  explicit SlurmClient(process::ProcessRunner& processes);
+
+  /// Submits the script with these options and returns the job's number. Errors: invalid (Slurm
+  /// refuses it as asked for), unavailable (then it may have been submitted all the same).
+  Result<std::string> submit(std::vector<std::string> options, const std::string& script) const;
+  /// Returns the jobs of that name that have not left the queue. Errors: unavailable.
+  Result<std::vector<Job>> jobs(const std::string& name) const;
+  /// Returns the steps of a job. Errors: unavailable.
+  Result<std::vector<Step>> steps(const std::string& job) const;
+  /// Ends jobs and steps; what has ended already stays as it is. Errors: unavailable.
+  Status cancel(const std::vector<std::string>& ids) const;
+  /// Starts a step and waits for its end.
+  process::ProcessOutcome run(const StepCall&, std::stop_token stop) const;
+
+ private:
+  process::ProcessSpec call(const std::string& program, std::vector<std::string> arguments) const;
+  Result<std::string> ask(const process::ProcessSpec&) const;
+
+  process::ProcessRunner& processes_;
+};
+
+}  // namespace torchwatch::cluster

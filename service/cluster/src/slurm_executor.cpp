@@ -1,0 +1,131 @@
+#include "torchwatch/cluster/slurm_executor.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "held_lane.hpp"
+#include "torchwatch/digest/sha256.hpp"
+
+namespace torchwatch::cluster {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kTriesMax = 3;
+/// What a node does around a run: makes fresh copies of libraries, ends and judges the process.
+constexpr seconds kAroundRun{90};
+
+/// As for a run on this machine (LocalExecutor::Settings).
+constexpr seconds kRounding{1};
+
+/// The limits of an order: interleaved runs live side by side.
+seconds limit_of(const std::vector<executor::RunSpec>& runs) {
+  std::int64_t longest = 0;
+  for (const auto& run : runs) longest = std::max(longest, run.request.limits.time_ms);
+  return std::chrono::ceil<seconds>(std::chrono::milliseconds(longest)) + kAroundRun;
+}
+
+/// What a step came to that did not end its order.
+struct Loss {
+  std::string reason;
+  Cause cause = Cause::unknown;
+};
+
+std::string spoken(const process::ProcessOutcome& step, const Answer& answer) {
+  return last_message(answer.messages) + " (srun: " + process::describe(step.end) + ")";
+}
+
+Loss loss_of(const process::ProcessOutcome& step, const Answer& answer) {
+  if (!answer.refusal.empty()) return {answer.refusal, Cause::node};
+  if (std::holds_alternative<process::TimedOut>(step.end)) {
+    return {"the step did not end within its limits", Cause::node};
+  }
+  return {spoken(step, answer), cause_of(answer.messages)};
+}
+
+/// Slurm's memory limit ends the whole step: that says something of the runs, not of the node.
+std::vector<executor::RunOutcome> killed(const Order& order, const std::string& messages) {
+  const executor::RunFailure failure{
+      .reason = "ended by Slurm's memory limit: " + last_message(messages),
+      .output = {},
+      .is_killed = true};
+  return std::vector<executor::RunOutcome>(order.runs.size(), failure);
+}
+
+}  // namespace
+
+/// The held lane, which only this file uses.
+class SlurmExecutor::Lane : public HeldLane {
+ public:
+  using HeldLane::HeldLane;
+};
+
+SlurmExecutor::SlurmExecutor(process::ProcessRunner& processes, const platform::Clock& clock,
+                             Settings settings)
+    : settings_(std::move(settings)), lane_(std::make_unique<Lane>(processes, clock, settings_)) {}
+
+SlurmExecutor::~SlurmExecutor() {
+  // A controller that cannot be reached ends the job itself once it has been idle.
+  std::ignore = release();
+}
+
+Status SlurmExecutor::release() {
+  const std::scoped_lock one_order(mutex_);
+  return lane_->release();
+}
+
+Result<executor::RunOutcome> SlurmExecutor::run(const executor::RunSpec& spec,
+                                                std::stop_token stop) {
+  TW_TRY(auto outcomes, carry_out({spec}, std::move(stop)));
+  return std::move(outcomes.front());
+}
+
+Result<std::array<executor::RunOutcome, 2>> SlurmExecutor::run_pair(
+    std::array<executor::RunSpec, 2> specs, std::stop_token stop) {
+  TW_TRY(auto outcomes, carry_out({std::move(specs[0]), std::move(specs[1])}, std::move(stop)));
+  return std::array{std::move(outcomes[0]), std::move(outcomes[1])};
+}
+
+Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(
+    std::vector<executor::RunSpec> runs, std::stop_token stop) {
+  const std::scoped_lock one_order(mutex_);
+  const auto limit = limit_of(runs);
+  Order order{.id = {}, .runs = std::move(runs), .settings = settings_.carry};
+  Loss loss;
+  for (int attempt = 1; attempt <= kTriesMax; ++attempt) {
+    TW_TRY_VOID(lane_->make_ready(limit, stop));
+    // Each try has a name of its own: what an earlier one still says does not count.
+    order.id = order.runs.front().request.attempt + "-" + std::to_string(attempt);
+    const auto step = lane_->run(order, limit, stop);
+    auto answer = parse_answer(order, step.output, step.duration + kRounding);
+    if (answer.is_whole()) {
+      lane_->note_success();
+      return std::move(answer.outcomes);
+    }
+    lane_->end_step();
+    if (std::holds_alternative<process::Cancelled>(step.end) || stop.stop_requested()) {
+      return fail(ErrorCode::cancelled, "the run was cancelled");
+    }
+    loss = loss_of(step, answer);
+    if (loss.cause == Cause::memory) return killed(order, answer.messages);
+    settings_.log("an order was lost on node " + lane_->node() + ": " + loss.reason);
+    lane_->note_loss(loss.cause);
+  }
+  return fail(ErrorCode::unavailable,
+              "lost " + std::to_string(kTriesMax) + " times on the cluster: " + loss.reason);
+}
+
+std::string lane_name(const std::filesystem::path& database) {
+  constexpr std::size_t kDigits = 12;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  digest::Sha256 owner;
+  owner.add_field(host.data());
+  owner.add_field(std::filesystem::absolute(database).lexically_normal().string());
+  return "torchwatch-" + owner.hex().substr(0, kDigits) + "-0";
+}
+
+}  // namespace torchwatch::cluster

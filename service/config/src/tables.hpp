@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+
+#include "key.hpp"
+
+namespace torchwatch::config {
+
+/// One key of the elements of a list of tables ([[notify.webhook]]).
+template <typename Element>
+struct Field {
+  std::string name;
+  std::string allowed;       ///< empty: anything of the type
+  bool is_required = false;  ///< else it may be left out
+  std::function<Status(const toml::node&, Element&)> read;
+  std::function<std::string(const Element&)> write;
+  std::function<void(const std::filesystem::path& folder, Element&)> resolve;
+};
+
+enum class Need { required, optional };
+
+/// Makes the field that sets a member of an element.
+template <typename Element, typename T>
+Field<Element> field(std::string name, T Element::* member, Allowed<T> allowed,
+                     Need need = Need::required) {
+  Field<Element> made;
+  made.name = std::move(name);
+  made.allowed = allowed.words;
+  made.is_required = need == Need::required;
+  made.read = [=](const toml::node& node, Element& element) -> Status {
+    T value{};
+    TW_TRY_VOID(read(node, value));
+    if (!allowed.holds(value)) {
+      return fail(ErrorCode::invalid,
+                  "invalid value " + write(value) + ": must be " + allowed.words);
+    }
+    element.*member = std::move(value);
+    return {};
+  };
+  made.write = [=](const Element& element) { return write(element.*member); };
+  made.resolve = [=](const std::filesystem::path& folder, Element& element) {
+    resolve_value(folder, element.*member);
+  };
+  return made;
+}
+
+template <typename Element>
+using Fields = std::vector<Field<Element>>;
+
+template <typename Element>
+std::string names_of(const Fields<Element>& fields) {
+  std::string names;
+  for (const auto& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+  return names;
+}
+
+/// Reads one table of the list. Errors name the key, and the line where that is another one than
+/// the list's.
+template <typename Element>
+Result<Element> read_element(const toml::node& node, const Fields<Element>& fields) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return fail(ErrorCode::invalid, "must be a table with " + names_of(fields));
+  Element element{};
+  for (const auto& [name, value] : *table) {
+    const auto at = std::ranges::find(fields, std::string(name.str()), &Field<Element>::name);
+    if (at == fields.end()) {
+      return fail(ErrorCode::invalid,
+                  std::string(name.str()) + ": unknown key; keys: " + names_of(fields));
+    }
+    if (auto read = at->read(value, element); !read) {
+      const auto& error = read.error();
+      return fail(ErrorCode::invalid, at->name + ": " + error.message);
+    }
+  }
+  for (const auto& field : fields) {
+    if (field.is_required && !table->contains(field.name)) {
+      return fail(ErrorCode::invalid, field.name + " is missing");
+    }
+  }
+  return element;
+}
+
+/// Makes a key whose value is a list of tables: each [[TABLE.NAME]] in the file is one element.
+/// `is_alike` tells elements that must not both be there; empty: any may. A list of none is written
+/// [], and inline tables are read, too.
+template <typename Section, typename Element>
+Key list_of_tables(std::string table, std::string name, Section Config::* section,
+                   std::vector<Element> Section::* member, Fields<Element> fields,
+                   std::string meaning,
+                   std::function<bool(const Element&, const Element&)> is_alike = {}) {
+  Key made;
+  const auto written = "[[" + table + "." + name + "]]";
+  made.table = std::move(table);
+  made.name = std::move(name);
+  made.type = "list of tables";
+  made.allowed = written + " with " + names_of(fields);
+  made.meaning = std::move(meaning);
+  made.read = [=](const toml::node& node, Config& config) -> Status {
+    const auto* list = node.as_array();
+    if (list == nullptr) return fail(ErrorCode::invalid, "must be a list: " + written);
+    std::vector<Element> elements;
+    for (const auto& each : *list) {
+      auto element = read_element(each, fields);
+      const auto place = written + " number " + std::to_string(elements.size() + 1) + " (line " +
+                         std::to_string(each.source().begin.line) + "): ";
+      if (!element) return fail(ErrorCode::invalid, place + element.error().message);
+      const bool is_twice = is_alike && std::ranges::any_of(elements, [&](const Element& other) {
+                              return is_alike(*element, other);
+                            });
+      if (is_twice) return fail(ErrorCode::invalid, place + "is there twice");
+      elements.push_back(std::move(*element));
+    }
+    config.*section.*member = std::move(elements);
+    return {};
+  };
+  made.write = [=](const Config& config) {
+    std::string text;
+    for (const auto& element : config.*section.*member) {
+      std::string values;
+      for (const auto& field : fields) {
+        values += (values.empty() ? "" : ", ") + field.name + " = " + field.write(element);
+      }
+      text += (text.empty() ? "{" : ", {") + values + "}";
+    }
+    return "[" + text + "]";
+  };
+  made.resolve = [=](const std::filesystem::path& folder, Config& config) {
+    for (auto& element : config.*section.*member) {
+      for (const auto& field : fields) field.resolve(folder, element);
+    }
+  };
+  return made;
+}
+
+}  // namespace torchwatch::config

@@ -1,0 +1,104 @@
+#include "executors.hpp"
+
+#include "torchwatch/daemon/application.hpp"
+#include "torchwatch/daemon/confinement.hpp"
+#include "torchwatch/platform/publish.hpp"
+
+namespace torchwatch::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+executor::LocalExecutor::Settings local_settings(const config::Config& config,
+                                                 const sandbox::Sandbox& sandbox) {
+  executor::LocalExecutor::Settings settings;
+  settings.environment = executor::device_environment();
+  settings.sandbox = sandbox;
+  settings.threads = config.measure.threads;
+  settings.bind_to_cores = process::may_raise_priority();
+  settings.output_limit_bytes = static_cast<std::size_t>(config.executor.output_limit_bytes);
+  return settings;
+}
+
+std::string word_of(config::SandboxKind kind) {
+  switch (kind) {
+    case config::SandboxKind::bubblewrap:
+      return "bubblewrap";
+    case config::SandboxKind::none:
+      return "none";
+    default:
+      return "auto";
+  }
+}
+
+std::vector<std::string> texts_of(const std::vector<fs::path>& paths) {
+  return {paths.begin(), paths.end()};
+}
+
+/// As on this machine: runs there and here see the same.
+cluster::CarrySettings carry_settings(const config::Config& config) {
+  const auto confined = sandbox_settings(config);
+  return {.scratch = config.slurm.node_scratch,
+          .machine_lock = config.executor.machine_lock,
+          .threads = config.measure.threads,
+          .output_limit_bytes = config.executor.output_limit_bytes,
+          .sandbox = word_of(config.sandbox.kind),
+          .readable = texts_of(confined.readable),
+          .link_targets = texts_of(confined.link_targets),
+          .hidden = texts_of(confined.hidden),
+          .hidden_with_copies = texts_of(confined.hidden_with_copies)};
+}
+
+std::vector<std::string> wishes(const config::Config::Slurm& slurm) {
+  std::vector<std::string> options = slurm.options;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) options.push_back(option + value);
+  };
+  add("--partition=", slurm.partition);
+  add("--constraint=", slurm.constraint);
+  add("--gres=", slurm.gres);
+  add("--account=", slurm.account);
+  if (slurm.exclusive) options.emplace_back("--exclusive");
+  return options;
+}
+
+fs::path carry_program(const config::Config& config) {
+  if (!config.slurm.program.empty()) return config.slurm.program;
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "torchwatch-carry";
+}
+
+}  // namespace
+
+Result<Executors> Executors::open(const config::Config& config, const sandbox::Sandbox& sandbox,
+                                  process::ProcessRunner& processes, const platform::Clock& clock,
+                                  log::Log& log) {
+  Executors made;
+  if (config.executor.kind == config::ExecutorKind::local) {
+    made.local_ = std::make_unique<executor::LocalExecutor>(processes, config.executor.scratch,
+                                                            local_settings(config, sandbox));
+    return made;
+  }
+  constexpr std::size_t kScriptBytesMax = 64U << 10U;
+  cluster::SlurmExecutor::Settings settings;
+  TW_TRY(
+      settings.lane_script,
+      platform::read_file(source_folder(config) / "deploy" / "cluster" / "lane", kScriptBytesMax));
+  settings.name = cluster::lane_name(config.storage.path);
+  settings.options = wishes(config.slurm);
+  settings.program = carry_program(config);
+  settings.time = config.slurm.time;
+  settings.idle = config.slurm.idle;
+  settings.queue_limit = config.slurm.queue_limit;
+  settings.carry = carry_settings(config);
+  settings.log = [logger = log.logger("cluster")](const std::string& text) { logger.info(text); };
+  made.slurm_ = std::make_unique<cluster::SlurmExecutor>(processes, clock, std::move(settings));
+  return made;
+}
+
+executor::Executor& Executors::chosen() {
+  if (slurm_) return *slurm_;
+  return *local_;
+}
+
+}  // namespace torchwatch::daemon

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "torchwatch/cluster/slurm_executor.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/log/log.hpp"
+
+namespace torchwatch::daemon {
+
+/// The executor that [executor] kind names, made from the configuration.
+class Executors {
+ public:
+  /// What it is made of must live longer. Errors: not_found (the script of a lane).
+  static Result<Executors> open(const config::Config&, const sandbox::Sandbox&,
+                                process::ProcessRunner&, const platform::Clock&, log::Log&);
+
+  executor::Executor& chosen();
+  /// The one of this machine; null where runs happen elsewhere.
+  executor::LocalExecutor* local() { return local_.get(); }
+
+ private:
+  std::unique_ptr<executor::LocalExecutor> local_;
+  std::unique_ptr<cluster::SlurmExecutor> slurm_;
+};
+
+}  // namespace torchwatch::daemon

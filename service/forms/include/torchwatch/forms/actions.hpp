@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torchwatch/site/view.hpp"
+#include "torchwatch/storage/rows.hpp"
+
+namespace torchwatch::forms {
+
+using pages::View;
+
+// What the reader of a page may do with what it shows, as forms; for who may not, how to get the
+// right. Only HTML has it. Nothing where nothing can be done.
+
+/// `names_culprit`: its search named a commit, which can be disputed.
+html::Fragment for_incident(const storage::IncidentRow&, bool names_culprit, const View&);
+
+html::Fragment for_comparison(const storage::ComparisonRow&, const View&);
+html::Fragment for_bisection(const storage::BisectionRow&, const View&);
+html::Fragment for_request(storage::Id, bool has_ended, const View&);
+html::Fragment for_mute(storage::Id, const View&);
+
+/// A message of the outbox: its key, and what people call it.
+using Message = std::pair<std::string, std::string>;
+html::Fragment for_messages(const std::vector<Message>&, const View&);
+
+}  // namespace torchwatch::forms

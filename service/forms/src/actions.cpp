@@ -1,0 +1,190 @@
+#include "torchwatch/forms/actions.hpp"
+
+#include <algorithm>
+
+#include "action.hpp"
+#include "torchwatch/html/quoting.hpp"
+#include "torchwatch/paging/paging.hpp"
+
+namespace torchwatch::forms {
+namespace {
+
+using html::Fragment;
+
+constexpr int kReasonMax = 4'000;
+
+const Action* action_at(std::string_view path) {
+  return std::ranges::find(kActions, path, &Action::path);
+}
+
+/// The scope that the API asks for.
+std::optional<Scope> scope_of(const Action& action, const View& view) {
+  const auto path = "/api/v1" + std::string(action.path);
+  const auto found = std::ranges::find_if(view.sources.api, [&](const auto& route) {
+    return route.method == "POST" && route.path == path;
+  });
+  return found == view.sources.api.end() ? std::nullopt : found->scope;
+}
+
+std::string address_of(const Action& action, const std::string& id, const View& view) {
+  auto path = std::string(action.path.substr(1));
+  const auto begin = path.find("{id}");
+  if (begin != std::string::npos) path.replace(begin, 4, http::percent_encoded(id));
+  return view.root + path;
+}
+
+std::string value_in(const Typed& typed, const char* name) {
+  const auto found = typed.find(name);
+  return found == typed.end() ? "" : found->second;
+}
+
+std::string reason_field(const std::vector<const Action*>& actions, const std::string& typed) {
+  std::string needed;
+  for (const auto* action : actions) {
+    if (action->needs_reason) needed += (needed.empty() ? "" : ", ") + std::string(action->button);
+  }
+  const auto hint = needed.empty() ? std::string() : " (needed to: " + needed + ")";
+  return "<p><label for=\"reason\">Reason" + html::quoted(hint) +
+         "</label>\n<textarea id=\"reason\" name=\"reason\" rows=\"2\" maxlength=\"" +
+         std::to_string(kReasonMax) + "\">\n" + html::quoted(typed) + "</textarea></p>\n";
+}
+
+/// Says what the reader's token lacks, and which command makes one that has it.
+Fragment lacking_text(const Scopes& lacking, const std::vector<const Action*>& refused,
+                      const View& view) {
+  std::string what;
+  for (const auto* action : refused) {
+    what += (what.empty() ? "" : ", ") + std::string(action->button);
+  }
+  return only_html(html::paragraph(html::text(what + ": the token " + view.request.token_name +
+                                              " lacks the scope " + to_string(lacking) +
+                                              ". `torchwatch token create NAME --scopes " +
+                                              to_string(lacking) + "` makes one that has it."))
+                       .html);
+}
+
+Fragment sign_in_text(const View& view) {
+  const auto here = view.request.path + view.query_with("", "");
+  return only_html(
+      html::paragraph(
+          html::link(view.root + "sign-in?to=" + http::percent_encoded(here), "Sign in") +
+          html::text(" with a token to decide here, or type the command."))
+          .html);
+}
+
+std::string form_text(const std::vector<const Action*>& actions, const std::string& id,
+                      const Typed& typed, const View& view) {
+  auto form = "<form class=\"act\" method=\"post\" action=\"" +
+              html::quoted(address_of(*actions.front(), id, view)) + "\">\n" +
+              key_field(view.request);
+  if (typed.contains(kMessage)) {
+    form += "<input type=\"hidden\" name=\"message\" value=\"" +
+            html::quoted(value_in(typed, kMessage)) + "\">\n";
+  }
+  if (std::ranges::any_of(actions, &Action::takes_reason)) {
+    form += reason_field(actions, value_in(typed, kReason));
+  }
+  form += "<p class=\"buttons\">\n";
+  for (const auto* action : actions) {
+    form += "<button type=\"submit\" formaction=\"" + html::quoted(address_of(*action, id, view)) +
+            "\">" + html::quoted(action->button) + "</button>\n";
+  }
+  return form + "</p>\n</form>\n";
+}
+
+Fragment offer(std::initializer_list<std::string_view> paths, storage::Id id, const View& view) {
+  std::vector<const Action*> actions;
+  for (const auto path : paths) actions.push_back(action_at(path));
+  return form_of(actions, std::to_string(id), {}, view);
+}
+
+}  // namespace
+
+std::string key_field(const http::Request& request) {
+  const auto key = request.signed_in ? request.signed_in->form_key : "";
+  return "<input type=\"hidden\" name=\"key\" value=\"" + html::quoted(key) + "\">\n";
+}
+
+Fragment form_of(const std::vector<const Action*>& actions, const std::string& id,
+                 const Typed& typed, const View& view) {
+  // What is printed without a daemon has nobody to ask.
+  if (view.sources.api.empty() || actions.empty()) return {};
+  if (!view.request.signed_in) return sign_in_text(view);
+  std::vector<const Action*> allowed;
+  std::vector<const Action*> refused;
+  Scopes lacking;
+  for (const auto* action : actions) {
+    const auto scope = scope_of(*action, view);
+    if (scope && view.request.signed_in->scopes.contains(*scope)) {
+      allowed.push_back(action);
+    } else if (scope) {
+      refused.push_back(action);
+      lacking.insert(*scope);
+    }
+  }
+  Fragment content;
+  if (!allowed.empty()) content += only_html(form_text(allowed, id, typed, view));
+  if (!refused.empty()) content += lacking_text(lacking, refused, view);
+  return content;
+}
+
+Fragment for_incident(const storage::IncidentRow& incident, bool names_culprit, const View& view) {
+  const auto id = incident.id;
+  if (incident.state == storage::IncidentState::closed) {
+    return offer({"/incidents/{id}/reopen"}, id, view);
+  }
+  std::vector<const Action*> actions;
+  if (incident.state == storage::IncidentState::open) {
+    actions.push_back(action_at("/incidents/{id}/acknowledge"));
+  }
+  for (const auto* path : {"/incidents/{id}/accept", "/incidents/{id}/close"}) {
+    actions.push_back(action_at(path));
+  }
+  if (names_culprit) actions.push_back(action_at("/incidents/{id}/dispute"));
+  actions.push_back(action_at("/incidents/{id}/retest"));
+  return form_of(actions, std::to_string(id), {}, view);
+}
+
+Fragment for_comparison(const storage::ComparisonRow& comparison, const View& view) {
+  using storage::ComparisonState;
+  if (comparison.ended_at == 0) return offer({"/comparisons/{id}/cancel"}, comparison.id, view);
+  const bool can_be_retried = comparison.state == ComparisonState::refused ||
+                              comparison.state == ComparisonState::failed ||
+                              comparison.state == ComparisonState::cancelled;
+  if (!can_be_retried) return {};
+  return offer({"/comparisons/{id}/retry"}, comparison.id, view);
+}
+
+Fragment for_bisection(const storage::BisectionRow& bisection, const View& view) {
+  if (bisection.state != storage::BisectionState::open) return {};
+  return offer({"/bisections/{id}/cancel"}, bisection.id, view);
+}
+
+Fragment for_request(storage::Id id, bool has_ended, const View& view) {
+  return has_ended ? Fragment() : offer({"/requests/{id}/cancel"}, id, view);
+}
+
+Fragment for_mute(storage::Id id, const View& view) {
+  return offer({"/mutes/{id}/lift"}, id, view);
+}
+
+Fragment for_messages(const std::vector<Message>& messages, const View& view) {
+  const auto* retry = action_at("/outbox/retry");
+  const auto& signed_in = view.request.signed_in;
+  const auto scope = scope_of(*retry, view);
+  const bool may_choose =
+      !messages.empty() && scope && signed_in && signed_in->scopes.contains(*scope);
+  if (!may_choose) return messages.empty() ? Fragment() : form_of({retry}, "", {}, view);
+  std::string options;
+  for (const auto& [key, name] : messages) {
+    options += "<option value=\"" + html::quoted(key) + "\">" + html::quoted(name) + "</option>\n";
+  }
+  return only_html("<form class=\"act\" method=\"post\" action=\"" +
+                   html::quoted(address_of(*retry, "", view)) + "\">\n" + key_field(view.request) +
+                   "<p><label for=\"message\">Message</label>\n<select id=\"message\" "
+                   "name=\"message\">\n" +
+                   options + "</select></p>\n<p class=\"buttons\">\n<button type=\"submit\">" +
+                   html::quoted(retry->button) + "</button>\n</p>\n</form>\n");
+}
+
+}  // namespace torchwatch::forms

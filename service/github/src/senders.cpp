@@ -1,0 +1,204 @@
+#include "senders.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "torchwatch/issues/issue.hpp"
+#include "torchwatch/issues/notices.hpp"
+#include "torchwatch/records/hex.hpp"
+
+namespace torchwatch::github {
+namespace {
+
+using nlohmann::json;
+using storage::OutboxKind;
+using storage::OutboxRow;
+
+/// GitHub's clock and this machine's may differ by this much.
+constexpr platform::WallMillis kClockDoubt = 24LL * 3600 * 1000;
+constexpr int kLabelPagesMax = 50;
+
+/// What is wrong with one message alone: a pull request that is locked must not stop the outbox.
+tl::unexpected<DeliveryFailure> of_this_message(DeliveryFailure failure) {
+  if (failure.is_refusal) failure.is_for_all = false;
+  return tl::unexpected(std::move(failure));
+}
+
+tl::unexpected<DeliveryFailure> cannot_be_sent(const OutboxRow& message) {
+  return tl::unexpected(
+      DeliveryFailure{.sentence = "no message of this kind goes to \"" + message.target + "\""});
+}
+
+std::string behind(const std::string& target, std::string_view start) {
+  return target.starts_with(start) ? target.substr(start.size()) : "";
+}
+
+template <typename Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+std::string text_of(const json& item, const char* member) {
+  const auto found = item.find(member);
+  return found != item.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::optional<std::int64_t> issue_of(const std::vector<OutboxRow>& messages) {
+  const auto open = std::ranges::find(messages, OutboxKind::open, &OutboxRow::kind);
+  return open == messages.end() ? std::nullopt : open->issue_number;
+}
+
+Result<std::optional<std::int64_t>> issue_of_incident(const OutboxRow& message,
+                                                      const Sending& sending) {
+  TW_TRY(const auto messages, sending.outbox.of_incident(message.incident));
+  return issue_of(messages);
+}
+
+/// The same settings for the repository whose commits are searched.
+GithubSettings for_commits(const GithubSettings& settings) {
+  auto of_commits = settings;
+  of_commits.repository = settings.commits;
+  return of_commits;
+}
+
+/// Asks for something that may not be there or not be shown: null then.
+Delivered<json> ask(const GithubApi& api, const std::string& path) {
+  auto answer = api.read(path);
+  if (!answer && answer.error().is_refusal) return json(nullptr);
+  return answer;
+}
+
+/// The login of a commit's author, if GitHub is certain of it and it is a person's.
+Delivered<std::string> author_of(const GithubApi& commits, const std::string& sha) {
+  const auto commit = ask(commits, "/commits/" + sha);
+  if (!commit) return tl::unexpected(commit.error());
+  const auto author = commit->is_object() ? commit->value("author", json()) : json();
+  const bool is_person = author.is_object() && text_of(author, "type") == "User";
+  return is_person ? text_of(author, "login") : "";
+}
+
+/// Adds a login to those whom the issue is assigned to.
+Sent assign(const std::string& login, std::int64_t issue, const Sending& sending) {
+  const auto path = "/issues/" + std::to_string(issue);
+  const auto now = sending.api.read(path);
+  if (!now) return of_this_message(now.error());
+  std::vector<std::string> logins;
+  for (const auto& assignee : now->value("assignees", json::array())) {
+    if (assignee.is_object()) logins.push_back(text_of(assignee, "login"));
+  }
+  if (std::ranges::find(logins, login) != logins.end()) return issue;
+  logins.push_back(login);
+  const auto changed = sending.api.write("PATCH", path, {{"assignees", logins}});
+  if (!changed) return of_this_message(changed.error());
+  return issue;
+}
+
+Sent assign_author(const std::string& sha, const OutboxRow& message, const Sending& sending) {
+  if (!is_commit(sha)) return cannot_be_sent(message);
+  const auto settings = for_commits(sending.settings);
+  const auto commits = GithubApi::create(sending.http, sending.clock, settings, sending.stop);
+  if (!commits) return std::nullopt;  // no repository of commits is configured any more
+  const auto login = author_of(*commits, sha);
+  if (!login) return tl::unexpected(login.error());
+  const auto issue = issue_of_incident(message, sending);
+  if (!issue) return tl::unexpected(failure_of(issue.error()));
+  if (login->empty() || !*issue) return std::nullopt;
+  return assign(*login, **issue, sending);
+}
+
+/// The pull request that brought a commit; nothing where GitHub knows none.
+Sent pull_of_commit(const GithubApi& commits, const std::string& sha) {
+  const auto page = commits.get_page(commits.address("/commits/" + sha + "/pulls?per_page=100"));
+  if (!page && page.error().is_refusal) return std::nullopt;
+  if (!page) return tl::unexpected(page.error());
+  for (const auto& pull : page->items) {
+    const bool is_merged = pull.is_object() && !text_of(pull, "merged_at").empty();
+    if (is_merged || page->items.size() == 1) return pull.value("number", std::int64_t{0});
+  }
+  return std::nullopt;
+}
+
+Sent pull_of(const OutboxRow& message, const GithubApi& commits) {
+  if (const auto sha = behind(message.target, "pull-of/"); is_commit(sha)) {
+    return pull_of_commit(commits, sha);
+  }
+  const auto number = number_in<std::int64_t>(behind(message.target, "pull/"));
+  if (!number) return cannot_be_sent(message);
+  return number;
+}
+
+}  // namespace
+
+Sent send_edit(const OutboxRow& message, const Sending& sending) {
+  if (!message.target.empty()) {
+    return assign_author(behind(message.target, "author/"), message, sending);
+  }
+  const auto issue = issue_of(sending.subject.messages);
+  if (!issue) {
+    return tl::unexpected(DeliveryFailure{.sentence = "there is no issue that could be edited"});
+  }
+  const auto changed = sending.api.write("PATCH", "/issues/" + std::to_string(*issue),
+                                         {{"title", message.title}, {"body", message.body}});
+  if (!changed) return tl::unexpected(changed.error());
+  return issue;
+}
+
+Sent send_own_issue(const OutboxRow& message, const Sending& sending) {
+  const auto slash = message.target.find('/');
+  const auto queued_at = number_in<platform::WallMillis>(
+      slash == std::string::npos ? "" : message.target.substr(slash + 1));
+  const auto marker = report::marker_in(message.body);
+  if (!queued_at || !marker) return cannot_be_sent(message);
+  auto found = sending.tracker.find_issue(*marker, *queued_at - kClockDoubt);
+  if (!found) return tl::unexpected(std::move(found).error());
+  if (*found) return *found;
+  const auto number = sending.tracker.open_issue(message.title, message.body);
+  if (!number) return tl::unexpected(number.error());
+  return *number;
+}
+
+Sent send_pull_comment(const OutboxRow& message, const Sending& sending) {
+  const auto settings = for_commits(sending.settings);
+  const auto commits = GithubApi::create(sending.http, sending.clock, settings, sending.stop);
+  if (!commits) return std::nullopt;  // no repository of commits is configured any more
+  const auto pull = pull_of(message, *commits);
+  if (!pull || !*pull) return pull;
+  const auto issue = issue_of_incident(message, sending);
+  if (!issue) return tl::unexpected(failure_of(issue.error()));
+  const auto marker = report::marker_in(message.body);
+  if (!*issue || !marker) return cannot_be_sent(message);
+  const IssueTracker tracker(*commits, settings);
+  const auto is_there = tracker.has_comment(**pull, *marker);
+  if (!is_there) return of_this_message(is_there.error());
+  if (*is_there) return *pull;
+  const auto text = report::with_issue_link(message.body, sending.settings.repository, **issue);
+  const auto added = tracker.add_comment(**pull, text);
+  if (!added) return of_this_message(added.error());
+  return *pull;
+}
+
+Delivered<bool> make_labels(const GithubApi& api, const GithubSettings& settings) {
+  auto missing = settings.labels;
+  auto at = api.address("/labels?per_page=100");
+  for (int count = 0; count < kLabelPagesMax && !missing.empty(); ++count) {
+    const auto page = api.get_page(at);
+    if (!page && page.error().is_refusal) return false;
+    if (!page) return tl::unexpected(page.error());
+    for (const auto& label : page->items) std::erase(missing, text_of(label, "name"));
+    if (!page->next) break;
+    at = *page->next;
+  }
+  for (const auto& name : missing) {
+    const auto made =
+        api.write("POST", "/labels",
+                  {{"name", name}, {"color", "d93f0b"}, {"description", "Found by torchwatch"}});
+    if (!made && made.error().is_refusal) return false;
+    if (!made) return tl::unexpected(made.error());
+  }
+  return true;
+}
+
+}  // namespace torchwatch::github

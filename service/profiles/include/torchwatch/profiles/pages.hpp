@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/site/parts.hpp"
+
+namespace torchwatch::pages {
+
+// One function per page. Errors: not_found; invalid (a parameter); those of storage.
+
+/// What a GPU did, model by model.
+Result<Page> make_gpu(const View&);
+
+/// Which operators the suite's models call.
+Result<Page> make_coverage(const View&);
+
+/// What is known of a run's trace, and how it is opened.
+Result<Page> make_trace(const View&);
+
+/// The trace itself, compressed, for a browser to save or to hand to Perfetto. Errors: not_found.
+Result<http::Reply> get_trace(const http::Request&, const Sources&);
+
+/// A table of those profiles whose traces are kept; empty where none is.
+Result<html::Fragment> trace_table(const std::vector<storage::ProfileRun>&, const View&);
+
+/// A section on the traces of a benchmark with these builds, or with any where none is named; where
+/// there are none yet, it has the commands that make them.
+Result<html::Fragment> traces_section(const Benchmark&, const std::vector<storage::Id>& builds,
+                                      const View&);
+
+}  // namespace torchwatch::pages

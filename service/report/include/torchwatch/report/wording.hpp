@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/report/facts.hpp"
+
+namespace torchwatch::report {
+
+/// How far a search got. Issues, pages and the command line say it in the same words.
+enum class Finding {
+  named,          ///< one commit, with 99 % or more, and measured against the commit before it
+  likely,         ///< one commit, with less, or not measured so
+  set,            ///< one of several commits, which cannot be distinguished
+  none,           ///< no commit
+  not_reproduced  ///< the builds made here do not differ
+};
+
+/// Returns how far a search got with one cause.
+Finding finding_of(const CulpritFacts&);
+Finding finding_of(const bisection::NamedCulprit&);
+/// Returns how far a search got as a whole: with its leading cause, if it found one.
+Finding finding_of(const BisectionFacts&);
+
+/// Returns the heading above what was found: "Culprit", "Most likely culprit", ...
+std::string_view heading_of(Finding);
+
+/// "one of 3 commits".
+std::string one_of_text(std::size_t commits);
+
+/// Says who did what, and how far that is known: `who` may be empty, `what` is "2 workloads
+/// slower". Both are Markdown or plain text, as the result is: "`33de6cd` most likely made 2
+/// workloads slower".
+std::string claim_text(Finding, const std::string& who, const std::string& what);
+
+/// Returns the number of the pull request that a commit's subject ends with: "(#99231)". Digits
+/// only; empty where there is none.
+std::string pull_of(std::string_view subject);
+
+}  // namespace torchwatch::report

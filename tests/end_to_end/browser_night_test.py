@@ -1,0 +1,95 @@
+"""A real nightly, watched in an open page from its discovery to its report."""
+
+import os
+import unittest
+from pathlib import Path
+from typing import Any
+
+import browser
+import packages
+from command import LIBTORCH, CommandTest, write_secret
+from service import TOKEN, Daemon, ask, make_own
+
+WORKLOAD = "tts_angular"
+CONFIGURATION = f"""
+[channel]
+path = "nightlies"
+poll = "2s"
+[suite]
+workloads = ["{WORKLOAD}"]
+configurations = ["cpu-infer"]
+[sandbox]
+readable = ["{LIBTORCH}"]
+[web]
+port = 0
+token_file = "token"
+requests_per_second = 1000
+"""
+OLDER, NEWER = "2026-11-20", "2026-11-21"
+ENDS = ("regressed", "improved", "unchanged", "inconclusive")
+# How long it takes depends on who else uses the machine; the limit of the whole test ends it.
+NO_LIMIT = 0
+
+
+class Night(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        if not LIBTORCH:
+            self.skipTest("configured without LibTorch")
+        if not browser.program():
+            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
+            self.skipTest("no Chromium")
+        packages.require(self, "browser", "playwright.sync_api")
+        (self.folder / "nightlies").mkdir()
+        write_secret(self.folder / "token", TOKEN)
+        self.configure(CONFIGURATION)
+
+    def publish(self, nightly: str, commit: str) -> None:
+        """A build that computes what LibTorch does; its bytes are its own."""
+        tree = self.folder / nightly
+        tree.mkdir()
+        for entry in Path(LIBTORCH).iterdir():
+            if not entry.name.startswith("build-"):
+                (tree / entry.name).symlink_to(entry)
+        with make_own(tree, "lib/libtorch.so").open("ab") as library:
+            library.write(commit.encode())
+        (tree / "build-version").write_text(f"2.14.0.dev{nightly.replace('-', '')}\n")
+        (tree / "build-hash").write_text(commit * 40 + "\n")
+        tree.rename(self.folder / "nightlies" / nightly)
+
+    def watch(self, page: Any) -> None:
+        """Follows the row of the nightly until it has ended, in the page as it was loaded."""
+        page.wait_for_selector("#live[data-state=live]")
+        page.evaluate("document.querySelector('h1').mark = 'kept'")
+        self.publish(NEWER, "b")
+        self.assertEqual(ask(self.daemon.base + "/api/v1/nightlies", {}, TOKEN)[0], 202)
+        row = page.locator("main tbody tr", has_text=f"{NEWER} against {OLDER}")
+        row.wait_for(timeout=NO_LIMIT)
+        for states in (("measuring", "judging", "reporting", *ENDS), ENDS):
+            shown = ", ".join(f".state.{state}" for state in states)
+            row.locator(shown).wait_for(timeout=NO_LIMIT)
+        page.locator("#said", has_text="comparison").filter(has_text="reported").wait_for(
+            state="attached"
+        )
+        self.assertEqual(page.evaluate("document.querySelector('h1').mark"), "kept")
+
+    def test_a_nightly_is_watched_from_its_discovery_to_its_report(self) -> None:
+        self.publish(OLDER, "a")
+        self.daemon = Daemon(self.folder, dict(os.environ))
+        self.addCleanup(self.daemon.stop)
+        with browser.started() as chromium:
+            view = browser.View(chromium, self.daemon.base, 1280, "light")
+            self.assertEqual(view.open("/comparisons"), 200)
+            tonight = view.context.new_page()
+            tonight.goto(self.daemon.base + "/")
+            self.watch(view.page)
+            self.assertEqual(view.faults(), [])
+            # The overview of the other tab, which shares the stream, says what the night brought.
+            tonight.bring_to_front()
+            sentence = tonight.locator("main p.summary").first
+            sentence.filter(has_text=f"{NEWER} against {OLDER}: ").wait_for()
+            view.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+"""How long a browser takes to show a nightly, and to draw its heat map again."""
+
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from served import HOST, Served
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "end_to_end"))
+FIRST_PAINT = """() => new Promise(done => {
+  const seen = performance.getEntriesByName('first-contentful-paint');
+  if (seen.length) return done(seen[0].startTime);
+  new PerformanceObserver((list, self) => {
+    for (const each of list.getEntriesByName('first-contentful-paint')) {
+      self.disconnect();
+      done(each.startTime);
+    }
+  }).observe({type: 'paint', buffered: true});
+})"""
+# Takes the map out, puts it back from its text, and waits for the frame that shows it: parsing,
+# style, layout and paint.
+REDRAW = """() => new Promise(done => {
+  const map = document.querySelector('#map svg') ?? document.querySelector('svg#map');
+  const around = map.parentNode;
+  const text = map.outerHTML;
+  const cells = map.querySelectorAll('rect').length;
+  map.remove();
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const begun = performance.now();
+    around.insertAdjacentHTML('afterbegin', text);
+    around.firstElementChild.getBoundingClientRect();
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => done({ms: performance.now() - begun, cells});
+      channel.port2.postMessage(0);
+    });
+  }));
+})"""
+
+
+def of(values: list[float]) -> dict[str, float]:
+    return {"median_ms": statistics.median(values), "max_ms": max(values), "times": len(values)}
+
+
+def measure(served: Served, night: str, times: int) -> dict[str, Any]:
+    """night: the path of a comparison's page."""
+    import browser
+
+    if not browser.program():
+        sys.exit("page_costs.py: Chromium is not installed: deploy/prerequisites --tests")
+    paints, redraws, cells = [], [], 0
+    with browser.started() as chromium:
+        for _ in range(times):
+            context = chromium.new_context(viewport={"width": 1280, "height": 900})
+            page = context.new_page()
+            page.goto(f"http://{HOST}:{served.port}{night}", wait_until="load")
+            paints.append(float(page.evaluate(FIRST_PAINT)))
+            drawn = page.evaluate(REDRAW)
+            redraws.append(float(drawn["ms"]))
+            cells = int(drawn["cells"])
+            context.close()
+    return {"first_paint": of(paints), "redraw": of(redraws), "cells": cells}

@@ -1,0 +1,80 @@
+"""A daemon of its own on a database of two years, and what it costs."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from requests_under_load import wait_until_it_answers
+
+MAKE = Path(__file__).resolve().parents[2] / "support" / "two_years" / "make.py"
+HOST = "127.0.0.1"
+TOKEN = "tw_a-token-of-this-experiment-0123456789"  # noqa: S105 its own daemon's
+
+
+@dataclass
+class Served:
+    folder: Path
+    process: int
+    port: int
+    lock: str  # the machine lock: who holds it keeps the daemon from measuring
+
+
+def make(program: Path, folder: Path, *options: str) -> None:
+    """Makes the database, unless an earlier call did."""
+    ready = folder / "ready"
+    if ready.exists():
+        return
+    begun = time.monotonic()
+    subprocess.run([sys.executable, MAKE, program, folder, *options], check=True)
+    size = (folder / "state" / "torchwatch.sqlite").stat().st_size
+    ready.write_text("")
+    took = time.monotonic() - begun
+    print(f"made {folder}: {size / 1e6:.0f} MB in {took:.0f} s", file=sys.stderr)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        return int(free.getsockname()[1])
+
+
+def configure(folder: Path, port: int) -> Path:
+    """Adds to the generator's configuration what a daemon beside others needs."""
+    token = folder / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    made = (folder / "torchwatch.toml").read_text().partition("[web]")[0]
+    (folder / "torchwatch.toml").write_text(
+        f'{made}[web]\nport = {port}\ntoken_file = "token"\n'
+        f'[executor]\nmachine_lock = "{folder.name}-{port}"\n[log]\nlevel = "warning"\n'
+    )
+    return folder / "torchwatch.toml"
+
+
+@contextmanager
+def daemon_of(program: Path, folder: Path) -> Iterator[Served]:
+    port = free_port()
+    configuration = configure(folder, port)
+    with (folder / "daemon.log").open("w") as log:
+        daemon = subprocess.Popen([program, "serve", "--config", configuration], stderr=log)
+    try:
+        wait_until_it_answers(daemon, port)
+        yield Served(folder, daemon.pid, port, f"{folder.name}-{port}")
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        daemon.wait()
+
+
+def memory_mb(process: int) -> dict[str, float]:
+    """All that counts as the process's, its own part of that, and the most that it had."""
+    status = Path(f"/proc/{process}/status").read_text()
+    found = dict(re.findall(r"^(VmRSS|RssAnon|VmHWM):\s+(\d+) kB", status, re.MULTILINE))
+    names = {"all": "VmRSS", "own": "RssAnon", "peak": "VmHWM"}
+    return {name: int(found[key]) * 1024 / 1e6 for name, key in names.items()}

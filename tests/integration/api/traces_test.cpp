@@ -1,0 +1,92 @@
+// Traces of runs: what leads to them, and how they are opened.
+#include "torchwatch/traces/traces.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "api_fixture.hpp"
+#include "page_checks.hpp"
+#include "torchwatch/platform/gzip.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+const std::string kSeries = "/series/resnet18/cpu-train/default/time";
+const std::string kTrace = R"({"traceEvents":[{"ph":"X","name":"aten::addmm"}]})";
+
+/// A database with one profile of the candidate, whose trace is kept.
+struct Traced {
+  Traced() {
+    api.fill();
+    run = api.add_trace(kTrace);
+  }
+  std::string page() const { return "/traces/" + std::to_string(run); }
+
+  Api api;
+  Id run = 0;
+  std::filesystem::path file = traces::file_of(api.folder.path() / "traces", "a-profile");
+};
+
+}  // namespace
+
+TEST_CASE("the pages of a series, an incident and a comparison lead to the trace of a run") {
+  Traced traced;
+  for (const auto& path : std::vector<std::string>{kSeries, "/incidents/1", "/comparisons/1"}) {
+    INFO(path);
+    const auto links = links_of(path, traced.api.page(path));
+    CHECK(std::ranges::find(links, traced.page()) != links.end());
+    CHECK(std::ranges::find(links, traced.page() + "/trace.json.gz") != links.end());
+  }
+}
+
+TEST_CASE("a trace is downloaded as it was kept, and does nothing when it is opened alone") {
+  Traced traced;
+  const auto answer = traced.api.get(traced.page() + "/trace.json.gz");
+  CHECK(answer.status == 200);
+  CHECK(answer.text == platform::gzip(kTrace));
+  CHECK(answer.headers.at("content-type") == "application/gzip");
+  CHECK_THAT(answer.headers.at("content-disposition"), Contains("attachment"));
+  CHECK_THAT(answer.headers.at("content-security-policy"), Contains("sandbox"));
+}
+
+TEST_CASE("the page of a trace leads to its file, its build, its series and Perfetto") {
+  Traced traced;
+  const auto html = traced.api.page(traced.page());
+  CHECK_THAT(html, Contains("<a href=\"https://ui.perfetto.dev\" rel=\"external\">"));
+  CHECK_THAT(html, !Contains("<script"));
+  CHECK(wrong_tag(html) == "");
+  const auto links = links_of(traced.page(), html);
+  for (const auto& wanted : {traced.page() + "/trace.json.gz", kSeries, std::string("/builds/2")}) {
+    INFO(wanted);
+    CHECK(std::ranges::find(links, wanted) != links.end());
+  }
+  CHECK_THAT(traced.api.get(traced.page() + ".md").text, Contains("every operator, by thread"));
+  CHECK(traced.api.get(traced.page() + ".json").body.at("pass") == "profile");
+}
+
+TEST_CASE("a trace that was removed, and a run of another pass, are not found, with the reason") {
+  Traced traced;
+  CHECK(traced.api.get("/traces/1").status == 404);
+  CHECK(traced.api.get("/traces/99").status == 404);
+  std::filesystem::remove(traced.file);
+  CHECK(traced.api.get(traced.page() + "/trace.json.gz").status == 404);
+  const auto gone = traced.api.get(traced.page());
+  CHECK(gone.status == 404);
+  CHECK_THAT(gone.text, Contains("[retention]"));
+}
+
+TEST_CASE("where no trace was made, an incident has the commands that make one of each build") {
+  Api api;
+  api.fill();
+  const auto text = api.page("/incidents/1");
+  CHECK_THAT(text, Contains("torchwatch measure 2.14.0.dev20260816 --workload resnet18") &&
+                       Contains("torchwatch measure 2.14.0.dev20260817 --workload resnet18") &&
+                       Contains("--profile"));
+  CHECK_THAT(api.get(kSeries + ".md").text,
+             Contains("torchwatch measure BUILD --workload resnet18"));
+}

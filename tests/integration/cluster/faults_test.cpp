@@ -1,0 +1,187 @@
+#include <future>
+
+#include "trial_cluster.hpp"
+
+using namespace torchwatch;
+using cluster::SlurmExecutor;
+
+namespace {
+
+bool all_nodes_are_idle() {
+  return test::said_by("sinfo -h -N -p measure -o %T") == "idle\nidle\nidle\n";
+}
+
+/// A run that stands at the gate on a node, while something happens there.
+struct AtWork {
+  test::TrialOfTest& trial;
+  SlurmExecutor& executor;
+  std::future<Result<executor::RunOutcome>> run;
+  std::string node;
+
+  AtWork(test::TrialOfTest& of, SlurmExecutor& by) : trial(of), executor(by) {
+    trial.close_gate();
+    run = std::async(std::launch::async, [this] { return executor.run(trial.spec("a"), {}); });
+    REQUIRE(test::comes_true([&] { return trial.arrived() == 1; }));
+    const auto job = trial.jobs();
+    node = job.substr(job.rfind(' ') + 1, 2);
+    INFO(job);
+    REQUIRE(node.front() == 'n');
+  }
+  RunResult result() {
+    trial.open_gate();
+    return test::result_of(run.get());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a node that dies in a run loses that order alone, which another node carries out",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+    AtWork work(trial, executor);
+    test::cluster_command("node_kill " + work.node);
+    test::cluster_command("node_down " + work.node);
+    CHECK(work.result().attempt == "a");
+    INFO(trial.logged());
+    CHECK(trial.has_logged("an order was lost on node " + work.node));
+    CHECK(trial.jobs().find(" " + work.node) == std::string::npos);
+    CHECK(trial.arrived() == 2);
+    test::cluster_command("node_start " + work.node);
+    test::cluster_command("node_resume " + work.node);
+  }
+  CHECK(test::comes_true([&] { return trial.jobs().empty(); }));
+  CHECK(test::comes_true(all_nodes_are_idle));
+}
+
+TEST_CASE("a node that is cut off works on where nobody hears it, and its order counts once",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+    AtWork work(trial, executor);
+    test::cluster_command("node_cut " + work.node);
+    test::cluster_command("node_down " + work.node);
+    CHECK(test::comes_true([&] { return trial.arrived() == 2; }));
+    CHECK(work.result().attempt == "a");
+    CHECK(trial.jobs().find(" " + work.node) == std::string::npos);
+    test::cluster_command("node_heal " + work.node);
+    test::cluster_command("node_resume " + work.node);
+  }
+  CHECK(test::comes_true([&] { return trial.jobs().empty(); }));
+  CHECK(test::comes_true(all_nodes_are_idle));
+}
+
+TEST_CASE("a node's daemon that dies in a run loses nothing", "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+    AtWork work(trial, executor);
+    test::cluster_command("slurmd_kill " + work.node);
+    CHECK(work.result().attempt == "a");
+    CHECK(trial.arrived() == 1);
+    test::cluster_command("node_start " + work.node);
+  }
+  CHECK(test::comes_true(all_nodes_are_idle));
+}
+
+// Slurm looks at limits every half minute, so this takes one and a half.
+TEST_CASE("a job that Slurm ends at its time limit loses its order alone", "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  const auto job = trial.jobs();
+  test::cluster_command("scontrol update JobId=" + job.substr(0, job.find(' ')) + " TimeLimit=1");
+  const auto is_lost = [&] { return trial.has_logged("an order was lost"); };
+  CHECK((test::comes_true(is_lost) || test::comes_true(is_lost)));
+  CHECK(work.result().attempt == "a");
+  CHECK(trial.jobs() != job);
+}
+
+TEST_CASE("a job that somebody cancels is asked for anew, and its order carried out there",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  const auto before = trial.jobs();
+  test::cluster_command("scancel -n " + trial.name);
+  CHECK(work.result().attempt == "a");
+  CHECK(trial.jobs() != before);
+}
+
+TEST_CASE("a step that somebody cancels is started again in the same job", "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  const auto before = trial.jobs();
+  const auto job = before.substr(0, before.find(' '));
+  test::cluster_command("scancel $(squeue -h -s -j " + job + " -o '%i' | grep -v batch)");
+  CHECK(work.result().attempt == "a");
+  CHECK(trial.jobs() == before);
+}
+
+TEST_CASE("a job with too little time left is given back, and another one asked for",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+    test::result_of(executor.run(trial.spec("a"), {}));
+    const auto before = trial.jobs();
+    const auto job = before.substr(0, before.find(' '));
+    REQUIRE(test::cluster_command("scontrol update JobId=" + job + " TimeLimit=1") == 0);
+    SlurmExecutor next(trial.processes(), trial.clock(), trial.settings());
+    test::result_of(next.run(trial.spec("b"), {}));
+    CHECK(trial.jobs() != before);
+  }
+  CHECK(test::comes_true([&] { return trial.jobs().empty(); }));
+}
+
+TEST_CASE("a controller that dies in a run loses nothing, and is waited for by the next one",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  test::cluster_command("controller_kill KILL");
+  CHECK(work.result().attempt == "a");
+  CHECK(trial.arrived() == 1);
+  auto next = std::async(std::launch::async, [&] { return executor.run(trial.spec("b"), {}); });
+  test::cluster_command("controller_start");
+  CHECK(test::result_of(next.get()).attempt == "b");
+  CHECK(test::comes_true(
+      [] { return test::said_by("scontrol ping").find("UP") != std::string::npos; }));
+}
+
+TEST_CASE("a program that the nodes lack is reported after three tries, and fails no run",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    auto settings = trial.settings();
+    settings.program = "/nowhere/torchwatch-carry";
+    SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+    const auto outcome = executor.run(trial.spec("a"), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::unavailable);
+    INFO(outcome.error().text());
+    CHECK(outcome.error().text().find("/nowhere/torchwatch-carry") != std::string::npos);
+  }
+  CHECK(test::comes_true([&] { return trial.jobs().empty(); }));
+}
+
+TEST_CASE("a runner that a node does not see is the node's refusal, with its reason",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  // Each node that refuses is left out, and a node of an earlier test may still be ending its job.
+  auto settings = trial.settings();
+  settings.queue_limit = std::chrono::seconds(60);
+  SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+  auto spec = trial.spec("a");
+  spec.runner = "/nowhere/runner";
+  const auto outcome = executor.run(spec, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::unavailable);
+  INFO(outcome.error().text());
+  CHECK_THAT(trial.logged(), Catch::Contains("an order was lost on node") &&
+                                 Catch::Contains("runner /nowhere/runner cannot be executed") &&
+                                 Catch::Contains("orders are lost there"));
+}

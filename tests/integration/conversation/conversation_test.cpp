@@ -1,0 +1,270 @@
+// A conversation from the first issue to its end, as people see it on GitHub.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <regex>
+
+#include "golden.hpp"
+#include "talk.hpp"
+#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/tracker/mute_store.hpp"
+#include "torchwatch/webhooks/signature.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using storage::IncidentState;
+
+namespace {
+
+/// What differs from one run to the next: dates, shas, what was measured.
+std::string without_chance(std::string text, const std::vector<std::string>& commits) {
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    text = std::regex_replace(text, std::regex(commits[i].substr(0, 12)),
+                              "COMMIT-" + std::to_string(i));
+  }
+  text = std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d)"), "DATE");
+  text = std::regex_replace(text, std::regex(R"([+-]?[\d.]+ %)"), "N %");
+  text = std::regex_replace(text, std::regex(R"(\[N, N\] %|\[[^\]]*\] %)"), "[N, N] %");
+  return std::regex_replace(text, std::regex(R"(, takes about [^.]*)"), "");
+}
+
+std::string newest_reply(Talk& talk, std::int64_t issue = 1) {
+  const auto comments = talk.github.issue(issue).comments;
+  const auto& body = comments.back().body;
+  CHECK(comments.back().login == "torchwatch-account");
+  return body.substr(0, body.find("\n<!--"));
+}
+
+std::size_t comments(Talk& talk) {
+  return talk.github.issue(1).comments.size();
+}
+
+}  // namespace
+
+TEST_CASE("people talk about an incident: quoted, in code, strangers, mistakes, a dispute, a fix") {
+  Talk talk(true);
+  auto& github = talk.github;
+  talk.hear(github.people.comment("ada", 1, "> /ack they said\n\nI do not agree."));
+  talk.hear(github.people.comment("ada", 1, "Write\n```\n/ack REASON\n```"));
+  talk.hear(github.people.comment("cem", 1, "/bisect"));
+  talk.hear(github.people.comment("cem", 1, "/retest"));
+  talk.hear(github.people.comment("bea", 1, "/ack"));
+  talk.hear(github.people.comment("bea", 1, "/ack it is known\r\n/retest"));
+  talk.hear(github.people.comment("bea", 1, "/bisekt"));
+  CHECK(talk.decisions() == 0);
+  talk.hear(github.people.comment("bea", 1, "/ack it is known upstream"));
+  CHECK(talk.newest_decision() == "acknowledged by bea (github bea): it is known upstream");
+  talk.hear(github.people.comment("bea", 1, "Thanks."));
+  talk.hear(github.people.edit_comment(github.issue(1).comments.back().id, "/unack"));
+  CHECK(talk.incident().state == IncidentState::acknowledged);
+  talk.hear(github.people.comment("ada", 1, "/wrong 1234567 it cannot be"));
+  const auto first_search = talk.incident().bisection;
+  talk.hear(github.people.comment("ada", 1, "/wrong the benchmark changed that day"));
+  CHECK(talk.newest_decision() == "disputed by ada (github ada): the benchmark changed that day");
+  CHECK(talk.incident().bisection != first_search);
+  talk.measure();
+  CHECK(talk.work().empty());
+  talk.hear(github.people.comment("bea", 1, "Fixed by the revert.\n\n/retest"));
+  // The fix is in the next nightly.
+  talk.day.publish("2026-08-18", talk.day.commits().back(), "noise 0.01");
+  talk.measure();
+  CHECK(talk.work().empty());
+  CHECK(talk.work().empty());
+  CHECK(talk.incident().state == IncidentState::closed);
+  require_golden("conversation.md", without_chance(github.transcript(1), talk.day.commits()));
+  CHECK(talk.database().check_invariants().value().empty());
+  CHECK(storage::OutboxStore(talk.database()).unsent().value().empty());
+}
+
+TEST_CASE("a command counts once, whatever brings its comment how often") {
+  Talk talk;
+  CHECK(talk.work().empty());
+  talk.pass(std::chrono::minutes(1));
+  const auto delivery = talk.github.people.comment("bea", 1, "/ack known");
+  for (int i = 0; i < 3; ++i) {
+    talk.hear(delivery);
+    talk.pass(std::chrono::minutes(10));
+    CHECK(talk.work().empty());
+  }
+  CHECK(talk.decisions() == 1);
+  CHECK(comments(talk) == 2);
+}
+
+TEST_CASE("a reply whose answer was lost is found again, and edited in its place") {
+  Talk talk;
+  CHECK(talk.hook(talk.github.people.comment("bea", 1, "/bisect deadbeef workload=dlrm")) == 202);
+  REQUIRE(talk.inbox->work({}));
+  int posts = 0;
+  talk.github.set_fault(
+      [&](const platform::HttpRequest& request) -> std::optional<Result<platform::HttpResponse>> {
+        const bool is_reply =
+            request.method == "POST" && request.url.ends_with("/issues/1/comments");
+        if (is_reply && ++posts == 1) return fail(ErrorCode::unavailable, "planted");
+        return std::nullopt;
+      });
+  talk.deliver();
+  talk.pass(std::chrono::hours(1));
+  talk.deliver();
+  CHECK(comments(talk) == 2);
+  CHECK_THAT(newest_reply(talk), Contains("Request 1: place 1 of 1 in the queue"));
+  REQUIRE(storage::RequestStore(talk.database())
+              .answer(1, storage::RequestState::refused, R"({"error": "no such commit"})"));
+  CHECK(talk.work().empty());
+  CHECK(comments(talk) == 2);
+  CHECK_THAT(newest_reply(talk), Contains("Request 1 is refused: `no such commit`"));
+}
+
+TEST_CASE("a search is asked for with what the command leaves out as the incident has it") {
+  Talk talk(true);
+  talk.hear(talk.github.people.comment("bea", 1, "/bisect"));
+  const auto request = storage::RequestStore(talk.database()).get(1).value();
+  CHECK(to_string(request.asked_by) == "github bea");
+  const auto body = nlohmann::json::parse(request.body_json);
+  CHECK(body.at("good") == talk.day.commits().front());
+  CHECK(body.at("bad") == talk.day.commits().back());
+  CHECK(body.at("metrics") == nlohmann::json{"time"});
+  talk.hear(talk.github.people.comment("bea", 1, "/bisect deadbeef config=cpu-infer"));
+  const auto second =
+      nlohmann::json::parse(storage::RequestStore(talk.database()).get(2).value().body_json);
+  CHECK(second.at("suspect") == "deadbeef");
+  CHECK_FALSE(second.contains("good"));
+  CHECK(second.at("configurations") == nlohmann::json{"cpu-infer"});
+}
+
+TEST_CASE("what cannot be carried out is answered with why, quoted, and changes nothing") {
+  Talk talk;
+  talk.refusal = "commit `deadbeef` is not on branch main @ada";
+  talk.hear(talk.github.people.comment("bea", 1, "/bisect deadbeef"));
+  CHECK_THAT(newest_reply(talk),
+             Contains("Nothing was done: ``commit `deadbeef` is not on branch main @ada``"));
+  CHECK(storage::RequestStore(talk.database()).list(10).value().empty());
+  talk.hear(talk.github.people.comment("bea", 1, "/wrong it is"));
+  CHECK_THAT(newest_reply(talk), Contains("names no commit"));
+  talk.hear(talk.github.people.comment("bea", 1, "/mute dlmr 14d because"));
+  CHECK_THAT(newest_reply(talk), Contains("did you mean dlrm?"));
+  talk.hear(talk.github.people.comment("bea", 1, "/mute dlrm/gpu 14d because"));
+  CHECK_THAT(newest_reply(talk), Contains("Nothing was done"));
+  CHECK(storage::MuteStore(talk.database()).list(10).value().empty());
+}
+
+TEST_CASE("acknowledging is taken back, and what was asked for is cancelled") {
+  Talk talk;
+  talk.hear(talk.github.people.comment("bea", 1, "/ack known"));
+  talk.hear(talk.github.people.comment("ada", 1, "/unack"));
+  CHECK(talk.incident().state == IncidentState::open);
+  talk.hear(talk.github.people.comment("bea", 1, "/bisect deadbeef workload=dlrm"));
+  talk.hear(talk.github.people.comment("ada", 1, "/cancel"));
+  CHECK(storage::RequestStore(talk.database()).get(1).value().state ==
+        storage::RequestState::cancelled);
+  CHECK_THAT(newest_reply(talk), Contains("Cancelled what was asked for on this issue (1)."));
+  CHECK_THAT(talk.github.transcript(1), Contains("cancelled by github ada"));
+  talk.hear(talk.github.people.comment("ada", 1, "/cancel"));
+  CHECK_THAT(newest_reply(talk), Contains("Nothing that was asked for"));
+}
+
+TEST_CASE("who may give a command is a setting, and so is how often") {
+  Talk talk;
+  talk.settings.rights.ack = {"admin"};
+  talk.settings.rights.allow = {"3"};
+  talk.settings.rights.per_user_per_day = 2;
+  talk.settings.rights.per_day = 3;
+  talk.restart();
+  talk.hear(talk.github.people.comment("bea", 1, "/ack known"));
+  CHECK(talk.decisions() == 0);
+  talk.hear(talk.github.people.comment("cem", 1, "/ack known"));
+  CHECK(talk.newest_decision() == "acknowledged by cem (github cem): known");
+  const auto ask = [&](const std::string& who) {
+    talk.hear(talk.github.people.comment(who, 1, "/bisect deadbeef workload=dlrm"));
+    return storage::RequestStore(talk.database()).list(10).value().size();
+  };
+  CHECK(ask("bea") == 1);
+  CHECK(ask("bea") == 2);
+  CHECK(ask("bea") == 2);
+  CHECK_THAT(newest_reply(talk), Contains("you asked for 2 measurements within 24 hours"));
+  CHECK(ask("ada") == 3);
+  CHECK(ask("ada") == 3);
+  talk.pass(std::chrono::hours(25));
+  CHECK(ask("bea") == 4);
+}
+
+TEST_CASE("strangers get one polite line an issue, and programs and we ourselves none") {
+  Talk talk;
+  for (int i = 0; i < 3; ++i) talk.hear(talk.github.people.comment("cem", 1, "/bisect"));
+  talk.hear(talk.github.people.comment("nobody-knows-me", 1, "/cancel"));
+  talk.hear(talk.github.people.comment("helpful[bot]", 1, "/ack known"));
+  talk.hear(talk.github.people.comment("torchwatch-account", 1, "/ack known"));
+  CHECK(comments(talk) == 7);
+  CHECK_THAT(talk.github.issue(1).comments[1].body, Catch::StartsWith("Thank you."));
+  CHECK(talk.decisions() == 0);
+  talk.hear(talk.github.people.comment("cem", 1, "/bisect help"));
+  CHECK_THAT(newest_reply(talk), Contains("/mute TARGET 14d REASON"));
+}
+
+TEST_CASE("a muted series opens no incident until its date, and is judged meanwhile") {
+  test::TemporaryFolder folder;
+  test::ScriptedDay day(folder.path(), test::day_with_two_culprits());
+  const auto service = test::ScriptedService::open(day.config()).value();
+  auto& database = service->services().database;
+  const auto now = service->services().clock.wall_now();
+  storage::MuteStore mutes(database);
+  REQUIRE(mutes.add({.target = "soft_actor_critic/cpu-train",
+                     .until = now + 86'400'000,
+                     .made_by = "bea",
+                     .reason = "known",
+                     .made_at = now}));
+  REQUIRE(mutes.add({.target = "dlrm", .until = now - 1, .made_by = "bea", .reason = "known"}));
+  REQUIRE(service->carry_out_due_comparisons());
+  const auto incidents = storage::IncidentStore(database).list(10).value();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].series.front().series.benchmark.workload == "dlrm");
+  const auto verdicts = storage::ComparisonStore(database).verdicts_of(incidents[0].comparison);
+  CHECK(std::ranges::any_of(verdicts.value(), [](const auto& verdict) {
+    return verdict.verdict == Verdict::regressed &&
+           verdict.series.benchmark.workload == "soft_actor_critic";
+  }));
+}
+
+TEST_CASE("no token, secret or signature is in log, error, database, or what is sent") {
+  Talk talk;
+  auto& people = talk.github.people;
+  talk.hear(people.comment("bea", 1, "/ack see above"));
+  talk.hear(people.close("ada", 1, "completed"));
+  // A server that answers with what it was sent, at every question and every reaction.
+  const auto told = std::string("Bad: Authorization: Bearer ") + kToken;
+  talk.github.set_fault(
+      [&](const platform::HttpRequest&) -> std::optional<Result<platform::HttpResponse>> {
+        return platform::HttpResponse{
+            .status = 403, .headers = {}, .body = nlohmann::json{{"message", told}}.dump()};
+      });
+  CHECK(talk.hook(people.comment("bea", 1, "/bisect deadbeef workload=dlrm")) == 202);
+  std::string seen = talk.inbox->work({}).value();
+  talk.deliver();
+  talk.github.set_fault({});
+  auto delivery = people.comment("bea", 1, "/ack again");
+  http::Request wrong;
+  wrong.method = "POST";
+  wrong.body = delivery.payload.dump();
+  const auto signature = webhooks::signature_of(kWebhookSecret, wrong.body);
+  wrong.webhook = {.event = "issue_comment", .delivery = "d", .signature = signature + "0"};
+  const auto refused = talk.routes.front().handler(wrong);
+  REQUIRE(refused);
+  CHECK(refused->status == 401);
+  seen += refused->body + talk.logged.str() + talk.github.transcript(1);
+  CHECK_THAT(talk.logged.str(), Contains("wrong signature"));
+  for (const auto& exchange : talk.github.exchanges()) seen += exchange.path + exchange.body;
+  REQUIRE(talk.database().check_invariants());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           talk.day.config().storage.path.parent_path())) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    seen += std::string{std::istreambuf_iterator<char>(file), {}};
+  }
+  for (const auto& secret :
+       {std::string(kToken), std::string(kWebhookSecret), signature.substr(7)}) {
+    CHECK(seen.find(secret) == std::string::npos);
+  }
+}

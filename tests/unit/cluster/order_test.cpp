@@ -1,0 +1,137 @@
+#include "torchwatch/cluster/order.hpp"
+
+#include <rapidcheck.h>
+
+#include <catch2/catch.hpp>
+
+#include "cluster_fixture.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::cluster;
+using executor::RunFailure;
+using namespace std::chrono_literals;
+using test::cluster_order;
+using test::whole_answer;
+
+namespace {
+
+std::string failure_of(const Answer& answer, std::size_t index = 0) {
+  REQUIRE(answer.outcomes.size() > index);
+  const auto* failure = std::get_if<RunFailure>(&answer.outcomes[index]);
+  REQUIRE(failure != nullptr);
+  return failure->reason;
+}
+
+}  // namespace
+
+TEST_CASE("an order that is written and read again is the same, on one line") {
+  auto order = cluster_order({"a", "b"});
+  order.runs[1].fresh_copy = true;
+  order.settings.threads = 3;
+  order.settings.sandbox = "bubblewrap";
+  order.settings.hidden = {"/etc/token \"x\"\n"};
+  const auto text = to_json(order);
+  CHECK(text.find('\n') == text.size() - 1);
+  const auto read = parse_order(text);
+  REQUIRE(read);
+  CHECK(to_json(*read) == text);
+  CHECK(read->runs[1].fresh_copy);
+  CHECK(read->settings.hidden == order.settings.hidden);
+}
+
+TEST_CASE("an order that is cut, strange or of another version is refused") {
+  const auto text = to_json(cluster_order({"a"}));
+  const std::string of_later = "{\"carry\":2" + text.substr(10);
+  for (const auto& wrong : {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
+                            std::string("{}"), std::string(100'000, '['), of_later}) {
+    CHECK_FALSE(parse_order(wrong));
+  }
+}
+
+TEST_CASE("a whole answer has an outcome for each run, in the order of the runs") {
+  const auto order = cluster_order({"a", "b"});
+  auto turned =
+      greeting_line(order, "n2") + outcome_line("b", test::believable("b")) +
+      outcome_line("a", RunFailure{.reason = "crashed", .output = "x", .is_killed = true}) +
+      ended_line(order);
+  const auto answer = parse_answer(order, turned, 1s);
+  REQUIRE(answer.is_whole());
+  CHECK(answer.node == "n2");
+  CHECK(failure_of(answer) == "crashed");
+  CHECK(std::get<RunFailure>(answer.outcomes[0]).is_killed);
+  CHECK(std::get<RunResult>(answer.outcomes[1]).attempt == "b");
+}
+
+TEST_CASE("srun's own messages between the lines take nothing from an answer") {
+  const auto order = cluster_order({"a"});
+  const auto answer =
+      parse_answer(order, "srun: a warning\n" + whole_answer(order) + "srun: error: x\n", 1s);
+  CHECK(answer.is_whole());
+  CHECK(answer.messages == "srun: a warning\nsrun: error: x\n");
+}
+
+TEST_CASE("an answer that is cut anywhere before its last line counts as nothing") {
+  const auto order = cluster_order({"a", "b"});
+  const auto text = whole_answer(order);
+  for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
+    INFO(size);
+    CHECK_FALSE(parse_answer(order, text.substr(0, size), 1s).is_whole());
+  }
+}
+
+TEST_CASE("an answer of another order, or of an earlier try of this one, counts as nothing") {
+  const auto order = cluster_order({"a"});
+  auto earlier = order;
+  earlier.id = "a-0";
+  CHECK_FALSE(parse_answer(order, whole_answer(earlier), 1s).is_whole());
+  CHECK_FALSE(parse_answer(order, whole_answer(cluster_order({"x"})), 1s).is_whole());
+}
+
+TEST_CASE("an outcome that is there twice makes the answer count as nothing") {
+  const auto order = cluster_order({"a"});
+  const auto twice = outcome_line("a", test::believable("a")) + whole_answer(order);
+  CHECK_FALSE(parse_answer(order, twice, 1s).is_whole());
+}
+
+TEST_CASE("a result that cannot be believed is a run that failed, as it is on this machine") {
+  const auto order = cluster_order({"a"});
+  const auto told = [&](const RunResult& result) {
+    return failure_of(parse_answer(order, outcome_line("a", result) + ended_line(order), 1s));
+  };
+  auto hours = test::believable("a");
+  for (auto& sample : hours.samples_ns) sample = 3'600'000'000'000;
+  hours.values[Metric::time] = 3'600'000'000'000;
+  CHECK(told(hours).find("more than the process lived") != std::string::npos);
+  CHECK(told(test::believable("another")).find("cannot be believed") != std::string::npos);
+  const auto cut = "{\"attempt\":\"a\",\"result\":\"{\"}\n" + ended_line(order);
+  CHECK(failure_of(parse_answer(order, cut, 1s)).find("damaged") != std::string::npos);
+}
+
+TEST_CASE("a refusal gives the node's reason, printable and short") {
+  const auto order = cluster_order({"a"});
+  const auto answer = parse_answer(order,
+                                   refusal_line(order,
+                                                "no\x01"
+                                                "disk" +
+                                                    std::string(9000, 'x')),
+                                   1s);
+  CHECK_FALSE(answer.is_whole());
+  CHECK(answer.refusal.starts_with("no?disk"));
+  CHECK(answer.refusal.size() <= 4096);
+  CHECK(parse_answer(order, refusal_line(cluster_order({"b"}), "no"), 1s).refusal.empty());
+}
+
+TEST_CASE("no text that a node sends ends the service") {
+  const auto order = cluster_order({"a"});
+  const std::string deep = "{\"a\":" + std::string(200'000, '[') + "\n";
+  CHECK_FALSE(parse_answer(order, deep, 1s).is_whole());
+  CHECK(rc::check("any change of an answer is survived", [&] {
+    auto text = whole_answer(order);
+    const auto changes = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < changes; ++i) {
+      text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+    }
+    const auto answer = parse_answer(order, text, 1s);
+    RC_ASSERT(answer.outcomes.size() <= 1);
+  }));
+}

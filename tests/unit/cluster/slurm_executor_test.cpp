@@ -1,0 +1,286 @@
+#include "torchwatch/cluster/slurm_executor.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <deque>
+
+#include "cluster_fixture.hpp"
+#include "fake_clock.hpp"
+#include "fake_process_runner.hpp"
+
+using namespace torchwatch;
+using namespace std::chrono_literals;
+using cluster::SlurmExecutor;
+using process::Exited;
+
+namespace {
+
+/// A Slurm in words: what each of its programs answers next; without an answer, what the queue of
+/// `jobs` comes to.
+struct FakeSlurm {
+  using Answers = std::deque<process::ProcessOutcome>;
+  test::FakeClock clock;
+  std::vector<std::string> jobs;  ///< lines of squeue
+  std::map<std::string, Answers> answers;
+  std::vector<std::string> log;
+  int submitted = 0;
+  test::FakeProcessRunner processes{
+      [this](const process::ProcessSpec& spec, std::stop_token) { return answer(spec); }};
+
+  SlurmExecutor::Settings settings() {
+    SlurmExecutor::Settings settings;
+    settings.name = "torchwatch-test-0";
+    settings.options = {"--partition=measure", "--exclusive"};
+    settings.program = "/opt/torchwatch-carry";
+    settings.lane_script = "#!/bin/sh\nexit\n";
+    settings.queue_limit = 60s;
+    settings.log = [this](const std::string& text) { log.push_back(text); };
+    return settings;
+  }
+
+  process::ProcessOutcome answer(const process::ProcessSpec& spec) {
+    const auto program = spec.program.string();
+    if (auto& waiting = answers[program]; !waiting.empty()) {
+      const auto next = waiting.front();
+      waiting.pop_front();
+      return next;
+    }
+    if (program == "sbatch") {
+      const auto number = std::to_string(++submitted);
+      jobs = {number + "|RUNNING|4:00:00|n" + number + "|None"};
+      return test::ended(Exited{0}, number + "\n");
+    }
+    if (program == "scancel") jobs.clear();
+    if (program == "squeue" && !has(spec, "--steps")) {
+      std::string text;
+      for (const auto& job : jobs) text += job + "\n";
+      return test::ended(Exited{0}, text);
+    }
+    if (program == "srun") return test::ended(Exited{0}, whole(spec));
+    return test::ended(Exited{0});
+  }
+
+  static bool has(const process::ProcessSpec& spec, const std::string& argument) {
+    return std::ranges::find(spec.arguments, argument) != spec.arguments.end();
+  }
+  static std::string whole(const process::ProcessSpec& spec) {
+    return test::whole_answer(cluster::parse_order(spec.input).value());
+  }
+  void says(const std::string& program, process::ProcessEnd end, const std::string& text) {
+    answers[program].push_back(test::ended(end, text));
+  }
+  int calls(const std::string& program) const {
+    const auto specs = processes.specs();
+    return static_cast<int>(
+        std::ranges::count_if(specs, [&](const auto& spec) { return spec.program == program; }));
+  }
+  bool ever_asked(const std::string& argument) const {
+    const auto specs = processes.specs();
+    return std::ranges::any_of(specs, [&](const auto& spec) { return has(spec, argument); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a first run asks for a node, a second one uses it, and at the end it is given back") {
+  FakeSlurm slurm;
+  {
+    SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+    for (const char* const attempt : {"a", "b"}) {
+      const auto outcome = executor.run(test::cluster_run(attempt), {});
+      REQUIRE(outcome);
+      CHECK(std::get<RunResult>(*outcome).attempt == attempt);
+    }
+    CHECK(slurm.submitted == 1);
+    CHECK(slurm.calls("scancel") == 0);
+  }
+  CHECK(slurm.ever_asked("--job-name=torchwatch-test-0"));
+  CHECK(slurm.ever_asked("--partition=measure"));
+  CHECK(slurm.calls("scancel") == 1);
+  CHECK(slurm.jobs.empty());
+}
+
+TEST_CASE("an executor that carried out nothing touches no job of its name") {
+  FakeSlurm slurm;
+  slurm.jobs = {"7|RUNNING|1:00:00|n1|None"};
+  {
+    const SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  }
+  CHECK(slurm.processes.specs().empty());
+}
+
+TEST_CASE("both runs of a pair are one step") {
+  FakeSlurm slurm;
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcomes = executor.run_pair({test::cluster_run("a"), test::cluster_run("b")}, {});
+  REQUIRE(outcomes);
+  CHECK(std::get<RunResult>((*outcomes)[1]).attempt == "b");
+  CHECK(slurm.calls("srun") == 1);
+}
+
+TEST_CASE("a job of an earlier torchwatch is used on, once its steps have ended") {
+  FakeSlurm slurm;
+  slurm.jobs = {"7|RUNNING|1:00:00|n1|None"};
+  slurm.says("squeue", Exited{0}, "7|RUNNING|1:00:00|n1|None\n");
+  slurm.says("squeue", Exited{0}, "7.3|an-old-attempt\n7.batch|batch\n");
+  slurm.says("scancel", Exited{0}, "");
+  slurm.says("squeue", Exited{0}, "7.batch|batch\n");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  CHECK(slurm.submitted == 0);
+  CHECK(slurm.ever_asked("7.3"));
+  CHECK(slurm.ever_asked("--jobid=7"));
+}
+
+TEST_CASE("an order that is lost is carried out again, under a name of its own") {
+  FakeSlurm slurm;
+  slurm.says("srun", process::Exited{0}, "srun: error: Node failure on n1\n");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  CHECK(slurm.calls("srun") == 2);
+  CHECK(slurm.ever_asked("--job-name=a-1"));
+  CHECK(slurm.ever_asked("--job-name=a-2"));
+  CHECK(slurm.ever_asked("--exclude=n1"));
+  CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
+    return text ==
+           "an order was lost on node n1: srun: error: Node failure on n1 (srun: exit "
+           "status 0)";
+  }));
+}
+
+TEST_CASE("nodes that were left out are asked for again where no other one is up") {
+  FakeSlurm slurm;
+  slurm.says("srun", process::Exited{0}, "srun: error: Node failure on n1\n");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  slurm.answers["squeue"] = {test::ended(Exited{0}, "1|RUNNING|4:00:00|n1|None\n"),
+                             test::ended(Exited{0}, ""),
+                             test::ended(Exited{0}, ""),
+                             test::ended(Exited{0}, "1|RUNNING|4:00:00|n1|None\n"),
+                             test::ended(Exited{0}, ""),
+                             test::ended(Exited{0}, "2|PENDING|4:00:00||ReqNodeNotAvail, x\n")};
+  slurm.answers["sbatch"] = {test::ended(Exited{0}, "2\n")};
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  CHECK(slurm.ever_asked("--exclude=n1"));
+  CHECK(slurm.ever_asked("2"));
+  const auto specs = slurm.processes.specs();
+  const auto last = std::find_if(specs.rbegin(), specs.rend(),
+                                 [](const auto& spec) { return spec.program == "sbatch"; });
+  REQUIRE(last != specs.rend());
+  CHECK_FALSE(FakeSlurm::has(*last, "--exclude=n1"));
+}
+
+TEST_CASE("an order that is lost three times did not take place: no run has failed") {
+  FakeSlurm slurm;
+  for (int i = 0; i < 3; ++i) slurm.says("srun", process::Signalled{9}, "srun: error: Killed\n");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcome = executor.run(test::cluster_run("a"), {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::unavailable);
+  CHECK(outcome.error().message.starts_with("lost 3 times on the cluster: "));
+}
+
+TEST_CASE("a node that refuses an order is given back, and its reason reported") {
+  FakeSlurm slurm;
+  cluster::Order refused = test::cluster_order({"a"});
+  slurm.says("srun", Exited{0}, cluster::refusal_line(refused, "/tmp is full"));
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  CHECK(slurm.ever_asked("--exclude=n1"));
+  CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
+    return text == "an order was lost on node n1: /tmp is full";
+  }));
+}
+
+TEST_CASE("a run that Slurm's memory limit ends is a run that failed, killed from outside") {
+  FakeSlurm slurm;
+  slurm.says("srun", process::Exited{137}, "srun: error: n1: task 0: Out Of Memory\n");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcome = executor.run(test::cluster_run("a"), {});
+  REQUIRE(outcome);
+  CHECK(std::get<executor::RunFailure>(*outcome).is_killed);
+}
+
+TEST_CASE(
+    "a controller that does not answer is waited for, and the job it made is not made again") {
+  FakeSlurm slurm;
+  slurm.says("squeue", Exited{1}, "slurm_load_jobs error: Unable to contact slurm controller\n");
+  slurm.says("squeue", Exited{0}, "");
+  slurm.says("sbatch", Exited{1}, "sbatch: error: Batch job submission failed: Socket timed out\n");
+  slurm.jobs = {"7|RUNNING|1:00:00|n1|None"};
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  CHECK(slurm.calls("sbatch") == 1);
+  CHECK(slurm.ever_asked("--jobid=7"));
+}
+
+TEST_CASE("what Slurm refuses for good is reported at once, with Slurm's words") {
+  FakeSlurm slurm;
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  SECTION("by sbatch") {
+    slurm.says("sbatch", Exited{1},
+               "sbatch: error: Batch job submission failed: Invalid partition name specified\n");
+    const auto outcome = executor.run(test::cluster_run("a"), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::unavailable);  // no comparison ends by it
+    CHECK(outcome.error().message.find("Invalid partition name") != std::string::npos);
+  }
+  SECTION("while the job waits") {
+    slurm.jobs = {"7|PENDING|1:00:00||BadConstraints"};
+    const auto outcome = executor.run(test::cluster_run("a"), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().message.find("BadConstraints") != std::string::npos);
+    CHECK(slurm.jobs.empty());
+  }
+}
+
+TEST_CASE(
+    "a node that does not come is waited for as long as the limit says, and the reason reported") {
+  FakeSlurm slurm;
+  slurm.jobs = {"7|PENDING|1:00:00||Priority"};
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcome = executor.run(test::cluster_run("a"), {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::unavailable);
+  CHECK(outcome.error().message == "no node of the cluster for 60 s: job 7 is PENDING (Priority)");
+  CHECK(slurm.calls("squeue") <= 32);
+}
+
+TEST_CASE("a run that is longer than an allocation is refused before anything is asked for") {
+  FakeSlurm slurm;
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  auto run = test::cluster_run("a");
+  run.request.limits.time_ms = 5 * 3'600'000;
+  const auto outcome = executor.run(run, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().message.find("longer than an allocation") != std::string::npos);
+  CHECK(slurm.calls("sbatch") == 0);
+}
+
+TEST_CASE("an order that is stopped is cancelled, and so is its step") {
+  FakeSlurm slurm;
+  slurm.says("srun", process::Cancelled{}, "");
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcome = executor.run(test::cluster_run("a"), {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::cancelled);
+  CHECK(slurm.ever_asked("--steps"));
+}
+
+TEST_CASE("no variable of the service's environment changes what Slurm's programs do") {
+  FakeSlurm slurm;
+  setenv("SBATCH_PARTITION", "of somebody else", 1);
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  unsetenv("SBATCH_PARTITION");
+  for (const auto& spec : slurm.processes.specs()) {
+    for (const auto& [name, value] : spec.environment) {
+      INFO(name);
+      CHECK((name == "PATH" || name == "SLURM_CONF" || name == "HOME" || name == "LC_ALL"));
+    }
+  }
+}
+
+TEST_CASE("services on two databases have lanes of two names, and one keeps its name") {
+  CHECK(cluster::lane_name("a/db.sqlite") != cluster::lane_name("b/db.sqlite"));
+  CHECK(cluster::lane_name("a/db.sqlite") == cluster::lane_name("a/../a/db.sqlite"));
+}
