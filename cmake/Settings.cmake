@@ -5,7 +5,10 @@ target_compile_features(torchwatch_settings INTERFACE cxx_std_20)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Asserts for programmer mistakes stay on in every build (style: input is never asserted).
+# Asserts for programmer mistakes stay on in every build (style: input is never asserted). They name
+# their file as seen from the checkout, so that no binary says where it was built.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source_root)
+target_compile_options(torchwatch_settings INTERFACE "-fmacro-prefix-map=${source_root}/=")
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
