@@ -63,7 +63,7 @@ Status Feed::open() {
   } catch (const std::system_error& error) {
     return fail(ErrorCode::unavailable, std::string("no thread to send events: ") + error.what());
   }
-  database_.on_commit([this] {
+  listening_ = database_.on_commit([this] {
     if (has_clients_) wake();
   });
   return {};
@@ -71,7 +71,7 @@ Status Feed::open() {
 
 void Feed::end() {
   if (!thread_.joinable()) return;
-  database_.on_commit({});
+  listening_.reset();
   thread_.request_stop();
   wake();
   thread_.join();

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Lines>> Lines::start(storage::Database& database, std::os
     return fail(ErrorCode::unavailable, std::string("no thread to print events: ") + error.what());
   }
   // It is called with the database locked, so the thread reads.
-  database.on_commit([&self = *lines] {
+  lines->listening_ = database.on_commit([&self = *lines] {
     const std::scoped_lock lock(self.mutex_);
     self.has_committed_ = true;
     self.committed_.notify_one();
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Lines>> Lines::start(storage::Database& database, std::os
 
 Lines::~Lines() {
   if (!thread_.joinable()) return;
-  database_.on_commit({});
+  listening_.reset();
   thread_.request_stop();
   thread_.join();
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,7 +31,7 @@ struct Database::Connection {
   std::optional<FileIdentity> file;  ///< a writer's, once open
   std::optional<FileIdentity> log;   ///< that of its write-ahead log
 
-  std::function<void()> on_commit;  ///< empty: nobody listens
+  std::list<std::function<void()>> on_commit;  ///< who listens
 
   std::recursive_mutex mutex;
   int depth = 0;                ///< number of nested transactions; only the outermost commits

@@ -22,9 +22,14 @@ Status Database::check_files() {
   return storage::check_files(*connection_);
 }
 
-void Database::on_commit(std::function<void()> listener) {
-  const std::scoped_lock lock(connection_->mutex);
-  connection_->on_commit = std::move(listener);
+Listening Database::on_commit(std::function<void()> listener) {
+  auto& connection = *connection_;
+  const std::scoped_lock lock(connection.mutex);
+  auto* const kept = &connection.on_commit.emplace_back(std::move(listener));
+  return {kept, [&connection](void* ended) {
+            const std::scoped_lock lock_at_end(connection.mutex);
+            connection.on_commit.remove_if([&](const auto& each) { return &each == ended; });
+          }};
 }
 
 int Database::schema_version() const {

@@ -86,7 +86,8 @@ Status WriteScope::settle_outermost(const Status& outcome) {
     return {};
   });
   if (!committed) roll_back(connection_);
-  if (committed && connection_.on_commit) connection_.on_commit();
+  if (!committed) return committed;
+  for (const auto& listener : connection_.on_commit) listener();
   return committed;
 }
 

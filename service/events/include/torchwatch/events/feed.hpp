@@ -92,6 +92,7 @@ class Feed {
   std::vector<std::string> revoked_;
   bool is_ending_ = false;
   std::atomic<bool> has_clients_ = false;
+  storage::Listening listening_;
   std::jthread thread_;
 };
 

@@ -11,8 +11,7 @@
 namespace torchwatch::events {
 
 /// Prints each change of state as it happens, from a thread of its own: one line of JSON each, the
-/// object that the feed sends as an event's data. Instead of a Feed, as a database has one
-/// listener.
+/// object that the feed sends as an event's data.
 class Lines {
  public:
   /// Prints what happens from now on. The database and the stream must outlive it; nobody else
@@ -36,6 +35,7 @@ class Lines {
   std::mutex mutex_;
   std::condition_variable_any committed_;
   bool has_committed_ = false;  ///< guarded by mutex_
+  storage::Listening listening_;
   std::jthread thread_;
 };
 

@@ -26,6 +26,9 @@ struct InvariantBreach {
   std::string rows;       ///< the first few, as text
 };
 
+/// Ends what it stands for when nobody keeps it any longer.
+using Listening = std::shared_ptr<void>;
+
 /// A connection to the SQLite file, in WAL mode with synchronous=FULL, migrated to this program's
 /// schema. A file has one process that works on it, whatever else stores short changes beside it:
 /// that one alone migrates the file and takes over what an earlier one left. Every write is one
@@ -55,9 +58,10 @@ class Database {
   /// transaction does. Errors: damaged.
   Status check_files();
 
-  /// Has `listener` called after each commit from now on; an empty one ends that. It is called with
-  /// the database locked, so it must neither block nor use it.
-  void on_commit(std::function<void()> listener);
+  /// Has `listener` called after each commit for as long as the answer is kept, which must not
+  /// outlive the database. It is called with the database locked, so it must neither block nor use
+  /// it.
+  [[nodiscard]] Listening on_commit(std::function<void()> listener);
 
   int schema_version() const;
 
