@@ -3,8 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "torchwatch/platform/core_affinity.hpp"
-
 namespace torchwatch::conversation {
 namespace {
 
@@ -14,28 +12,9 @@ constexpr std::chrono::seconds kLookAgainAfter{60};
 }  // namespace
 
 Correspondent::Correspondent(Parts parts, Note note)
-    : inbox_(std::move(parts)), note_(std::move(note)) {
-  // What it does must not disturb what is measured.
-  const platform::OffMeasuredCore thread_to_come;
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-}
-
-Correspondent::~Correspondent() = default;
-
-void Correspondent::wake() {
-  const std::scoped_lock lock(mutex_);
-  is_woken_ = true;
-  wake_.notify_all();
-}
-
-void Correspondent::run(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    work(stop);
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, stop, kLookAgainAfter, [this] { return is_woken_; });
-    is_woken_ = false;
-  }
-}
+    : inbox_(std::move(parts)),
+      note_(std::move(note)),
+      rounds_(kLookAgainAfter, [this](const std::stop_token& stop) { work(stop); }) {}
 
 /// An exception is a fault of ours. It costs one round, not the service.
 void Correspondent::work(const std::stop_token& stop) {

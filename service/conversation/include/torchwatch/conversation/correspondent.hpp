@@ -1,12 +1,10 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "torchwatch/conversation/inbox.hpp"
+#include "torchwatch/platform/rounds.hpp"
 
 namespace torchwatch::conversation {
 
@@ -17,23 +15,16 @@ class Correspondent {
   using Note = std::function<void(const std::string& problem)>;
 
   Correspondent(Parts, Note);
-  ~Correspondent();  ///< stops and joins
-  Correspondent(const Correspondent&) = delete;
-  Correspondent& operator=(const Correspondent&) = delete;
 
   /// Something was received. Thread-safe; does not block.
-  void wake();
+  void wake() { rounds_.wake(); }
 
  private:
-  void run(const std::stop_token& stop);
   void work(const std::stop_token& stop);
 
   Inbox inbox_;
   const Note note_;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  bool is_woken_ = false;
-  std::jthread thread_;  ///< last: it ends before what it uses
+  platform::Rounds rounds_;  ///< last: it ends before what it uses
 };
 
 }  // namespace torchwatch::conversation
