@@ -5,6 +5,7 @@
 
 #include "conversing.hpp"
 #include "database_upkeep.hpp"
+#include "deliveries.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
 #include "torchwatch/health/alarms.hpp"
@@ -51,7 +52,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(nightly::note_downfall_of(application.services(), application.left_work()));
   TW_TRY(auto outbox, Outbox::open(application));
   TW_TRY(auto reader, open_reader(application.config()));
-  std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(outbox), std::move(reader)));
+  std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(reader)));
+  daemon->deliveries_ = std::make_unique<Deliveries>(
+      application, std::move(outbox),
+      [&self = *daemon](const auto& source, const auto& problem) { self.note(source, problem); });
   note_run(application, true);
   const auto serves = daemon->start_server();
   if (serves) return daemon;
@@ -59,12 +63,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   return fail(serves.error());
 }
 
-Daemon::Daemon(Application& application, Outbox outbox, std::unique_ptr<storage::Database> reader)
+Daemon::Daemon(Application& application, std::unique_ptr<storage::Database> reader)
     : application_(application),
       reader_(std::move(reader)),
-      outbox_(std::move(outbox)),
-      notifier_({application.services().database, application.config(), application.processes(),
-                 application.services().clock, application.log()}),
       logger_(application.log().logger("daemon")),
       started_(application.services().clock.wall_now()),
       health_(*reader_, application.services().clock),
@@ -76,6 +77,7 @@ Daemon::Daemon(Application& application, Outbox outbox, std::unique_ptr<storage:
 /// What other threads use ends after them.
 Daemon::~Daemon() {
   if (server_) server_->stop();
+  deliveries_.reset();
   conversing_.reset();
 }
 
@@ -92,6 +94,7 @@ Result<bool> Daemon::work_guarded(std::stop_token stop) {
 }
 
 Status Daemon::run(std::stop_token stop) {
+  deliveries_->begin();
   while (!stop.stop_requested()) {
     const auto worked = work_guarded(stop);
     const auto consequence =
@@ -108,6 +111,7 @@ Status Daemon::run(std::stop_token stop) {
   }
   upkeep_->end();
   server_->stop();
+  deliveries_.reset();
   conversing_.reset();
   feed_->end();
   note_run(application_, false);
@@ -118,8 +122,8 @@ Status Daemon::run(std::stop_token stop) {
 Result<bool> Daemon::work_once(std::stop_token stop) {
   auto& services = application_.services();
   TW_TRY_VOID(services.database.check_files());
+  TW_TRY_VOID(deliveries_->damage());
   TW_TRY_VOID(note_unless_it_stops("alarms", look_for_missing_data(application_, started_)));
-  TW_TRY_VOID(deliver(stop));
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
   TW_TRY(const bool is_busy, attend_next(stop));
@@ -129,7 +133,6 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
     return true;
   }
   TW_TRY_VOID(keep_house(stop));
-  TW_TRY_VOID(deliver(stop));
   return false;
 }
 
@@ -195,21 +198,6 @@ Result<bool> Daemon::attend_next(std::stop_token stop) {
   return nightly::attend_second_searches(services, nightly::Retry::when_due, stop);
 }
 
-Status Daemon::deliver(std::stop_token stop) {
-  TW_TRY_VOID(note_unless_it_stops("notices", notifier_.queue()));
-  const auto waits = notifier_.deliver(stop);
-  if (waits) {
-    note("notices", *waits);
-  } else {
-    TW_TRY_VOID(note_unless_it_stops("notices", fail(waits.error())));
-  }
-  const auto problem = outbox_.deliver(stop);
-  // A damaged message, or settings of [github] that cannot work, keep no nightly from its verdict.
-  if (!problem) return note_unless_it_stops("outbox", fail(problem.error()));
-  note("outbox", *problem);
-  return {};
-}
-
 Status Daemon::look_for_nightlies(std::stop_token stop) {
   auto& services = application_.services();
   const nightly::WorkItem item{
@@ -254,18 +242,6 @@ void Daemon::note(const std::string& source, const std::string& problem) {
   } else {
     logger_.error(source + ": " + problem);
   }
-}
-
-void Sleeper::wake() {
-  const std::scoped_lock lock(mutex_);
-  woken_ = true;
-  wake_.notify_all();
-}
-
-bool Sleeper::sleep(std::chrono::seconds limit, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, stop, limit, [this] { return woken_; });
-  return std::exchange(woken_, false);
 }
 
 }  // namespace torchwatch::daemon

@@ -56,11 +56,7 @@ struct AppService : test::RunningService {
     }));
   }
 
-  void look() {
-    for (int round = 0; round < 3; ++round) {
-      wait_until(ask("/api/v1/nightlies", json::object()), test::is_over);
-    }
-  }
+  void look() { RunningService::look(real.wall_now()); }
 
   test::RsaKey key = test::make_rsa_key();
   platform::SystemClock real;
@@ -91,7 +87,7 @@ TEST_CASE("a daemon files as its App, and no page, answer, log or file has a sec
   echo.path_part = "/issues";
   service.github.fail_next(echo);
   service.open_incident("second");
-  service.look();
+  service.wait_until("/healthz", [](const json& health) { return health.contains("problems"); });
   std::string seen;
   for (const auto* path :
        {"/", "/incidents", "/incidents/1", "/incidents/2", "/incidents/2.md", "/incidents/2.json",

@@ -1,5 +1,8 @@
-// In which order a daemon turns to what is due.
+// In which order a daemon turns to what is due, and that its messages wait for none of it.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <thread>
 
 #include "fake_github.hpp"
 #include "running_service.hpp"
@@ -17,6 +20,16 @@ namespace {
 
 constexpr const char* kRepository = "owner/name";
 
+/// Does something while a comparison is at work.
+struct AtWork final : comparison::Progress {
+  void comparison_started(std::int64_t) override { act(); }
+  void phase_started(const std::string&) override {}
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string&) override {}
+
+  std::function<void()> act = [] {};
+};
+
 /// A daemon with something of everything to do. What it is to work on ends at once, as refused:
 /// there is no such build and no such commit.
 struct BusyService : test::RunningService {
@@ -25,7 +38,7 @@ struct BusyService : test::RunningService {
     config.github.repository = kRepository;
     config.github.token_file = config.web.token_file;
     config.github.api = github.url();
-    start();
+    start(at_work);
     store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
     store(storage::RequestKind::bisection, {{"suspect", "abc124"}, {"now", true}});
     open(Purpose::requested);
@@ -58,17 +71,27 @@ struct BusyService : test::RunningService {
     REQUIRE(storage::OutboxStore(database()).queue(message));
   }
 
-  /// What has ended, in the order in which it did.
-  std::vector<std::string> ended() const {
+  /// Whether the issue comes in time.
+  bool is_filed() const {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < limit) {
+      if (!github.issues().empty()) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
+
+  /// What has ended beside messages, in the order in which it did.
+  std::vector<std::string> refused() const {
     std::vector<std::string> all;
     const auto events = storage::EventStore(database()).after(0, 1'000).value();
     for (const auto& event : events) {
-      const bool is_end = event.state == "refused" || event.state == "sent";
-      if (is_end) all.push_back(event.kind + " " + event.item);
+      if (event.state == "refused") all.push_back(event.kind + " " + event.item);
     }
     return all;
   }
 
+  AtWork at_work;
   test::FakeGithub github{
       kRepository, test::kToken,
       test::ApiDescription::read(std::string(TORCHWATCH_SOURCE_DIR) +
@@ -77,11 +100,22 @@ struct BusyService : test::RunningService {
 
 }  // namespace
 
-TEST_CASE("messages go first, then what people ask for at once, nightlies, and other requests") {
+TEST_CASE("first comes what people ask for at once, then nightlies, then other requests") {
   BusyService service;
   service.work();
   service.wait_until("/api/v1/comparisons/1",
                      [](const json& body) { return body.at("state") == "refused"; });
-  CHECK(service.ended() == std::vector<std::string>{"message issue", "request 2", "comparison 2",
-                                                    "request 1", "comparison 1"});
+  CHECK(service.refused() ==
+        std::vector<std::string>{"request 2", "comparison 2", "request 1", "comparison 1"});
+}
+
+TEST_CASE("a message leaves while a comparison is at work, however long that takes") {
+  BusyService service;
+  std::atomic<int> filed = 0;
+  service.at_work.act = [&] { filed += service.is_filed() ? 1 : 0; };
+  service.work();
+  service.wait_until("/api/v1/comparisons/1",
+                     [](const json& body) { return body.at("state") == "refused"; });
+  service.stop();
+  CHECK(filed == 2);  // with the first of the two comparisons, so with the second
 }

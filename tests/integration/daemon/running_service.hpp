@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,11 +10,16 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::test {
 
 inline constexpr const char* kToken = "a-token-for-tests-1234";
+
+inline bool is_over(const nlohmann::json& request) {
+  return request.at("state") != "pending" && request.at("state") != "running";
+}
 
 /// A daemon on a free port over a fresh database, with a channel without builds.
 struct RunningService {
@@ -91,6 +97,24 @@ struct RunningService {
     return {};
   }
 
+  /// Lets the daemon look at everything that is stored by now, and deliver what comes of it. The
+  /// second round began after that; the third one sees what the second delivered.
+  void look(platform::WallMillis now) {
+    for (int round = 0; round < 3; ++round) {
+      wait_until(ask("/api/v1/nightlies", nlohmann::json::object()), is_over);
+      wait_until("/api/v1/outbox", [&](const auto&) { return is_delivered(now); });
+    }
+  }
+
+  /// Whether no message that is due by then waits, and none is on its way.
+  bool is_delivered(platform::WallMillis now) const {
+    const auto unsent = storage::OutboxStore(application->services().database).unsent().value();
+    return std::ranges::none_of(unsent, [&](const auto& message) {
+      const bool is_given_up = message.state == storage::OutboxState::dead;
+      return !is_given_up && message.not_before <= now;
+    });
+  }
+
   test::TemporaryFolder folder;
   config::Config config;
   comparison::Silence progress;
@@ -102,9 +126,5 @@ struct RunningService {
   Status status;
   std::jthread worker;
 };
-
-inline bool is_over(const nlohmann::json& request) {
-  return request.at("state") != "pending" && request.at("state") != "running";
-}
 
 }  // namespace torchwatch::test

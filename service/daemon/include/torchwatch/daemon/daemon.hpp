@@ -1,10 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -16,8 +14,8 @@
 #include "torchwatch/health/health.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/server.hpp"
-#include "torchwatch/notify/notifier.hpp"
 #include "torchwatch/oidc/signed_tokens.hpp"
+#include "torchwatch/platform/rounds.hpp"
 #include "torchwatch/signin/sign_ins.hpp"
 
 namespace torchwatch::daemon {
@@ -44,21 +42,9 @@ class Outbox {
 };
 
 class DatabaseUpkeep;
+class Deliveries;
 class Housekeeping;
 struct Conversing;
-
-/// Lets one thread sleep until others have something for it. Thread-safe.
-class Sleeper {
- public:
-  void wake();
-  /// Returns whether it was woken, now or since it last slept, before `limit` or a stop.
-  bool sleep(std::chrono::seconds limit, const std::stop_token&);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  bool woken_ = false;
-};
 
 /// Does what `torchwatch serve` does: serves the HTTP API and the pages, compares every nightly
 /// without a verdict, oldest first, and carries out requests. An item that cannot continue waits
@@ -78,13 +64,13 @@ class Daemon {
   Status run(std::stop_token stop);
 
  private:
-  Daemon(Application& application, Outbox outbox, std::unique_ptr<storage::Database> reader);
+  Daemon(Application& application, std::unique_ptr<storage::Database> reader);
   Status start_server();
   Result<std::vector<http::Route>> make_routes();
   health::Report service_now() const;
   api::Backend backend(storage::Database&);
-  /// Delivers what is due, then works on one item. True if there was one, and another look is worth
-  /// it at once; else the machine is free for commands that measure.
+  /// Works on one item. True if there was one, and another look is worth it at once; else the
+  /// machine is free for commands that measure.
   Result<bool> work_once(std::stop_token stop);
   Result<bool> work_guarded(std::stop_token stop);
   /// Works on one item: a hurried request before a nightly, a nightly before a request, a request
@@ -94,7 +80,6 @@ class Daemon {
   Result<bool> attend_next(std::stop_token stop);
   Status keep_house(std::stop_token stop);
   Status note_unless_it_stops(const std::string& source, const Status& done);
-  Status deliver(std::stop_token stop);
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
   void note(const std::string& source, const std::string& problem);
@@ -102,8 +87,6 @@ class Daemon {
   Application& application_;
   /// What is shown is read beside the connection that stores: neither waits for the other.
   std::unique_ptr<storage::Database> reader_;
-  Outbox outbox_;
-  notify::Notifier notifier_;
   const log::Logger logger_;
   const storage::WallMillis started_;
   health::Health health_;  ///< before the server, whose threads read it
@@ -115,7 +98,8 @@ class Daemon {
   std::unique_ptr<events::Feed> feed_;                 ///< likewise: they hand clients over to it
   std::unique_ptr<Conversing> conversing_;             ///< likewise; null without [github]
   std::unique_ptr<http::Server> server_;
-  Sleeper sleeper_;
+  std::unique_ptr<Deliveries> deliveries_;
+  platform::Sleeper sleeper_;
   std::string who_measures_;               ///< somebody else for whom it waits, as the log has it
   std::chrono::nanoseconds next_look_{0};  ///< at the channel; monotonic
 };
