@@ -10,6 +10,7 @@
 
 #include "torchwatch/api/accepted_tokens.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/caches/folder_sizes.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/events/feed.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
@@ -114,6 +115,7 @@ class Daemon {
   std::unique_ptr<signin::SignIns> sign_ins_;          ///< likewise
   std::unique_ptr<events::Feed> feed_;                 ///< likewise: they hand clients over to it
   std::unique_ptr<Conversing> conversing_;             ///< likewise; null without [github]
+  std::unique_ptr<caches::FolderSizes> folder_sizes_;  ///< likewise
   std::unique_ptr<http::Server> server_;
   Sleeper sleeper_;
   std::string who_measures_;               ///< somebody else for whom it waits, as the log has it
