@@ -35,6 +35,9 @@ def follow(page: Any, link: Any, target: str) -> None:
 
 
 class Clicks(SeededTest):
+    # An incident with a culprit is open, and of every night the samples are kept.
+    OPTIONS = (*("--nightlies", "10", "--incidents", "4", "--with-samples", "10"),)
+
     def test_the_quickstart_names_the_page_and_the_command_that_serves_it(self) -> None:
         settings = dict(re.findall(r"^#?(address|port) = (\S+)", EXAMPLE.read_text(), re.MULTILINE))
         self.assertEqual(address().hostname, settings["address"].strip('"'))
@@ -59,12 +62,11 @@ class Clicks(SeededTest):
             # Why it is a regression: every sample of both builds, without another click.
             self.assertGreater(page.locator("figure svg.drawing:visible").count(), 0)
             follow(page, page.locator('main a[href*="bisections/"]').first, r"/bisections/\d+$")
-            steps = page.locator("main section tbody tr")
+            steps = page.locator('main tbody a[href*="step="]')
             self.assertGreater(steps.count(), 2)
-            self.assertTrue(page.locator("svg#posterior, figure svg.drawing:visible").count())
-            follow(page, steps.first.locator("a").first, r"/bisections/\d+\?step=1$")
-            said = page.locator("main").inner_text()
-            self.assertRegex(said, r"Step 1 of \d+")
+            self.assertGreater(page.locator("figure svg.drawing:visible").count(), 0)
+            follow(page, steps.first, r"/bisections/\d+\?step=1$")
+            self.assertRegex(page.locator("main").inner_text(), r"Step 1 of \d+")
 
     def test_three_clicks_lead_to_the_samples_of_a_verdict(self) -> None:
         with self.window("/") as view:

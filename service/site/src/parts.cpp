@@ -59,11 +59,11 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
   return html::list(commits);
 }
 
-/// The commits between two builds, "aaaa..bbbb"; empty where they are not known.
+/// The commits between two builds, "aaaa to bbbb"; empty where they are not known.
 Cell range_cell(const std::string& from, const std::string& to, const View& view) {
   if (to.empty() || from.empty()) return "";
   if (from == to) return {short_sha(to), view.to_commit(to)};
-  return {short_sha(from) + ".." + short_sha(to), view.to_range(from, to)};
+  return {short_sha(from) + " to " + short_sha(to), view.to_range(from, to)};
 }
 
 Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {

@@ -113,7 +113,7 @@ TEST_CASE("a list of comparisons has the commits between the builds, and counts 
   }
   const auto page = api.page("/comparisons");
   CHECK_THAT(page, Contains("href=\"https://github.com/pytorch/pytorch/compare/" + from + "..." +
-                            to + "\">aaaaaaaaaaaa..bbbbbbbbbbbb</a>"));
+                            to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a>"));
   CHECK_THAT(page, Contains("data-column=\"inconclusive\" data-value=\"2\">2</td>") &&
                        Contains("data-column=\"regressed\" data-value=\"1\">1</td>"));
   // A column in which no comparison has a series is left out; spreadsheets get it.
