@@ -12,19 +12,22 @@ using nlohmann::json;
 using report::text_or_null;
 
 /// Leaves the folder out: paths of this machine are private.
-json build_json(const storage::BuildRow& build, const Request& request) {
-  return {{"id", build.id},
-          {"url", "/api/v1/builds/" + std::to_string(build.id)},
-          {"html_url", "/builds/" + std::to_string(build.id)},
-          {"origin", to_string(build.origin)},
-          {"name", name_of(build, request)},
-          {"state", to_string(build.state)},
-          {"version", text_or_null(build.version)},
-          {"embedded_commit", text_or_null(build.embedded_commit)},
-          {"trunk_commit", text_or_null(build.trunk_commit)},
-          {"content_hash", text_or_null(build.content_hash)},
-          {"reason", text_of(build.reason, request)},
-          {"unusable", text_of(build.unusable, request)}};
+json build_json(const storage::BuildRow& build, const report::BuildFiles& files,
+                const Request& request) {
+  json object{{"id", build.id},
+              {"url", "/api/v1/builds/" + std::to_string(build.id)},
+              {"html_url", "/builds/" + std::to_string(build.id)},
+              {"origin", to_string(build.origin)},
+              {"name", name_of(build, request)},
+              {"state", to_string(build.state)},
+              {"version", text_or_null(build.version)},
+              {"embedded_commit", text_or_null(build.embedded_commit)},
+              {"trunk_commit", text_or_null(build.trunk_commit)},
+              {"content_hash", text_or_null(build.content_hash)},
+              {"reason", text_of(build.reason, request)},
+              {"unusable", text_of(build.unusable, request)}};
+  object.update(report::json_of(files));
+  return object;
 }
 
 /// A name that the asker may not see finds nothing.
@@ -58,7 +61,10 @@ Result<Reply> list_builds(const Request& request, const Backend& backend) {
             [](const auto& left, const auto& right) { return left.id > right.id; });
   builds.resize(std::min(builds.size(), static_cast<std::size_t>(page.limit) + 1));
   json entries = json::array();
-  for (const auto& build : builds) entries.push_back(build_json(build, request));
+  TW_TRY(const auto files, report::files_of(backend.database, backend.files_of, builds));
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    entries.push_back(build_json(builds[i], files[i], request));
+  }
   return list_reply("builds", std::move(entries), page);
 }
 
@@ -66,7 +72,8 @@ Result<Reply> get_build(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto build, storage::BuildStore(backend.database).get(id));
-  return http::object_reply(build_json(build, request));
+  TW_TRY(const auto files, report::files_of(backend.database, backend.files_of, {build}));
+  return http::object_reply(build_json(build, files.front(), request));
 }
 
 Result<Reply> fetch_build(const Request& request, const Backend& backend) {

@@ -1,6 +1,10 @@
+#include <set>
+
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::api {
@@ -28,6 +32,22 @@ std::optional<storage::Id> at_work_in(const Backend& backend) {
   return backend.service_now ? backend.service_now().doing.comparison : std::nullopt;
 }
 
+/// The builds that a filter names, for who asks; of a commit its first digits are enough, as pages
+/// show it.
+Result<std::set<storage::Id>> builds_named(const std::string& filter, const http::Page& page,
+                                           const Request& request, const Backend& backend) {
+  std::set<storage::Id> named;
+  const auto given = page.filters.find(filter);
+  if (given == page.filters.end()) return named;
+  TW_TRY(const auto builds, storage::BuildStore(backend.database).list());
+  for (const auto& build : builds) {
+    const bool is_commit = build.origin == storage::BuildOrigin::commit;
+    const bool has_digits = is_commit && short_sha(build.name) == given->second;
+    if (has_digits || name_of(build, request) == given->second) named.insert(build.id);
+  }
+  return named;
+}
+
 /// Keeps the sentences; the rest of the summary is internal.
 json summary_json(const storage::ComparisonRow& comparison) {
   const auto summary = embedded(comparison.summary_json);
@@ -43,13 +63,21 @@ Result<json> comparison_json(const storage::ComparisonRow& comparison, const Req
 }
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request, {"state", "purpose", "from", "to"}));
+  TW_TRY(const auto page,
+         http::page_of(request, {"state", "purpose", "baseline", "candidate", "from", "to"}));
   TW_TRY_VOID(check_word<storage::ComparisonState>(page, "state"));
   TW_TRY_VOID(check_word<storage::Purpose>(page, "purpose"));
   TW_TRY(const auto days, days_of(page));
+  TW_TRY(const auto baselines, builds_named("baseline", page, request, backend));
+  TW_TRY(const auto candidates, builds_named("candidate", page, request, backend));
+  const auto has = [&page](const char* filter, const auto& named, storage::Id id) {
+    return !page.filters.contains(filter) || named.contains(id);
+  };
   const auto fits = [&](const auto& row) {
     return days.have(row.created_at) && page.admits("state", to_string(row.state)) &&
-           page.admits("purpose", to_string(row.purpose));
+           page.admits("purpose", to_string(row.purpose)) &&
+           has("baseline", baselines, row.baseline.value_or(0)) &&
+           has("candidate", candidates, row.candidate);
   };
   return list_fitting<storage::ComparisonStore>(
       "comparisons", page, backend, fits, [&, at_work = at_work_in(backend)](const auto& row) {

@@ -37,7 +37,7 @@ export function textOf(node) {
 /** What this browser remembers; null: nothing. @param {string} name @returns {string | null} */
 export function remembered(name) {
   try {
-    return localStorage.getItem(`torchwatch.${name}`);
+    return localStorage.getItem(`torchwatch.${name}`) || null;
   } catch {
     return null;
   }
@@ -46,8 +46,7 @@ export function remembered(name) {
 /** @param {string} name @param {string | null} value null: forgets it */
 export function remember(name, value) {
   try {
-    if (value === null) localStorage.removeItem(`torchwatch.${name}`);
-    else localStorage.setItem(`torchwatch.${name}`, value);
+    localStorage.setItem(`torchwatch.${name}`, value ?? "");
   } catch {
     // It holds for this page then.
   }

@@ -33,13 +33,12 @@ const THEMES = ["auto", "light", "dark"];
 
 /** The switch of light and dark; the first paint reads it, too (theme.js). */
 function themeSwitch() {
-  const words = () => `Theme: ${remembered("theme") ?? "auto"}`;
-  const made = button(words(), () => {
-    const next = THEMES[(THEMES.indexOf(remembered("theme") ?? "auto") + 1) % THEMES.length];
-    remember("theme", next === "auto" ? null : next);
-    if (next === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = next;
-    made.textContent = words();
+  const chosen = () => remembered("theme") ?? "auto";
+  const made = button(`Theme: ${chosen()}`, () => {
+    const next = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
+    remember("theme", next);
+    document.documentElement.dataset.theme = next;
+    made.textContent = `Theme: ${chosen()}`;
     repaint();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
@@ -98,3 +97,8 @@ document.querySelector("header")?.append(
   make("div", { class: "tools" }, live, button("Keys", showKeys), themeSwitch()));
 registerKeys();
 listen();
+// All times are UTC; whoever points at one reads it by his own clock.
+document.addEventListener("mouseover", ({ target }) => {
+  const time = target instanceof Element && target.closest("time");
+  if (time) time.title = new Date(time.dateTime).toLocaleString([], { timeZoneName: "short" });
+});

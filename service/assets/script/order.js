@@ -42,9 +42,8 @@ export function orderOf(text, exact = "") {
 export function compare(left, right, isDescending) {
   if (left === null || right === null) return Number(left === null) - Number(right === null);
   const sign = isDescending ? -1 : 1;
-  if (typeof left === "number" && typeof right === "number") return sign * (left - right);
-  if (typeof left === "number") return -sign;
-  if (typeof right === "number") return sign;
+  if (typeof left !== typeof right) return typeof left === "number" ? -sign : sign;
+  if (typeof left === "number") return sign * (left - right);
   return sign * (left < right ? -1 : Number(left > right));
 }
 

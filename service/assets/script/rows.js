@@ -1,7 +1,7 @@
 // Rows of tables by keys: walked, opened, chosen, compared.
 
 import { comparisonOf } from "./address.js";
-import { root, say, textOf } from "./dom.js";
+import { make, root, say, textOf } from "./dom.js";
 
 let last = null;
 
@@ -34,13 +34,15 @@ export function walk(step) {
   return true;
 }
 
+function follow(link) {
+  link?.click();
+  return Boolean(link);
+}
+
 /** Opens what a row leads to. @param {Event} event @returns {boolean} */
 export function open(event) {
-  if (!(event.target instanceof HTMLTableRowElement)) return false;
-  const link = event.target.querySelector("a[href]");
-  if (!(link instanceof HTMLAnchorElement)) return false;
-  link.click();
-  return true;
+  const row = event.target;
+  return row instanceof HTMLTableRowElement && follow(row.querySelector("a[href]"));
 }
 
 /** The rows that are chosen. @returns {HTMLTableRowElement[]} */
@@ -52,11 +54,8 @@ export function chosenRows() {
 export function choose() {
   const row = currentRow();
   if (!row) return false;
-  row.toggleAttribute("data-chosen");
-  const mark = document.createElement("span");
-  mark.className = "chosen";
-  mark.textContent = "✓ ";
-  if (row.hasAttribute("data-chosen")) row.cells[0].prepend(mark);
+  const mark = make("span", { class: "chosen" }, "✓ ");
+  if (row.toggleAttribute("data-chosen")) row.cells[0].prepend(mark);
   else row.querySelector(".chosen")?.remove();
   const count = chosenRows().length;
   say(count === 0 ? "No row is chosen."
@@ -90,8 +89,5 @@ export function compareChosen() {
 
 /** Follows the link to what comes before or after the page. @param {"prev" | "next"} relation */
 export function step(relation) {
-  const link = document.querySelector(`main a[rel="${relation}"]`);
-  if (!(link instanceof HTMLAnchorElement)) return false;
-  link.click();
-  return true;
+  return follow(document.querySelector(`main a[rel="${relation}"]`));
 }

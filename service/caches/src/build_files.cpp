@@ -1,5 +1,7 @@
 #include "torchwatch/caches/build_files.hpp"
 
+#include <chrono>
+
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -11,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using storage::BuildRow;
 
-constexpr const char* kPinned = "pinned";  ///< a file in a build's tree
+constexpr const char* kPinned = "pinned";       ///< a file in a build's tree
+constexpr const char* kLastUsed = "last-used";  ///< another one, written at each use
 constexpr const char* kRemovedSuffix = ".removed";
 
 /// As `torchwatch build list` has it.
@@ -46,7 +49,26 @@ Status require_unused(storage::Database& database, const BuildRow& build) {
                                        " may need it: cancel that first, or wait for its end");
 }
 
+/// When a build of the cache was noted as used; 0 where it was not.
+storage::WallMillis noted_use_of(const BuildRow& build) {
+  std::error_code error;
+  const auto noted = fs::last_write_time(fs::path(build.folder) / kLastUsed, error);
+  if (error) return 0;
+  const auto time = std::chrono::file_clock::to_sys(noted).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 }  // namespace
+
+report::BuildFiles files_of(const BuildRow& build, const config::Config& config) {
+  report::BuildFiles files{.were_there = !build.folder.empty()};
+  files.are_there = require_files(build).has_value();
+  if (!files.are_there) return files;
+  files.are_pinned = is_pinned(build);
+  files.are_in_cache = is_in_cache(build, config);
+  files.last_used = noted_use_of(build);
+  return files;
+}
 
 bool is_pinned(const BuildRow& build) {
   std::error_code ignored;

@@ -103,6 +103,15 @@ std::function<Result<nlohmann::json>()> suite_of(const config::Config& config) {
   };
 }
 
+/// What pages and the API show of the files of builds. Both must outlive it.
+report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& sizes) {
+  return [&](const storage::BuildRow& build) {
+    auto files = caches::files_of(build, config);
+    if (files.are_there) files.bytes = sizes.of(build.folder);
+    return files;
+  };
+}
+
 }  // namespace
 
 pages::Sources page_sources(const config::Config& config, storage::Database& database,
@@ -122,7 +131,8 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .issues_address = config::issues_address(config),
           .traces = traces::folder_beside(config.storage.path),
           .confidence = config.detect.confidence,
-          .threshold = 1 + config.detect.threshold};
+          .threshold = 1 + config.detect.threshold,
+          .exact_threshold = 1 + config.detect.exact_threshold};
 }
 
 Status Daemon::start_server() {
@@ -144,6 +154,7 @@ Status Daemon::start_server() {
   settings.page_of = pages::problem_page;
   // Requests must not disturb what is measured.
   const platform::OffMeasuredCore server_threads;
+  folder_sizes_ = std::make_unique<caches::FolderSizes>();
   TW_TRY(signed_tokens_,
          oidc::SignedTokens::open(application_.config(), services.clock,
                                   application_.log().logger("oidc"),
@@ -179,6 +190,7 @@ Result<std::vector<http::Route>> Daemon::make_routes() {
   auto shown = page_sources(application_.config(), *reader_, services.clock);
   shown.api = routes;
   shown.service_now = [this] { return service_now(); };
+  shown.files_of = files_of(application_.config(), *folder_sizes_);
   const auto& assets = application_.config().web.assets;
   shown.assets = assets::folder(assets);
   shown.take_note = [this](const auto& request) { return sign_ins_->take_note(request); };
@@ -244,7 +256,8 @@ api::Backend Daemon::backend(storage::Database& database) {
       .back_up_database = [this] { return upkeep_->back_up(); },
       .check_database = [this] { return upkeep_->check(); },
       .feed = feed_.get(),
-      .issues_address = config::issues_address(application_.config())};
+      .issues_address = config::issues_address(application_.config()),
+      .files_of = files_of(application_.config(), *folder_sizes_)};
 }
 
 }  // namespace torchwatch::daemon

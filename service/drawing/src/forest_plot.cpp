@@ -15,8 +15,21 @@ namespace {
 std::vector<ForestRow> drawable_rows(const ForestPlot& plot) {
   auto rows = plot.rows;
   std::erase_if(rows, [](const auto& row) { return !drawable(row.ratio); });
-  for (auto& row : rows) row.interval = drawable(row.interval);
+  for (auto& row : rows) {
+    row.interval = drawable(row.interval);
+    row.threshold = row.threshold.value_or(plot.threshold);
+  }
   return rows;
+}
+
+std::vector<double> thresholds_of(const std::vector<ForestRow>& rows) {
+  std::vector<double> thresholds;
+  for (const auto& row : rows) thresholds.push_back(*row.threshold);
+  return thresholds;
+}
+
+double largest_threshold(const std::vector<ForestRow>& rows) {
+  return std::ranges::max(thresholds_of(rows));
 }
 
 std::string summary(const ForestPlot& plot, const std::vector<ForestRow>& rows) {
@@ -60,12 +73,11 @@ void draw_guides(Svg& svg, const ChangeScale& scale, double threshold, double to
   svg.line(scale.at(1 / threshold), top, scale.at(1 / threshold), bottom, "mark");
 }
 
-void draw_row(Svg& svg, const ChangeScale& scale, const ForestRow& row, const Places& places,
-              double threshold) {
+void draw_row(Svg& svg, const ChangeScale& scale, const ForestRow& row, const Places& places) {
   const double top = svg.y();
   const double y = top + places.line;
   const double above = svg.is_narrow() ? 19 : 0;  // where the words stand
-  draw_guides(svg, scale, threshold, top + above, top + places.row);
+  draw_guides(svg, scale, *row.threshold, top + above, top + places.row);
   svg.open(one_line(row.label) + ": " + words_of(row) + " " + interval_cell(row.interval),
            row.link);
   svg.text(4, svg.is_narrow() ? top + 14 : y + 4, "", fitting(row.label, places.label - 8));
@@ -82,6 +94,19 @@ void draw_row(Svg& svg, const ChangeScale& scale, const ForestRow& row, const Pl
   svg.down(places.row);
 }
 
+/// Names the thresholds where they are drawn, as far as there is space: the notes have all.
+void name_thresholds(Svg& svg, const ChangeScale& scale, const std::vector<double>& thresholds,
+                     double y) {
+  double free_until = svg.width();
+  for (const double threshold : each_once(thresholds)) {
+    const auto words = threshold_words(threshold);
+    const double half = units_of(words) / 2;
+    if (scale.at(threshold) + half > free_until) continue;
+    svg.text(scale.at(threshold), y, "quiet middle", words);
+    free_until = scale.at(threshold) - half - 4;
+  }
+}
+
 }  // namespace
 
 std::string svg_of(const ForestPlot& plot) {
@@ -92,7 +117,7 @@ std::string svg_of(const ForestPlot& plot) {
   const bool narrow = svg.is_narrow();
   const Places places =
       narrow ? Places{svg.width() - kVerdict, 40, 27} : Places{svg.width() * 0.3, 24, 12};
-  const ChangeScale scale(shown_ratios(rows), plot.threshold, narrow ? 8 : places.label,
+  const ChangeScale scale(shown_ratios(rows), largest_threshold(rows), narrow ? 8 : places.label,
                           svg.width() - (narrow ? 8 : kVerdict));
   svg.down(16);
   const double top = svg.y();
@@ -102,15 +127,15 @@ std::string svg_of(const ForestPlot& plot) {
     svg.box(0, y, svg.width(), places.row, "cell");
   }
   draw_ticks(svg, scale, narrow ? bottom : top, bottom, narrow ? 4 : 7);
-  svg.text(scale.at(plot.threshold), top - 7, "quiet middle", threshold_words(plot.threshold));
-  for (const auto& row : rows) draw_row(svg, scale, row, places, plot.threshold);
+  name_thresholds(svg, scale, thresholds_of(rows), top - 7);
+  for (const auto& row : rows) draw_row(svg, scale, row, places);
   svg.down(36);
   svg.text(scale.at(1) - 8, svg.y(), "quiet end", "← " + std::string(word_down(plot.metric)));
   svg.text(scale.at(1) + 8, svg.y(), "quiet", std::string(word_up(plot.metric)) + " →");
   svg.notes(
       fmt::format("Change with its {}; dashed: the threshold of {}. ▲ regressed, ▼ improved, "
                   "○ unchanged, □ inconclusive, × failed or unsupported.",
-                  interval_heading(plot.confidence), threshold_words(plot.threshold)));
+                  interval_heading(plot.confidence), threshold_words(thresholds_of(rows))));
   return svg.finished();
 }
 
@@ -134,13 +159,12 @@ std::string_view sign_of(Verdict verdict) {
 }
 
 /// "·  │   ├──▲──┤": zero, threshold and interval in characters.
-std::string whiskers(const ChangeScale& scale, const ForestRow& row, double threshold,
-                     std::size_t columns) {
+std::string whiskers(const ChangeScale& scale, const ForestRow& row, std::size_t columns) {
   std::vector<std::string_view> cells(columns, " ");
   const auto at = [&](double ratio) {
     return std::min(static_cast<std::size_t>(scale.at(ratio)), columns - 1);
   };
-  cells[at(threshold)] = ":";
+  cells[at(*row.threshold)] = ":";
   cells[at(1)] = "|";
   if (row.interval) {
     const auto low = at(row.interval->low);
@@ -170,21 +194,24 @@ std::string text_of(const ForestPlot& plot, int columns) {
   const auto space = static_cast<std::size_t>(wide) - words - 2;
   label = std::min(label, space / 2);
   const auto drawn = space - label;
-  const ChangeScale scale(shown_ratios(rows), plot.threshold, 0, static_cast<double>(drawn));
+  const ChangeScale scale(shown_ratios(rows), largest_threshold(rows), 0,
+                          static_cast<double>(drawn));
   for (const auto& row : rows) {
-    text += padded(elided(one_line(row.label), label), label) + " " +
-            whiskers(scale, row, plot.threshold, drawn) + " " + words_of(row) + "\n";
+    text += padded(elided(one_line(row.label), label), label) + " " + whiskers(scale, row, drawn) +
+            " " + words_of(row) + "\n";
   }
-  return text + paragraph("|: no change; ':': the threshold of " + threshold_words(plot.threshold) +
-                              "; to the right " + std::string(word_up(plot.metric)) + ".",
-                          wide);
+  return text +
+         paragraph("|: no change; ':': the threshold of " + threshold_words(thresholds_of(rows)) +
+                       "; to the right " + std::string(word_up(plot.metric)) + ".",
+                   wide);
 }
 
 Table table_of(const ForestPlot& plot) {
-  Table table{{"series", "change", interval_heading(plot.confidence), "verdict"}, {}};
+  Table table{{"series", "change", interval_heading(plot.confidence), "verdict", "threshold"}, {}};
   for (const auto& row : drawable_rows(plot)) {
     table.rows.push_back({one_line(row.label), figures::change(row.ratio),
-                          interval_cell(row.interval), std::string(to_string(row.verdict))});
+                          interval_cell(row.interval), std::string(to_string(row.verdict)),
+                          threshold_words(*row.threshold)});
   }
   return table;
 }

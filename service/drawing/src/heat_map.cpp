@@ -91,6 +91,17 @@ std::string summary(const HeatMap& map) {
   return text + ".";
 }
 
+/// Those of what was judged.
+std::vector<double> thresholds_of(const HeatMap& map) {
+  std::vector<double> thresholds;
+  for (const auto& row : map.rows) {
+    for (const auto& cell : row.cells) {
+      if (cell.verdict) thresholds.push_back(cell.threshold.value_or(map.threshold));
+    }
+  }
+  return thresholds.empty() ? std::vector{map.threshold} : thresholds;
+}
+
 /// 1 to 3, by how the change compares with the threshold.
 int level_of(double ratio, double threshold) {
   const double changes = std::abs(std::log(ratio)) / std::log(std::max(threshold, 1.0001));
@@ -117,7 +128,8 @@ void draw_cell(Svg& svg, const HeatMap& map, const HeatCell& cell, const std::st
   std::string_view ink = "in middle";
   const bool is_worse = *cell.verdict == Verdict::regressed;
   if (is_worse || *cell.verdict == Verdict::improved) {
-    const int level = level_of(drawable(cell.ratio).value_or(map.threshold), map.threshold);
+    const double threshold = cell.threshold.value_or(map.threshold);
+    const int level = level_of(drawable(cell.ratio).value_or(threshold), threshold);
     svg.box(x, y, width, kHeight, fmt::format("{}-{}", is_worse ? "worse" : "better", level));
     if (level == 3) ink = "on middle";
   }
@@ -197,7 +209,7 @@ std::string svg_of(const HeatMap& map) {
       fmt::format("▲ regressed, ▼ improved; full colour from twice the threshold of {} on; a "
                   "ring: confirmed on fresh data; striped with ?: inconclusive; ×: failed; "
                   "dot: unsupported; empty: not measured.",
-                  threshold_words(map.threshold)));
+                  threshold_words(thresholds_of(map))));
   return svg.finished();
 }
 

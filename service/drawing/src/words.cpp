@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "torchwatch/figures/figures.hpp"
@@ -96,6 +97,20 @@ std::string interval_cell(const std::optional<Interval>& interval) {
 
 std::string threshold_words(double threshold) {
   return figures::change(threshold);
+}
+
+std::string threshold_words(const std::vector<double>& thresholds) {
+  std::string words;
+  const auto all = each_once(thresholds);
+  for (const double each : all) words += (words.empty() ? "" : " or ") + threshold_words(each);
+  return all.size() > 1 ? words + " (each series its own)" : words;
+}
+
+std::vector<double> each_once(std::vector<double> thresholds) {
+  std::ranges::sort(thresholds, std::greater{});
+  const auto [first, last] = std::ranges::unique(thresholds);
+  thresholds.erase(first, last);
+  return thresholds;
 }
 
 std::string interval_heading(double confidence) {

@@ -45,6 +45,12 @@ std::string interval_words(const std::optional<Interval>&, double confidence);
 std::string interval_cell(const std::optional<Interval>&);
 /// The threshold as a change: "+7.0 %".
 std::string threshold_words(double threshold);
+
+/// The same of series that are drawn together: "+7.0 %", or "+7.0 % or +2.0 % (each series its
+/// own)".
+std::string threshold_words(const std::vector<double>& thresholds);
+/// Each threshold once, the largest first.
+std::vector<double> each_once(std::vector<double> thresholds);
 /// "99 % interval": the heading of a column.
 std::string interval_heading(double confidence);
 

@@ -31,7 +31,8 @@ drawing::ForestRow forest_row(const Row& row, Verdict verdict, const Context& co
           .ratio = row.ratio,
           .interval = interval_of(row),
           .verdict = verdict,
-          .link = address_of(context.links.series, row.series)};
+          .link = address_of(context.links.series, row.series),
+          .threshold = threshold_of(row, context)};
 }
 
 void sort_by_size(std::vector<drawing::ForestRow>& rows) {
@@ -50,7 +51,8 @@ HeatCell cell_of(const VerdictRow& verdict, const Context& context) {
           .ratio = ratio_of(verdict),
           // Only the second stage, on fresh pairs, calls a series changed.
           .is_confirmed = is_change(verdict.verdict),
-          .link = address_of(context.links.series, verdict.series)};
+          .link = address_of(context.links.series, verdict.series),
+          .threshold = threshold_of(verdict, context)};
 }
 
 double largest_of(const HeatRow& row) {

@@ -6,6 +6,7 @@
 #include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::evidence {
@@ -23,6 +24,13 @@ std::optional<drawing::Interval> interval_of(const Row& row) {
 template <typename Row>
 std::optional<double> ratio_of(const Row& row) {
   return row.ratio > 0 ? std::optional(row.ratio) : std::nullopt;
+}
+
+/// The threshold by which a verdict or an effect is judged.
+template <typename Row>
+double threshold_of(const Row& row, const Context& context) {
+  const bool is_exact = report::is_exact(report::effect_of(row));
+  return is_exact ? context.exact_threshold : context.threshold;
 }
 
 /// The address that a link makes of something; empty where there is no such link.

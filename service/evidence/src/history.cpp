@@ -187,6 +187,7 @@ Result<drawing::History> history_of(const Context& context, const HistoryWanted&
     if (!has_point(each, wanted.is_ratio)) continue;
     history.points.push_back(point_of(each, builds, context, wanted.is_ratio));
     history.confidence = each.confidence.value_or(context.confidence);
+    history.threshold = threshold_of(each.verdict, context);
   }
   add_versions(history.marks, past, builds);
   TW_TRY_VOID(add_environments(history.marks, past, context));

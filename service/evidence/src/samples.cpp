@@ -108,6 +108,7 @@ Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& c
   if (verdict == verdicts.end()) return drawn_strips;
   strips.ratio = ratio_of(*verdict);
   strips.interval = interval_of(*verdict);
+  strips.threshold = threshold_of(*verdict, context);
   return drawn_strips;
 }
 

@@ -31,9 +31,8 @@ std::string plain_lines(std::string text) {
 
 Sent sent_with(const Request& request, const Action& action) {
   Sent sent{.action = action, .id = {}, .typed = {}, .page = request};
-  const auto id = request.path_parameters.find("id");
-  if (id != request.path_parameters.end()) sent.id = id->second;
-  for (const auto* name : {kReason, kMessage}) {
+  for (const auto& [name, value] : request.path_parameters) sent.id = value;
+  for (const auto* name : {kReason, kMessage, kOnce}) {
     const auto field = request.form.find(name);
     if (field != request.form.end()) sent.typed[name] = plain_lines(field->second);
   }
@@ -68,8 +67,12 @@ Reply not_done(const Sent& sent, const View& view, int status, const std::string
   return view.request.signed_in ? pages::framed(view, page, {}) : pages::bare(view.root, page);
 }
 
-nlohmann::json body_of(const Sent& sent) {
+Result<nlohmann::json> body_of(const Sent& sent) {
   auto body = nlohmann::json::object();
+  if (sent.action.path.starts_with("/compare/")) {
+    TW_TRY(const auto pair, pages::pair_of(sent.id));
+    body = {{"baseline", pair.baseline}, {"candidate", pair.candidate}};
+  }
   const auto add = [&](const char* field, const char* member) {
     const auto given = sent.typed.find(field);
     if (given != sent.typed.end() && !given->second.empty()) body[member] = given->second;
@@ -83,11 +86,15 @@ nlohmann::json body_of(const Sent& sent) {
 /// the scope, as the reply says.
 Result<Reply> ask_api(const Request& request, const Sent& sent, const pages::Sources& sources) {
   auto asked = request;
-  asked.path = "/api/v1" + request.path;
+  TW_TRY(const auto body, body_of(sent));
+  const auto& endpoint = sent.action.endpoint;
+  asked.path = "/api/v1" + (endpoint.empty() ? request.path : std::string(endpoint));
   asked.content_type = "application/json";
-  asked.body = body_of(sent).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  // Who presses a button twice has decided once.
-  asked.idempotency_key = "a-form-of-a-page";
+  asked.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // Who presses a button twice has decided, or asked, once.
+  const auto once = sent.typed.find(kOnce);
+  if (endpoint.empty()) asked.idempotency_key = "a-form-of-a-page";
+  if (once != sent.typed.end()) asked.idempotency_key = once->second;
   const auto found = http::match(sources.api, asked);
   if (!found) return found.error();
   const auto& scope = found->route->scope;

@@ -10,13 +10,14 @@
 
 namespace torchwatch::forms {
 
-/// Something that a form does: the API's endpoint of the same path, below /api/v1, does it.
+/// Something that a form does: an endpoint of the API, below /api/v1, does it.
 struct Action {
   std::string_view path;    ///< that it is sent to: "/incidents/{id}/accept"
   std::string_view button;  ///< "Accept"
   std::string_view done;    ///< what the page says afterwards
   bool takes_reason = false;
   bool needs_reason = false;
+  std::string_view endpoint = {};  ///< where it is not that of the same path
 };
 
 inline constexpr std::array kActions{
@@ -27,10 +28,14 @@ inline constexpr std::array kActions{
     Action{"/incidents/{id}/dispute", "Dispute the commit",
            "The commit is disputed; it is searched again.", true, true},
     Action{"/incidents/{id}/retest", "Retest", "It is measured again."},
+    Action{"/compare/{pair}/queue", "Queue the comparison", "It is asked for.", false, false,
+           "/comparisons"},
     Action{"/comparisons/{id}/cancel", "Cancel the comparison", "It is cancelled."},
     Action{"/comparisons/{id}/retry", "Retry the comparison", "It is due again."},
     Action{"/bisections/{id}/cancel", "Cancel the bisection", "It is cancelled."},
     Action{"/requests/{id}/cancel", "Cancel the request", "It is cancelled."},
+    Action{"/builds/{id}/pin", "Pin", "It is pinned: its files stay when the cache is full."},
+    Action{"/builds/{id}/unpin", "Let it go", "It is not pinned any more."},
     Action{"/mutes/{id}/lift", "Lift the mute", "It is lifted."},
     Action{"/outbox/retry", "Send again", "The message is due again."}};
 
@@ -40,6 +45,8 @@ using Typed = std::map<std::string, std::string>;
 /// The fields beside the form key.
 inline constexpr const char* kReason = "reason";
 inline constexpr const char* kMessage = "message";
+/// What a form is known by when it is sent twice, where each time asks for something new.
+inline constexpr const char* kOnce = "once";
 
 /// Makes the form of those actions of the item, as far as the reader may do them; `typed` is filled
 /// in. Below it stands what is lacking for the others.

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "action.hpp"
+#include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/html/quoting.hpp"
 #include "torchwatch/paging/paging.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::forms {
 namespace {
@@ -19,7 +21,8 @@ const Action* action_at(std::string_view path) {
 
 /// The scope that the API asks for.
 std::optional<Scope> scope_of(const Action& action, const View& view) {
-  const auto path = "/api/v1" + std::string(action.path);
+  const auto path =
+      "/api/v1" + std::string(action.endpoint.empty() ? action.path : action.endpoint);
   const auto found = std::ranges::find_if(view.sources.api, [&](const auto& route) {
     return route.method == "POST" && route.path == path;
   });
@@ -28,8 +31,10 @@ std::optional<Scope> scope_of(const Action& action, const View& view) {
 
 std::string address_of(const Action& action, const std::string& id, const View& view) {
   auto path = std::string(action.path.substr(1));
-  const auto begin = path.find("{id}");
-  if (begin != std::string::npos) path.replace(begin, 4, http::percent_encoded(id));
+  const auto begin = path.find('{');
+  if (begin != std::string::npos) {
+    path.replace(begin, path.find('}') + 1 - begin, http::percent_encoded(id));
+  }
   return view.root + path;
 }
 
@@ -77,9 +82,10 @@ std::string form_text(const std::vector<const Action*>& actions, const std::stri
   auto form = "<form class=\"act\" method=\"post\" action=\"" +
               html::quoted(address_of(*actions.front(), id, view)) + "\">\n" +
               key_field(view.request);
-  if (typed.contains(kMessage)) {
-    form += "<input type=\"hidden\" name=\"message\" value=\"" +
-            html::quoted(value_in(typed, kMessage)) + "\">\n";
+  for (const auto* hidden : {kMessage, kOnce}) {
+    if (!typed.contains(hidden)) continue;
+    form += "<input type=\"hidden\" name=\"" + std::string(hidden) + "\" value=\"" +
+            html::quoted(value_in(typed, hidden)) + "\">\n";
   }
   if (std::ranges::any_of(actions, &Action::takes_reason)) {
     form += reason_field(actions, value_in(typed, kReason));
@@ -145,6 +151,16 @@ Fragment for_incident(const storage::IncidentRow& incident, bool names_culprit, 
   return form_of(actions, std::to_string(id), {}, view);
 }
 
+Result<Fragment> for_pair(const pages::Pair& pair, const View& view) {
+  constexpr std::size_t kEnough = 16;
+  const auto name = pair.baseline + "..." + pair.candidate;
+  TW_TRY(const auto newest, storage::RequestStore(view.sources.database).list(1));
+  // The same until something is asked for: whoever presses twice has asked once.
+  const auto once = digest::sha256_hex(name).substr(0, kEnough) + "-" +
+                    std::to_string(newest.empty() ? 0 : newest.front().id);
+  return form_of({action_at("/compare/{pair}/queue")}, name, {{kOnce, once}}, view);
+}
+
 Fragment for_comparison(const storage::ComparisonRow& comparison, const View& view) {
   using storage::ComparisonState;
   if (comparison.ended_at == 0) return offer({"/comparisons/{id}/cancel"}, comparison.id, view);
@@ -162,6 +178,11 @@ Fragment for_bisection(const storage::BisectionRow& bisection, const View& view)
 
 Fragment for_request(storage::Id id, bool has_ended, const View& view) {
   return has_ended ? Fragment() : offer({"/requests/{id}/cancel"}, id, view);
+}
+
+Fragment for_build(storage::Id id, const report::BuildFiles& files, const View& view) {
+  if (!files.are_in_cache) return {};
+  return offer({files.are_pinned ? "/builds/{id}/unpin" : "/builds/{id}/pin"}, id, view);
 }
 
 Fragment for_mute(storage::Id id, const View& view) {

@@ -77,6 +77,17 @@ Fragment list(const std::vector<Fragment>& items) {
   return list + Fragment{"</ul>\n", "\n", {}};
 }
 
+Fragment stages(std::string_view name, const std::vector<std::string>& all, std::size_t at) {
+  Fragment bar{"<ol class=\"stages\" aria-label=\"" + quoted(name) + "\">\n", "", {}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto* state = i < at ? " class=\"done\"" : i == at ? " aria-current=\"step\"" : "";
+    bar += {std::string("<li") + state + ">" + quoted(all[i]) + "</li>\n",
+            "- " + markdown_prose(all[i]) + "\n",
+            {}};
+  }
+  return bar + Fragment{"</ol>\n", "\n", {}};
+}
+
 Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
   Fragment list{"<dl>\n", "", {}};
   for (const auto& [name, cell] : facts) {

@@ -17,9 +17,34 @@ bool is_broken_at_dash(std::string_view word) {
   return word.size() <= kWholeWordMax && dash != std::string_view::npos && dash + 1 < word.size();
 }
 
+/// Whether the text begins with a time as `platform::date_and_minute` writes it: in UTC.
+bool begins_with_time(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00 00:00";
+  if (text.size() < kForm.size()) return false;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (kForm[i] == '0' ? !is_digit : text[i] != kForm[i]) return false;
+  }
+  const auto rest = text.substr(kForm.size());
+  return rest.empty() || rest.find_first_of(" .,;:)") == 0;
+}
+
+/// A time that the script can say as the reader's clock has it; for others it stays UTC.
+std::string html_time(std::string_view date, std::string_view minute) {
+  const auto said = std::string(date) + " " + std::string(minute);
+  return "<time class=\"whole\" datetime=\"" + std::string(date) + "T" + std::string(minute) +
+         "Z\">" + said + "</time>";
+}
+
 std::string html_words(std::string_view text) {
+  constexpr std::size_t kDate = 10;
+  constexpr std::size_t kTime = 16;
   std::string html;
   while (!text.empty()) {
+    if (begins_with_time(text)) {
+      html += html_time(text.substr(0, kDate), text.substr(kDate + 1, kTime - kDate - 1));
+      text.remove_prefix(kTime);
+    }
     const auto end = text.find(' ');
     const auto word = text.substr(0, end);
     const auto safe = quoted(word);

@@ -92,8 +92,18 @@ std::string html_cell(const Column& column, const Cell& cell) {
          "\"" + exact_attribute(exact_of(cell)) + ">" + content + "</td>";
 }
 
+bool has_link(const Table& table) {
+  const bool sorts = !table.sort_address.empty();
+  return sorts || std::ranges::any_of(table.rows, [](const auto& row) {
+           return std::ranges::any_of(row, [](const Cell& cell) { return !cell.link.empty(); });
+         });
+}
+
 std::string html_of(const Table& table, const Filled& filled) {
-  std::string html = "<table>\n<thead>\n" + html_head(table, filled) + "</thead>\n<tbody>\n";
+  // One that scrolls must be reached by keys, by a link in it or by itself.
+  const auto* focus = has_link(table) ? "" : " tabindex=\"0\"";
+  std::string html = std::string("<table") + focus + ">\n<thead>\n" + html_head(table, filled) +
+                     "</thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {

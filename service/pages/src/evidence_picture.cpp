@@ -28,7 +28,8 @@ Result<http::Reply> get_evidence_picture(const http::Request& request, const Sou
   TW_TRY(const auto incident, storage::IncidentStore(sources.database).get(id));
   const evidence::Context context{.database = sources.database,
                                   .confidence = sources.confidence,
-                                  .threshold = sources.threshold};
+                                  .threshold = sources.threshold,
+                                  .exact_threshold = sources.exact_threshold};
   TW_TRY(const auto picture, pictures::picture_of(context, incident));
   if (!picture) {
     return fail(ErrorCode::not_found,

@@ -73,7 +73,10 @@ html::Fragment reading_guide(const View& view) {
            html::text("unchanged means: no change of " + threshold + " or more, either way."),
            html::text(
                "exactly +0.7 % means: all runs of each build agree to the byte, so the change "
-               "is real; from [detect] exact_threshold on it is regressed or improved."),
+               "is real; from " +
+               figures::change(view.sources.exact_threshold) +
+               " on ([detect] exact_threshold) it is regressed or improved. Drawings show the "
+               "threshold of the series that they draw."),
            html::text("inconclusive means: too noisy, or too few comparable runs. It is neither "
                       "good nor bad."),
            html::text("A commit is named after it was measured against its parent; the figure "

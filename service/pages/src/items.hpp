@@ -25,6 +25,8 @@ Result<Page> make_nightly(const View&);
 
 /// The comparisons of two builds, by their names: "/compare/A...B".
 Result<Page> make_pair(const View&);
+/// With what the API lists the same comparisons.
+Result<std::multimap<std::string, std::string>> query_of_pair(const View&);
 
 /// The heat map of the first of these comparisons that has verdicts; nothing where none has.
 Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>&, const View&);

@@ -3,11 +3,14 @@
 
 #include "items.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/reproduce.hpp"
+#include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -54,21 +57,23 @@ Result<std::vector<storage::BuildRow>> builds_of(const http::Page& page, const s
   return rows;
 }
 
-/// Two builds by their names.
-struct Pair {
-  std::string baseline;
-  std::string candidate;
-};
+/// "1.77 GiB"; empty while it is not counted.
+html::Cell size_cell(const report::BuildFiles& files) {
+  if (!files.bytes) return "";
+  return {figures::bytes(*files.bytes), static_cast<double>(*files.bytes)};
+}
 
-/// Reads "A...B". Errors: not_found, for what names no two builds.
-Result<Pair> pair_of(const std::string& text) {
-  constexpr std::string_view kDots = "...";
-  const auto dots = text.find(kDots);
-  if (dots == std::string::npos || dots == 0 || dots + kDots.size() == text.size()) {
-    return fail(ErrorCode::not_found, "invalid pair \"" + text.substr(0, 100) +
-                                          "\": must be the names of two builds, A...B");
-  }
-  return Pair{text.substr(0, dots), text.substr(dots + kDots.size())};
+std::string last_use_of(const report::BuildFiles& files) {
+  return files.last_used == 0 ? "" : platform::date_and_minute(files.last_used);
+}
+
+/// What becomes of a build's files.
+std::string files_text(const report::BuildFiles& files) {
+  const auto word = std::string(report::word_of(files));
+  if (!files.are_there) return word;
+  if (!files.are_in_cache) return word + ", outside of [build] cache: nothing is removed";
+  return word + (files.are_pinned ? ": they stay when the cache is full"
+                                  : ", until the cache is full and others were used later");
 }
 
 /// The newest comparisons of the two, by the names that the reader may see. Errors: not_found, for
@@ -89,6 +94,36 @@ Result<std::vector<storage::ComparisonRow>> comparisons_of(const Pair& pair, con
            names[row.candidate] != pair.candidate;
   });
   return rows;
+}
+
+/// Says which request for the comparison has not ended; what was asked for is not for strangers.
+Result<html::Fragment> queued_for(const Pair& pair, const View& view) {
+  html::Fragment said;
+  if (!view.is_trusted) return said;
+  storage::RequestStore requests(view.sources.database);
+  for (const auto state : {storage::RequestState::pending, storage::RequestState::running}) {
+    TW_TRY(const auto rows, requests.with_state(state));
+    for (const auto& row : rows) {
+      const auto body = report::embedded(row.body_json);
+      if (!body.contains("baseline") || !body.contains("candidate")) continue;
+      if (body["baseline"] != pair.baseline || body["candidate"] != pair.candidate) continue;
+      const auto id = std::to_string(row.id);
+      said += html::paragraph(html::text("It is asked for: ") +
+                              html::link(view.root + "requests/" + id, "request " + id) +
+                              html::text(", " + std::string(to_string(state)) + "."));
+    }
+  }
+  return said;
+}
+
+/// What can be done for another comparison of the two: the command, and a button while none is
+/// asked for.
+Result<html::Fragment> measuring_of(const Pair& pair, const View& view) {
+  TW_TRY(auto content, queued_for(pair, view));
+  if (content.empty()) {
+    TW_TRY(content, forms::for_pair(pair, view));
+  }
+  return html::code_block(report::compare_command(pair.baseline, pair.candidate)) + content;
 }
 
 }  // namespace
@@ -115,8 +150,10 @@ Result<Page> make_builds(const View& view) {
   TW_TRY_VOID(check_choice("origin", origin, origins));
   TW_TRY(auto rows, builds_of(page, origin, view));
   const auto more = cut_to(page, view, rows);
+  TW_TRY(const auto files, report::files_of(view.sources.database, view.sources.files_of, rows));
   html::Rows cells;
-  for (const auto& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
     const auto why = row.reason.empty() ? row.unusable : row.reason;
     cells.push_back({{std::to_string(row.id), view.to_build(row.id)},
                      {name_of(row, view), view.to_build(row.id)},
@@ -124,6 +161,9 @@ Result<Page> make_builds(const View& view) {
                      to_string(row.state),
                      row.version,
                      {short_sha(row.trunk_commit), view.to_commit(row.trunk_commit)},
+                     report::word_of(files[i]),
+                     size_cell(files[i]),
+                     last_use_of(files[i]),
                      view.is_trusted ? shortened(why) : ""});
   }
   using html::Cells;
@@ -134,6 +174,9 @@ Result<Page> make_builds(const View& view) {
                                                 {"state", Cells::states},
                                                 {"version", Cells::words},
                                                 {"commit", Cells::words},
+                                                {"files", Cells::states},
+                                                {"size", Cells::numbers},
+                                                {"last used, UTC", Cells::words},
                                                 {"why it is left out"}},
                                     .rows = std::move(cells)});
   return Page{.title = "Builds", .content = content + more, .section = "Builds"};
@@ -146,6 +189,8 @@ Result<Page> make_build(const View& view) {
   const auto name = "Build " + name_of(build, view);
   const auto for_trusted = [&](const std::string& text) { return view.is_trusted ? text : ""; };
   TW_TRY(const auto waits, waits_for(storage::ItemKind::build, build.name, view));
+  TW_TRY(const auto all, report::files_of(view.sources.database, view.sources.files_of, {build}));
+  const auto& files = all.front();
   auto content =
       html::title(name) +
       html::facts({{"origin", to_string(build.origin)},
@@ -155,7 +200,11 @@ Result<Page> make_build(const View& view) {
                    {"reason", for_trusted(build.reason)},
                    {"waiting", waits},
                    {"not measured", for_trusted(build.unusable)},
-                   {"folder", for_trusted(build.folder)}});
+                   {"files", files_text(files)},
+                   {"size", size_cell(files)},
+                   {"last used", last_use_of(files)},
+                   {"folder", for_trusted(build.folder)}}) +
+      forms::for_build(id, files, view);
   const auto query = "?build=" + std::to_string(id);
   content += html::paragraph(html::link(view.root + "coverage" + query, "Operators it calls") +
                              html::text(" · ") +
@@ -170,6 +219,13 @@ Result<Page> make_build(const View& view) {
               .section = "Builds",
               .way = {{view.root + "builds", "Builds"}},
               .csv = table.tables.front()};
+}
+
+Result<std::multimap<std::string, std::string>> query_of_pair(const View& view) {
+  TW_TRY(auto pair, pair_of(view.request.path_parameters.at("pair")));
+  TW_TRY_VOID(comparisons_of(pair, view));
+  return std::multimap<std::string, std::string>{{"baseline", std::move(pair.baseline)},
+                                                 {"candidate", std::move(pair.candidate)}};
 }
 
 Result<Page> make_pair(const View& view) {
@@ -188,7 +244,8 @@ Result<Page> make_pair(const View& view) {
     content += html::paragraph(html::text("Measured side by side:")) + table + matrix +
                html::paragraph(html::text("Measure them again:"));
   }
-  content += html::code_block(report::compare_command(pair.baseline, pair.candidate));
+  TW_TRY(const auto measuring, measuring_of(pair, view));
+  content += measuring;
   const auto swapped =
       http::percent_encoded(pair.candidate) + "..." + http::percent_encoded(pair.baseline);
   content += html::paragraph(html::link(swapped, "The other way round"));

@@ -7,6 +7,7 @@
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/site/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -80,6 +81,7 @@ std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonR
 struct Work {
   std::vector<html::Fragment> under_way;
   std::vector<html::Fragment> waiting;
+  html::Fragment stages;  ///< of the searches under way
 };
 
 Status add_comparisons(const View& view, Work& work) {
@@ -102,16 +104,33 @@ Status add_comparisons(const View& view, Work& work) {
   return {};
 }
 
+/// How long a search takes, as the queue has it.
+std::optional<evidence::Estimate> whole_search(storage::Id search,
+                                               const std::vector<evidence::QueuedItem>& queue) {
+  for (const auto& item : queue) {
+    if (item.kind == storage::ItemKind::bisection && item.id == search) return item.estimate;
+  }
+  return std::nullopt;
+}
+
 Status add_searches(const View& view, Work& work) {
   TW_TRY(const auto searches, storage::BisectionStore(view.sources.database).unfinished());
+  if (searches.empty()) return {};
+  TW_TRY(const auto queue, evidence::queue_of(view.sources.database));
   for (const auto& row : searches) {
     const auto what = row.incident ? "incident " + std::to_string(*row.incident) : "a request";
     const auto link = html::link(row.incident ? view.to_incident(*row.incident) : "", what);
     TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(row.id), view));
     const auto said = waits.empty() ? "begun " + age_text(row.created_at, view) : shortened(waits);
-    (waits.empty() ? work.under_way : work.waiting)
-        .push_back(html::link(view.to_bisection(row.id), "search") +
-                   html::text(" for the culprit of ") + link + html::text(", " + said));
+    auto item = html::link(view.to_bisection(row.id), "search") +
+                html::text(" for the culprit of ") + link + html::text(", " + said);
+    if (!waits.empty()) {
+      work.waiting.push_back(item);
+      continue;
+    }
+    TW_TRY(const auto stages, stages_of(row, whole_search(row.id, queue), view));
+    work.under_way.push_back(item);
+    work.stages += stages;
   }
   return {};
 }
@@ -149,7 +168,7 @@ Result<html::Fragment> work_sections(const View& view) {
   TW_TRY_VOID(add_requests(view, work));
   auto under_way = at_work(view);
   if (!work.under_way.empty()) {
-    under_way += html::list(work.under_way);
+    under_way += html::list(work.under_way) + work.stages;
   } else if (!is_at_work(view)) {
     under_way += html::paragraph(html::text("Nothing is under way."));
   }
@@ -207,19 +226,9 @@ Result<html::Fragment> what_happens_next(const View& view) {
   TW_TRY(const auto progress,
          evidence::progress_of(view.sources.database, *current, view.sources.clock.wall_now()));
   TW_TRY(const auto name, name_of_comparison(*current, view));
-  std::string said;
-  if (progress.benchmarks_planned > 0) {
-    said = ": " + std::to_string(progress.benchmarks_begun) + " of " +
-           std::to_string(progress.benchmarks_planned) + " benchmarks begun, " +
-           figures::count(static_cast<std::size_t>(progress.runs_done), "run") + " done";
-  }
-  if (progress.left) {
-    said += "; it will probably end in " + figures::duration(progress.left->likely) +
-            ", nine of ten such comparisons in at most " +
-            figures::duration(progress.left->at_most);
-  }
   return html::paragraph(html::text("Next: ") + html::link(view.to_comparison(current->id), name) +
-                         html::text(said + "."));
+                         html::text(".")) +
+         stages_of(progress, view);
 }
 
 std::string age_of_verdicts(const ComparisonRow& row, const View& view) {

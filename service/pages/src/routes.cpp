@@ -30,7 +30,7 @@ constexpr std::array kEntries{
     Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", "limit before purpose"},
     Entry{"/comparisons/{id}", make_comparison, "/api/v1/comparisons/{id}"},
     Entry{"/nightlies/{name}", make_nightly, "/api/v1/nightlies/{name}"},
-    Entry{"/compare/{pair}", make_pair},
+    Entry{"/compare/{pair}", make_pair, "/api/v1/comparisons", kPage, true, query_of_pair},
     Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
     Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
     Entry{"/mutes", make_mutes, "/api/v1/mutes", kPage},

@@ -151,7 +151,8 @@ evidence::Context context_of(storage::Database& database, const config::Config& 
   return {.database = database,
           .is_trusted = is_trusted,
           .confidence = config.detect.confidence,
-          .threshold = 1 + config.detect.threshold};
+          .threshold = 1 + config.detect.threshold,
+          .exact_threshold = 1 + config.detect.exact_threshold};
 }
 
 std::vector<std::string> texts_of(const std::vector<Drawn>& all, int columns) {

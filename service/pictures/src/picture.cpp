@@ -95,7 +95,8 @@ Result<std::optional<Picture>> picture_of(const evidence::Context& of,
   evidence::Context context{.database = of.database,
                             .is_trusted = false,
                             .confidence = of.confidence,
-                            .threshold = of.threshold};
+                            .threshold = of.threshold,
+                            .exact_threshold = of.exact_threshold};
   TW_TRY(const auto all, drawings_of(context, incident));
   std::vector<std::string> svgs;
   std::string title;

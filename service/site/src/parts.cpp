@@ -14,6 +14,7 @@
 #include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::pages {
@@ -58,6 +59,26 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
   return html::list(commits);
 }
 
+/// The commits between two builds, "aaaa to bbbb"; empty where they are not known.
+Cell range_cell(const std::string& from, const std::string& to, const View& view) {
+  if (to.empty() || from.empty()) return "";
+  if (from == to) return {short_sha(to), view.to_commit(to)};
+  return {short_sha(from) + " to " + short_sha(to), view.to_range(from, to)};
+}
+
+Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
+  if (!row.baseline) return Cell("");
+  storage::BuildStore builds(view.sources.database);
+  TW_TRY(const auto from, builds.get(*row.baseline));
+  TW_TRY(const auto to, builds.get(row.candidate));
+  return range_cell(from.trunk_commit, to.trunk_commit, view);
+}
+
+/// A number of series; empty for none.
+Cell count_cell(int count) {
+  return count == 0 ? Cell("") : Cell(figures::grouped(count), count);
+}
+
 /// Who acknowledged an incident, as they say; empty where nobody did.
 std::string who_has(const storage::IncidentRow& incident) {
   const bool is_taken = incident.state == storage::IncidentState::acknowledged;
@@ -75,6 +96,16 @@ std::string name_of(const storage::BuildRow& build, const View& view) {
 Result<std::string> name_of_build(storage::Id id, const View& view) {
   TW_TRY(const auto build, storage::BuildStore(view.sources.database).get(id));
   return name_of(build, view);
+}
+
+Result<Pair> pair_of(const std::string& text) {
+  constexpr std::string_view kDots = "...";
+  const auto dots = text.find(kDots);
+  if (dots == std::string::npos || dots == 0 || dots + kDots.size() == text.size()) {
+    return fail(ErrorCode::not_found, "invalid pair \"" + text.substr(0, 100) +
+                                          "\": must be the names of two builds, A...B");
+  }
+  return Pair{text.substr(0, dots), text.substr(dots + kDots.size())};
 }
 
 Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const View& view) {
@@ -198,17 +229,31 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
     TW_TRY(const auto result,
            report::result_word(view.sources.database, row, view.service_now.doing.comparison));
     TW_TRY(const auto remark, remark_on(row, view));
+    TW_TRY(const auto range, range_cell(row, view));
+    TW_TRY(auto counts, storage::ComparisonStore(view.sources.database).verdict_counts(row.id));
     rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
                     {name, view.to_comparison(row.id)},
+                    range,
                     to_string(row.purpose),
                     result,
+                    count_cell(counts[Verdict::regressed]),
+                    count_cell(counts[Verdict::failed]),
+                    count_cell(counts[Verdict::improved]),
+                    count_cell(counts[Verdict::inconclusive]),
+                    count_cell(counts[Verdict::unchanged]),
                     platform::date_and_minute(row.created_at),
                     shortened(remark)});
   }
   return html::table({.columns = {{"id", Cells::numbers},
                                   {"builds"},
+                                  {"trunk commits"},
                                   {"purpose", Cells::words},
                                   {"result", Cells::states},
+                                  {"regressed", Cells::numbers},
+                                  {"failed", Cells::numbers},
+                                  {"improved", Cells::numbers},
+                                  {"inconclusive", Cells::numbers},
+                                  {"unchanged", Cells::numbers},
                                   {"started, UTC", Cells::words},
                                   {"remark"}},
                       .rows = std::move(rows)},
@@ -247,6 +292,7 @@ evidence::Context context_of(const View& view) {
           .is_trusted = view.is_trusted,
           .confidence = view.confidence,
           .threshold = view.sources.threshold,
+          .exact_threshold = view.sources.exact_threshold,
           .links = {.series = [&view](const Series& series) { return view.to_series(series); },
                     .comparison = [&view](storage::Id id) { return view.to_comparison(id); },
                     .incident = [&view](storage::Id id) { return view.to_incident(id); },

@@ -46,6 +46,10 @@ Result<http::Reply> json_of(const Entry& entry, const View& view) {
   for (const auto& [name, value] : view.request.query) {
     if (is_word_of(entry.json_parameters, name)) query.emplace(name, value);
   }
+  if (entry.json_query != nullptr) {
+    TW_TRY(auto more, entry.json_query(view));
+    query.merge(more);
+  }
   return ask(view, filled(entry.json, view.request), query);
 }
 

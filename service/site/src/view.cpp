@@ -146,6 +146,11 @@ std::string View::to_commit(const std::string& sha) const {
   return report::commit_address(sources.commits_address, sha);
 }
 
+std::string View::to_range(const std::string& from, const std::string& to) const {
+  const bool are_known = !to_commit(from).empty() && !to_commit(to).empty();
+  return are_known ? sources.commits_address + "/compare/" + from + "..." + to : "";
+}
+
 std::string View::to_pull(const std::string& number) const {
   return sources.commits_address.empty() ? "" : sources.commits_address + "/pull/" + number;
 }

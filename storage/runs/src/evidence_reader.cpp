@@ -158,6 +158,23 @@ Result<std::vector<Level>> EvidenceReader::levels_between(Id first, Id last, Met
   });
 }
 
+Result<std::map<Id, WallMillis>> EvidenceReader::last_uses() {
+  return read(database_, [](Connection& connection) -> Result<std::map<Id, WallMillis>> {
+    Query query(connection,
+                "SELECT build, max(at) FROM ("
+                "SELECT candidate_id AS build, max(created_at, coalesce(ended_at, 0)) AS at "
+                "FROM comparison UNION ALL "
+                "SELECT baseline_id, max(created_at, coalesce(ended_at, 0)) FROM comparison "
+                "WHERE baseline_id IS NOT NULL) GROUP BY build");
+    std::map<Id, WallMillis> uses;
+    while (query.next()) {
+      const auto build = query.take<Id>();
+      uses[build] = query.take<WallMillis>();
+    }
+    return uses;
+  });
+}
+
 Result<std::vector<ProfileOf>> EvidenceReader::profiles_of(Id build) {
   return read(database_, [&](Connection& connection) {
     return all_rows(Query(connection,

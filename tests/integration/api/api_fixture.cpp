@@ -131,6 +131,7 @@ Api::Api(events::FeedLimits limits)
       .service_now = [this] { return service_now(); },
       .subject_of = [this](const std::string&) { return subject; },
       .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
+      .files_of = [this](const auto& build) { return files_of(build); },
       .take_note = [this](const auto& request) { return sign_ins->take_note(request); },
       .commits_address = "https://github.com/pytorch/pytorch",
       .issues_address = "https://github.com/owner/issues",
@@ -201,7 +202,10 @@ api::Backend Api::backend(Database& shown) {
                {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
       },
       [this] { ++tidied; },
-      [](const BuildRow& build, bool) { return Result<bool>(build.id != kOutsideTheCache); },
+      [this](const BuildRow& build, bool keep) {
+        if (build.id == 1) is_pinned = keep;
+        return Result<bool>(build.id != kOutsideTheCache);
+      },
       [this](const BuildRow& build) -> Status {
         if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
         removed_build = build.id;
@@ -210,7 +214,17 @@ api::Backend Api::backend(Database& shown) {
       [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
       [this] { return database->check_invariants(); },
       feed.get(),
-      "https://github.com/owner/issues"};
+      "https://github.com/owner/issues",
+      [this](const auto& build) { return files_of(build); }};
+}
+
+report::BuildFiles Api::files_of(const BuildRow& build) const {
+  const bool is_first = build.id == 1;
+  return {.were_there = !build.folder.empty(),
+          .are_there = build.id <= kOutsideTheCache,
+          .are_pinned = is_first && is_pinned,
+          .are_in_cache = is_first,
+          .bytes = is_first ? std::optional<std::int64_t>(1'900'000'000) : std::nullopt};
 }
 
 health::Report Api::service_now() {

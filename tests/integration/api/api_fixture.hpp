@@ -59,6 +59,8 @@ struct Api {
 
   /// What the daemon would say of itself.
   torchwatch::health::Report service_now();
+  /// The files of a build as the daemon would see them.
+  torchwatch::report::BuildFiles files_of(const torchwatch::storage::BuildRow&) const;
   /// What the API gets from the daemon.
   torchwatch::api::Backend backend(torchwatch::storage::Database&);
 
@@ -94,6 +96,7 @@ struct Api {
   std::string subject = "Warm up <twice> (#123)";                 ///< of every commit
   static constexpr torchwatch::storage::Id kOutsideTheCache = 2;  ///< a build whose files are
   std::atomic<torchwatch::storage::Id> removed_build = 0;
+  std::atomic<bool> is_pinned = false;  ///< the build with id 1
   std::unique_ptr<torchwatch::platform::HttpClient> client;
   std::unique_ptr<torchwatch::events::Feed> feed;
   torchwatch::http::TokenHolder tokens;

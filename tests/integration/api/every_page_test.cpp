@@ -54,6 +54,8 @@ TEST_CASE("the JSON twin of a page is the API's answer") {
       {"/comparisons.json?limit=1", "/api/v1/comparisons?limit=1"},
       {"/comparisons/1.json?only=regressed", "/api/v1/comparisons/1"},
       {"/nightlies/2.14.0.dev20260817.json", "/api/v1/nightlies/2.14.0.dev20260817"},
+      {"/compare/2.14.0.dev20260816...2.14.0.dev20260817.json?metric=time",
+       "/api/v1/comparisons?baseline=2.14.0.dev20260816&candidate=2.14.0.dev20260817"},
       {"/incidents/1.json", "/api/v1/incidents/1"},
       {"/bisections/1.json", "/api/v1/bisections/1"},
       {"/models/resnet18.json", "/api/v1/workloads/resnet18"},
@@ -146,6 +148,30 @@ TEST_CASE("two builds are shown with their matrix, and with the command that com
   CHECK_THAT(other, Contains("were not measured side by side") && !Contains("id=\"map\"") &&
                         Contains("torchwatch compare " + newer + " " + older + "</pre>"));
   CHECK(api.get("/compare/" + older + "..." + newer + "?metric=beauty").status == 400);
+}
+
+TEST_CASE("the comparisons of two builds have their twins, also where there is none yet") {
+  Api api;
+  api.fill();
+  const std::string measured = "/compare/2.14.0.dev20260816...2.14.0.dev20260817";
+  const std::string other = "/compare/2.14.0.dev20260817...2.14.0.dev20260816";
+  CHECK(alternates_of(measured, api.page(measured)) ==
+        std::vector<std::string>{measured + ".json", measured + ".md", measured + ".csv"});
+  const auto listed = api.get(measured + ".json").body.at("comparisons");
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0].at("id") == 1);
+  CHECK(api.get(other + ".json").body.at("comparisons").empty());
+  CHECK_THAT(api.get(measured + ".csv").text, Contains("2.14.0.dev20260817 against"));
+  CHECK(count(api.get(other + ".csv").text, "\r\n") == 1);
+  CHECK_THAT(api.get(other + ".md").text, Contains("were not measured side by side"));
+  CHECK(api.get("/compare/a...b.json").status == 404);
+  CHECK(api.get("/compare/alone.json").status == 404);
+  const auto count_of = [&](const std::string& query) {
+    return api.get("/api/v1/comparisons?" + query).body.at("comparisons").size();
+  };
+  CHECK(count_of("candidate=2.14.0.dev20260817") == 1);
+  CHECK(count_of("candidate=2.14.0.dev20260816") == 0);
+  CHECK(count_of("baseline=nothing") == 0);
 }
 
 TEST_CASE("names of others are harmless on every page and in every table") {

@@ -31,6 +31,15 @@ struct Triage : Api {
   }
 };
 
+/// The value by which a form that is sent twice is known.
+std::string once_in(const std::string& html) {
+  const std::string field = "name=\"once\" value=\"";
+  const auto begin = html.find(field);
+  REQUIRE(begin != std::string::npos);
+  return html.substr(begin + field.size(),
+                     html.find('"', begin + field.size()) - begin - field.size());
+}
+
 }  // namespace
 
 TEST_CASE("an incident is decided on from its page, as its token, and the page says so once") {
@@ -154,6 +163,81 @@ TEST_CASE("a comparison is cancelled and retried on its page") {
   CHECK(browser.post("/comparisons/1/retry", {}).status == 303);
   CHECK(ComparisonStore(*api.database).get(1).value().ended_at == 0);
   CHECK(api.newest_audit() == "/api/v1/comparisons/1/retry by token a test");
+}
+
+TEST_CASE("a comparison of two builds is asked for on their page, once however often it is sent") {
+  Triage api;
+  const std::string page = "/compare/2.14.0.dev20260816...2.14.0.dev20260817";
+  auto browser = api.browser_at(page);
+  const auto before = browser.get(page).text;
+  CHECK_THAT(before, Contains("formaction=\".." + page + "/queue\">Queue the comparison</button>"));
+  const Browser::Fields form{{"once", once_in(before)}};
+  const auto asked = browser.post(page + "/queue", form);
+  CHECK(asked.status == 303);
+  CHECK(asked.headers.at("location") == "../2.14.0.dev20260816...2.14.0.dev20260817");
+  CHECK(browser.post(page + "/queue", form).status == 303);
+  const auto requests = RequestStore(*api.database).list(10).value();
+  REQUIRE(requests.size() == 1);
+  CHECK(nlohmann::json::parse(requests[0].body_json) ==
+        nlohmann::json{{"baseline", "2.14.0.dev20260816"},
+                       {"candidate", "2.14.0.dev20260817"},
+                       {"opens_incidents", false}});
+  CHECK(api.newest_audit() == "/api/v1/comparisons by token a test");
+  const auto after = browser.get(page).text;
+  CHECK_THAT(after, Contains("It is asked for.</p>") &&
+                        Contains("It is asked for: <a href=\"../requests/1\">request 1</a>") &&
+                        !Contains("20260817/queue\""));
+  // Once it has ended another one can be asked for.
+  REQUIRE(RequestStore(*api.database).answer(1, RequestState::cancelled, "{}"));
+  const auto again = browser.get(page).text;
+  CHECK(browser.post(page + "/queue", {{"once", once_in(again)}}).status == 303);
+  CHECK(RequestStore(*api.database).list(10).value().size() == 2);
+}
+
+TEST_CASE("why a comparison is not queued is said on a page, with the button again") {
+  Triage api;
+  const std::string page = "/compare/2.14.0.dev20260816...2.14.0.dev20260817";
+  Browser stranger(api);
+  CHECK_THAT(stranger.get(page).text,
+             !Contains("class=\"act\"") && Contains("Sign in</a>") && !Contains("request 1"));
+  CHECK(stranger.post(page + "/queue", {}).status == 401);
+  auto triager = api.browser_at(page, kTriagerToken);
+  CHECK_THAT(triager.get(page).text,
+             !Contains("20260817/queue\"") && Contains("lacks the scope measure"));
+  CHECK(triager.post(page + "/queue", {}).status == 403);
+  auto browser = api.browser_at(page);
+  browser.origin = "https://elsewhere.example";
+  CHECK(browser.post(page + "/queue", {}).status == 403);
+  browser.origin = api.url("");
+  api.refusal = "a build \"x\" is not published";
+  const auto refused = browser.post(page + "/queue", {{"once", once_in(browser.get(page).text)}});
+  CHECK(refused.status == 422);
+  CHECK_THAT(refused.text, Contains("<h1>Not done</h1>") && Contains("is not published.</p>") &&
+                               Contains("/queue\">Queue the comparison</button>") &&
+                               Contains("href=\"../.." + page + "\">Back to the page"));
+  CHECK(browser.post("/compare/alone/queue", {}).status == 404);
+  CHECK(RequestStore(*api.database).list(10).value().empty());
+}
+
+TEST_CASE("a build is pinned and released from its page, and the list says so") {
+  Triage api;
+  auto browser = api.browser_at("/builds/1");
+  CHECK_THAT(browser.get("/builds/1").text,
+             Contains("there, until the cache is full") && Contains("1.77 GiB") &&
+                 Contains("formaction=\"../builds/1/pin\">Pin</button>"));
+  CHECK(browser.post("/builds/1/pin", {}).status == 303);
+  CHECK_THAT(browser.get("/builds/1").text, Contains("It is pinned: its files stay") &&
+                                                Contains("/builds/1/unpin\">Let it go<") &&
+                                                !Contains("/builds/1/pin\""));
+  CHECK_THAT(browser.get("/builds").text, Contains("<span class=\"state pinned\">pinned</span>"));
+  CHECK(browser.post("/builds/1/unpin", {}).status == 303);
+  CHECK(api.newest_audit() == "/api/v1/builds/1/unpin by token a test");
+  CHECK_THAT(browser.get("/builds/2").text,
+             Contains("outside of [build] cache") && !Contains("class=\"act\""));
+  auto triager = api.browser_at("/builds/1", kTriagerToken);
+  CHECK_THAT(triager.get("/builds/1").text, Contains("Pin: the token ada lacks the scope admin"));
+  CHECK(triager.post("/builds/1/pin", {}).status == 403);
+  CHECK_FALSE(api.is_pinned);
 }
 
 TEST_CASE("a bisection, a request and a message have their buttons, too") {

@@ -33,6 +33,22 @@ TEST_CASE_METHOD(FilledApi, "a build is pinned and let go, and who asked is kept
   CHECK(post("/api/v1/builds/99/pin", "{}").status == 404);
 }
 
+TEST_CASE_METHOD(FilledApi, "the files of a build, their size and their last use are reported") {
+  const auto build = get("/api/v1/builds/1").body;
+  CHECK(build.at("files") == "there");
+  CHECK(build.at("bytes") == 1'900'000'000);
+  // The fixture's comparison began then.
+  CHECK(build.at("last_used_at") == get("/api/v1/comparisons/1").body.at("created_at"));
+  CHECK(post("/api/v1/builds/1/pin", "{}").status == 200);
+  CHECK(get("/api/v1/builds").body.at("builds").at(1).at("files") == "pinned");
+  const auto other = get("/api/v1/builds/2").body;
+  CHECK(other.at("files") == "there");
+  CHECK(other.at("bytes").is_null());
+  add_builds(1);
+  CHECK(get("/api/v1/builds/3").body.at("files") == "gone");
+  CHECK(get("/api/v1/builds/3").body.at("last_used_at").is_null());
+}
+
 TEST_CASE_METHOD(FilledApi, "the files of a build are removed, and who asked is kept") {
   CHECK(remove("/api/v1/builds/2").status == 409);
   CHECK(remove("/api/v1/builds/99").status == 404);

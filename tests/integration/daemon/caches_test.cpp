@@ -5,6 +5,7 @@
 
 #include "temporary_folder.hpp"
 #include "torchwatch/caches/build_files.hpp"
+#include "torchwatch/caches/folder_sizes.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -241,4 +242,38 @@ TEST_CASE_METHOD(
   CHECK(fs::exists(path("releases/dev3")));
   CHECK(fs::exists(path("releases/dev2")));  // what the second one was compared with
   CHECK_FALSE(fs::exists(path("releases/dev1")));
+}
+
+TEST_CASE("the files of a build are described as they lie here") {
+  FullCache cache;
+  storage::BuildStore builds(cache.application->services().database);
+  const auto row = builds.get(cache.needed).value();
+  CHECK_FALSE(caches::files_of(row, cache.config).are_there);
+  CHECK(word_of(caches::files_of(row, cache.config)) == "gone");
+  fs::create_directories(row.folder);
+  const auto files = caches::files_of(row, cache.config);
+  CHECK((files.are_there && files.are_in_cache && !files.are_pinned));
+  CHECK(files.last_used == 0);
+  caches::note_use(row.folder);
+  CHECK(caches::files_of(row, cache.config).last_used > 0);
+  REQUIRE(caches::pin(row, cache.config, true));
+  CHECK(word_of(caches::files_of(row, cache.config)) == "pinned");
+  auto outside = row;
+  outside.folder = cache.folder.path();
+  CHECK_FALSE(caches::files_of(outside, cache.config).are_in_cache);
+  outside.folder.clear();
+  CHECK(word_of(caches::files_of(outside, cache.config)).empty());
+}
+
+TEST_CASE("the bytes of folders are counted by another thread, each folder once") {
+  const FullCache cache;
+  caches::FolderSizes sizes;
+  const auto kit = cache.path("kits/a");
+  CHECK_FALSE(sizes.of(kit));
+  CHECK_FALSE(sizes.of(cache.path("nothing")));
+  sizes.wait();
+  CHECK(sizes.of(kit) == kMegabyte);
+  CHECK(sizes.of(cache.path("nothing")) == 0);
+  fs::remove_all(kit);
+  CHECK(sizes.of(kit) == kMegabyte);
 }

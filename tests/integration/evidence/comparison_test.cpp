@@ -3,12 +3,16 @@
 #include <catch2/catch.hpp>
 
 #include "evidence_rows.hpp"
+#include "torchwatch/evidence/series.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 
 namespace {
 
+/// A metric of bytes that LibTorch's allocators count.
+constexpr Metric kCounted = Metric::cpu_peak;
 const Series kResnet = series_of("resnet18");
 const Series kAlexnet = series_of("alexnet");
 const Series kAlexnetInfer = series_of("alexnet", Metric::time, Mode::infer);
@@ -58,6 +62,29 @@ TEST_CASE("a forest of an incident has its series") {
   CHECK(forest.title == "resnet18 slower");
   REQUIRE(forest.rows.size() == 1);
   CHECK(forest.rows[0].interval->high == 1.12);
+}
+
+TEST_CASE("an exact series is drawn by the exact threshold, the others by theirs") {
+  Judged rows;
+  rows.context.threshold = 1.07;
+  rows.context.exact_threshold = 1.02;
+  storage::VerdictRow exact;
+  exact.comparison = rows.row.id;
+  exact.series = series_of("alexnet", kCounted);
+  exact.verdict = Verdict::regressed;
+  exact.ratio = exact.interval_low = exact.interval_high = 1.03;
+  REQUIRE(storage::ComparisonStore(*rows.database).add_verdict(exact));
+  const auto forest = evidence::forest_of(rows.context, rows.row).value();
+  REQUIRE(forest.rows.size() == 3);
+  CHECK(forest.rows[0].threshold == 1.07);
+  CHECK(forest.rows[2].ratio == 1.03);
+  CHECK(forest.rows[2].threshold == 1.02);
+  const auto map = evidence::heat_map_of(rows.context, rows.row, kCounted).value();
+  CHECK(map.rows.at(0).cells.at(0).threshold == 1.02);
+  CHECK(evidence::strips_of(rows.context, rows.row, exact.series).value().strips.threshold == 1.02);
+  CHECK(evidence::strips_of(rows.context, rows.row, kResnet).value().strips.threshold == 1.07);
+  const evidence::HistoryWanted past{.series = exact.series, .is_ratio = true};
+  CHECK(evidence::history_of(rows.context, past).value().threshold == 1.02);
 }
 
 TEST_CASE("a heat map has a row for each workload, and no verdict where there is none") {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 
 #include "golden.hpp"
@@ -224,6 +225,41 @@ TEST_CASE("a table has what is drawn, in its order") {
                  Contains("geometric mean||+4.9 % of 5|"));
   CHECK_THAT(joined(table_of(sample_shares())),
              Contains("resnet18 cuda-train|2026-11-20|71 %|5 %|24 %|-11.0 points|"));
+}
+
+TEST_CASE("each series of a forest is drawn with its own threshold, which the table has, too") {
+  auto forest = sample_forest();
+  const auto lines = [](const std::string& svg) {
+    std::set<std::string> places;
+    const std::string line = "class=\"threshold\"";
+    for (auto at = svg.find(line); at != std::string::npos; at = svg.find(line, at + 1)) {
+      const auto begin = svg.rfind('M', at);
+      places.insert(svg.substr(begin, svg.find(' ', begin) - begin));
+    }
+    return places;
+  };
+  CHECK(lines(svg_of(forest)).size() == 1);
+  forest.rows[1].threshold = 1.02;
+  check_sound(forest);
+  CHECK(lines(svg_of(forest)).size() == 2);
+  CHECK_THAT(svg_of(forest), Contains("+7.0 % or +2.0 % (each series its own)"));
+  CHECK_THAT(text_of(forest, 120), Contains("+7.0 % or +2.0 % (each series its own)"));
+  CHECK(table_of(forest).rows[0].back() == "+7.0 %");
+  CHECK(table_of(forest).rows[1].back() == "+2.0 %");
+  for (auto& row : forest.rows) row.threshold = 1.02;
+  CHECK(lines(svg_of(forest)).size() == 1);
+  CHECK_THAT(svg_of(forest), !Contains("7.0 %"));
+}
+
+TEST_CASE("a cell of a heat map is coloured by the threshold of its series") {
+  HeatMap map{.metric = Metric::cpu_peak,
+              .configurations = {"cpu-train"},
+              .rows = {{.workload = "a", .cells = {{Verdict::regressed, 1.045}}}}};
+  CHECK_THAT(svg_of(map), Contains("worse-1") && Contains("twice the threshold of +7.0 % on"));
+  map.rows[0].cells[0].threshold = 1.02;
+  CHECK_THAT(svg_of(map), Contains("worse-3") && Contains("twice the threshold of +2.0 % on"));
+  map.rows.push_back({.workload = "b", .cells = {{Verdict::regressed, 1.08}}});
+  CHECK_THAT(svg_of(map), Contains("+7.0 % or +2.0 % (each series its own)"));
 }
 
 TEST_CASE("a drawing is an image, or a group where links in it must be reached") {

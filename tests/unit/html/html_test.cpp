@@ -145,3 +145,28 @@ TEST_CASE("a table is not sorted by a column without a key") {
   REQUIRE_FALSE(sorted);
   CHECK_THAT(sorted.error().message, Contains("invalid sort \"runs\"") && Contains("name"));
 }
+
+TEST_CASE("a time of a text can be read by the reader's clock, and stays UTC without a script") {
+  CHECK(quoted_prose("2026-11-20 03:16") ==
+        "<time class=\"whole\" datetime=\"2026-11-20T03:16Z\">2026-11-20 03:16</time>");
+  CHECK_THAT(quoted_prose("waits since 2026-11-20 03:16: a <b>"),
+             Contains("since <time") && Contains("</time>: a &lt;b&gt;"));
+  for (const std::string other : {"2026-11-20", "2026-11-20 03:1", "2026-11-20 03:16x", "12:34"}) {
+    INFO(other);
+    CHECK_THAT(quoted_prose(other), !Contains("<time"));
+  }
+  CHECK(text("2026-11-20 03:16").markdown == "2026-11-20 03:16");
+}
+
+TEST_CASE("a bar of stages says which one is under way, and which are done") {
+  const auto bar = stages("Stages of <it>", {"discover", "measure", "report"}, 1);
+  CHECK(bar.html ==
+        "<ol class=\"stages\" aria-label=\"Stages of &lt;it&gt;\">\n<li class=\"done\">discover"
+        "</li>\n<li aria-current=\"step\">measure</li>\n<li>report</li>\n</ol>\n");
+  CHECK(bar.markdown == "- discover\n- measure\n- report\n\n");
+}
+
+TEST_CASE("a table that may scroll is reached by keys, by its links or by itself") {
+  CHECK_THAT(html_of({.columns = {{"a"}}, .rows = {{"1"}}}), Contains("<table tabindex=\"0\">"));
+  CHECK_THAT(html_of({.columns = {{"a"}}, .rows = {{Cell{"1", "b"}}}}), Contains("<table>"));
+}

@@ -14,6 +14,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/build_files.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
@@ -58,8 +59,9 @@ struct Backend {
   std::function<Result<std::filesystem::path>()> back_up_database = {};
   /// Returns which rules stored rows break. Errors: those of check_invariants, and the same.
   std::function<Result<std::vector<storage::InvariantBreach>>()> check_database = {};
-  events::Feed* feed = nullptr;     ///< who sends events; null: nobody does
-  std::string issues_address = {};  ///< of the repository with the issues; empty: there are none
+  events::Feed* feed = nullptr;       ///< who sends events; null: nobody does
+  std::string issues_address = {};    ///< of the repository with the issues; empty: there are none
+  report::AskForFiles files_of = {};  ///< the files of a build; must not block
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -4,11 +4,15 @@
 
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/report/build_files.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::caches {
 
 // What people do with the files of one build. What was measured with it stays.
+
+/// Returns the files of a build as they lie here, without their size, which takes a while.
+report::BuildFiles files_of(const storage::BuildRow&, const config::Config&);
 
 /// Returns whether somebody wants the build's files kept, whatever the cache's limit is.
 bool is_pinned(const storage::BuildRow&);

@@ -8,6 +8,7 @@
 
 #include "torchwatch/api/accepted_tokens.hpp"
 #include "torchwatch/api/api.hpp"
+#include "torchwatch/caches/folder_sizes.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/events/feed.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
@@ -97,6 +98,7 @@ class Daemon {
   std::unique_ptr<signin::SignIns> sign_ins_;          ///< likewise
   std::unique_ptr<events::Feed> feed_;                 ///< likewise: they hand clients over to it
   std::unique_ptr<Conversing> conversing_;             ///< likewise; null without [github]
+  std::unique_ptr<caches::FolderSizes> folder_sizes_;  ///< likewise
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<Deliveries> deliveries_;
   platform::Sleeper sleeper_;

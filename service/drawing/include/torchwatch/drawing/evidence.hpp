@@ -40,6 +40,7 @@ struct ForestRow {
   std::optional<Interval> interval = {};
   Verdict verdict = Verdict::unchanged;
   std::string link = {};
+  std::optional<double> threshold = {};  ///< of this series; nothing: the plot's
 };
 
 /// The changes of several series with their intervals, in the order given.

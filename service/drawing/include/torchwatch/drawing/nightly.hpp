@@ -15,6 +15,7 @@ struct HeatCell {
   std::optional<double> ratio = {};
   bool is_confirmed = false;  ///< drawn as a ring
   std::string link = {};
+  std::optional<double> threshold = {};  ///< of this series; nothing: the map's
 };
 
 struct HeatRow {

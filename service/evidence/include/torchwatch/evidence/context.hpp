@@ -19,9 +19,10 @@ struct Links {
 /// What evidence is read from, and for whom. What it refers to must outlive it.
 struct Context {
   storage::Database& database;
-  bool is_trusted = false;   ///< may see folders of this machine
-  double confidence = 0.99;  ///< of the intervals of comparisons that do not state theirs
-  double threshold = 1.07;   ///< drawn where there are ratios
+  bool is_trusted = false;        ///< may see folders of this machine
+  double confidence = 0.99;       ///< of the intervals of comparisons that do not state theirs
+  double threshold = 1.07;        ///< drawn where there are ratios
+  double exact_threshold = 1.02;  ///< where all runs of each build state the same bytes
   Links links = {};
 };
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "torchwatch/site/view.hpp"
+#include "torchwatch/site/parts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::forms {
@@ -17,9 +17,14 @@ using pages::View;
 /// `names_culprit`: its search named a commit, which can be disputed.
 html::Fragment for_incident(const storage::IncidentRow&, bool names_culprit, const View&);
 
+/// A button that asks for the comparison of two builds. Errors: those of storage.
+Result<html::Fragment> for_pair(const pages::Pair&, const View&);
+
 html::Fragment for_comparison(const storage::ComparisonRow&, const View&);
 html::Fragment for_bisection(const storage::BisectionRow&, const View&);
 html::Fragment for_request(storage::Id, bool has_ended, const View&);
+/// Pins the files of a build, or lets them go; nothing for files that are not in the cache.
+html::Fragment for_build(storage::Id, const report::BuildFiles&, const View&);
 html::Fragment for_mute(storage::Id, const View&);
 
 /// A message of the outbox: its key, and what people call it.

@@ -47,6 +47,9 @@ Fragment block(std::string_view kind, const Fragment& content);
 
 Fragment list(const std::vector<Fragment>& items);
 
+/// Makes a bar of stages, of which the one at that place is under way and those before it are done.
+Fragment stages(std::string_view name, const std::vector<std::string>& all, std::size_t at);
+
 /// Makes a list of names and what belongs to them; entries without text are left out.
 Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts);
 

@@ -18,6 +18,14 @@ namespace torchwatch::pages {
 std::string name_of(const storage::BuildRow&, const View&);
 Result<std::string> name_of_build(storage::Id, const View&);
 
+/// Two builds by their names.
+struct Pair {
+  std::string baseline;
+  std::string candidate;
+};
+/// Reads "A...B". Errors: not_found, for what names no two builds.
+Result<Pair> pair_of(const std::string&);
+
 /// "2026-08-17 against 2026-08-16".
 Result<std::string> name_of_comparison(const storage::ComparisonRow&, const View&);
 

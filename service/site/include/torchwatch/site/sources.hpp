@@ -11,6 +11,7 @@
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/build_files.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::pages {
@@ -28,6 +29,8 @@ struct Sources {
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
+  /// Returns the files of a build; empty: pages say nothing of them. Must not block.
+  report::AskForFiles files_of = {};
   /// Returns what was left to say to who is signed in on the page that is asked for, once; empty:
   /// nobody leaves anything.
   std::function<std::string(const http::Request&)> take_note = {};
@@ -37,6 +40,7 @@ struct Sources {
   std::string assets = {};            ///< the script's folder: "assets/5d1c/"; empty: no script
   double confidence = 0.99;           ///< of the intervals of comparisons
   double threshold = 1.07;            ///< the ratio that must be found
+  double exact_threshold = 1.02;  ///< the same where all runs of each build state the same bytes
   /// The API's, which some pages and all `.json` twins are made of.
   std::vector<http::Route> api = {};
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ struct Entry {
   /// The parameters that the API takes, separated by blanks; others are the page's own.
   std::string_view json_parameters = {};
   bool has_table = true;
+  /// What more the API is asked with, as the page's path says it. Errors: those of the page.
+  Result<std::multimap<std::string, std::string>> (*json_query)(const View&) = nullptr;
 };
 
 /// In which form a page is asked for.

@@ -33,7 +33,8 @@ struct View {
   std::string to_series(const Series&) const;
   std::string to_trace(storage::Id run) const;
   std::string to_model(const std::string& workload) const;
-  std::string to_commit(const std::string& sha) const;   ///< empty: commits are not linked
+  std::string to_commit(const std::string& sha) const;  ///< empty: commits are not linked
+  std::string to_range(const std::string& from, const std::string& to) const;  ///< likewise
   std::string to_pull(const std::string& number) const;  ///< empty: commits are not linked
   std::string to_issue(std::int64_t number) const;       ///< empty: issues are not linked
 

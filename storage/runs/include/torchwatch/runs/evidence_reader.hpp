@@ -99,6 +99,8 @@ class EvidenceReader {
   Result<std::vector<Id>> judged_nightlies(Id until, int count);
   /// Returns the values of one metric in the nightly comparisons between two ids, both included.
   Result<std::vector<Level>> levels_between(Id first, Id last, Metric);
+  /// Returns when a comparison with a build began or ended last, for the builds that have one.
+  Result<std::map<Id, WallMillis>> last_uses();
 
   /// Returns the newest profile of each benchmark of a build, by benchmark.
   Result<std::vector<ProfileOf>> profiles_of(Id build);

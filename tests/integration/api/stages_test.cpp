@@ -1,0 +1,123 @@
+// How far work is, on the first page; what lists of comparisons say of each.
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+constexpr WallMillis kHour = 3'600'000;
+
+/// A service whose first comparison, with one series that regressed, has ended.
+struct Ended : Api {
+  Ended() {
+    fill();
+    const auto row = comparisons.get(1).value();
+    REQUIRE(comparisons.advance(row, ComparisonState::reported, clock.wall_now()));
+  }
+
+  /// A comparison of a new nightly whose builds are prepared.
+  ComparisonRow prepared(const std::string& name, WallMillis at) {
+    const auto build = builds.discover(BuildOrigin::nightly, name).value();
+    const auto row = comparisons.open({Purpose::nightly, build.id, 2}, at).value();
+    return comparisons.advance(row, ComparisonState::ready, at).value();
+  }
+
+  /// One that took an hour.
+  void add_ended(const std::string& name, WallMillis at) {
+    const auto row = prepared(name, at);
+    add_run(row, at);
+    REQUIRE(comparisons.advance(row, ComparisonState::reported, at + kHour));
+  }
+
+  Id add_nightly(const std::string& name, const std::string& commit) {
+    auto row = builds.discover(BuildOrigin::nightly, name).value();
+    row.content_hash = row.folder = "/builds/" + name;
+    row.trunk_commit = commit;
+    return builds.mark_ready(row).value().id;
+  }
+
+  ComparisonStore comparisons{*database};
+  BuildStore builds{*database};
+};
+
+}  // namespace
+
+TEST_CASE("the page shows the stage of the comparison at work, how far it is and until when") {
+  Ended api;
+  CHECK_THAT(api.page("/"), !Contains("class=\"stages\""));
+  // Fewer make no estimate.
+  for (const int day : {1, 2, 3}) {
+    api.add_ended("day " + std::to_string(day), api.clock.wall_now() + day);
+  }
+  const auto row = api.prepared("next", api.clock.wall_now());
+  CHECK_THAT(api.page("/"), Contains("Stage 3 of 6 of the comparison, measure; it waits, and then "
+                                     "takes about 1 h 0 min, in nine of ten cases at most 1 h 0"));
+  api.doing = {.what = "measuring", .comparison = row.id, .since = api.clock.wall_now()};
+  const auto page = api.page("/");
+  CHECK_THAT(page, Contains("<ol class=\"stages\" aria-label=\"Stages of the comparison\">") &&
+                       Contains("<li class=\"done\">prepare</li>\n<li "
+                                "aria-current=\"step\">measure</li>\n<li>judge</li>"));
+  CHECK_THAT(page, Contains("Stage 3 of 6 of the comparison, measure; it will probably end at "
+                            "<time") &&
+                       Contains(" UTC, in nine of ten cases by <time"));
+}
+
+TEST_CASE("the page shows the stage of a search under way") {
+  Ended api;
+  BisectionStore searches(*api.database);
+  bisection::BisectionSpec spec;
+  spec.good = "aaaa";
+  spec.bad = "bbbb";
+  spec.series = {{.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time}}};
+  BisectionRow row;
+  row.good = spec.good;
+  row.bad = spec.bad;
+  row.spec_json = to_json(spec);
+  row.created_at = api.clock.wall_now();
+  row = searches.open(row).value();
+  CHECK_THAT(api.page("/"),
+             Contains("Stage 1 of 4 of the search, compare the ends: 0 steps done."));
+  const auto measured = [](const std::string& purpose) {
+    return R"({"candidate": 0, "reference": null, "purpose": ")" + purpose +
+           R"(", "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})";
+  };
+  REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 0, "commit": "cccc"})"}));
+  REQUIRE(searches.append(row.id, {1, "measured", measured("probe")}));
+  CHECK_THAT(api.page("/"), Contains("Stage 2 of 4 of the search, narrow down: 2 steps done."));
+  REQUIRE(searches.append(row.id, {2, "measured", measured("verify_culprit")}));
+  CHECK_THAT(api.page("/"),
+             Contains("<li aria-current=\"step\">verify</li>\n<li>look for more</li>"));
+}
+
+TEST_CASE("a list of comparisons has the commits between the builds, and counts of verdicts") {
+  Ended api;
+  const std::string from(40, 'a');
+  const std::string to(40, 'b');
+  const auto older = api.add_nightly("older", from);
+  const auto newer = api.add_nightly("newer", to);
+  const auto row = api.comparisons.open({Purpose::nightly, newer, older}, 1).value();
+  for (const auto* workload : {"a", "b"}) {
+    VerdictRow verdict;
+    verdict.comparison = row.id;
+    verdict.series = {{workload, {Device::cpu, Mode::train}, {}}, Metric::time};
+    verdict.verdict = Verdict::inconclusive;
+    REQUIRE(api.comparisons.add_verdict(verdict));
+  }
+  const auto page = api.page("/comparisons");
+  CHECK_THAT(page, Contains("href=\"https://github.com/pytorch/pytorch/compare/" + from + "..." +
+                            to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a>"));
+  CHECK_THAT(page, Contains("data-column=\"inconclusive\" data-value=\"2\">2</td>") &&
+                       Contains("data-column=\"regressed\" data-value=\"1\">1</td>"));
+  // A column in which no comparison has a series is left out; spreadsheets get it.
+  CHECK_THAT(page, !Contains("data-column=\"failed\""));
+  CHECK_THAT(api.get("/comparisons.csv").text,
+             Contains("result,regressed,failed,improved,inconclusive,unchanged,"));
+}
