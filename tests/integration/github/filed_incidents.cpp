@@ -31,12 +31,17 @@ bool is_let_through(config::FileWhen when, End end) {
   return false;
 }
 
+/// Facts of which little is said: very many texts are made, sent and read.
 report::IncidentFacts facts_of_kind(IncidentKind kind, double ratio) {
-  if (kind == IncidentKind::leak) return leaking_comparison();
-  if (kind == IncidentKind::lost) return lost_comparison();
-  auto facts = slower_comparison();
-  facts.effects.resize(1);
-  facts.effects.front().ratio = ratio;
+  auto facts = kind == IncidentKind::leak   ? leaking_comparison()
+               : kind == IncidentKind::lost ? lost_comparison()
+                                            : slower_comparison();
+  if (!facts.effects.empty()) facts.effects.resize(1);
+  if (kind == IncidentKind::regression) facts.effects.front().ratio = ratio;
+  for (auto* text : {&facts.reproduce, &facts.test_suspect, &facts.torchbench}) text->clear();
+  facts.machine.clear();
+  facts.output.clear();
+  facts.drawings = {};
   return facts;
 }
 
@@ -44,6 +49,9 @@ void end_search(report::IncidentFacts& facts, End end) {
   facts.bisection = slower_comparison().bisection;
   auto& search = *facts.bisection;
   auto& culprit = search.culprits.front();
+  culprit.effects.clear();
+  culprit.commits.front().changed_paths.clear();
+  search.skipped.clear();
   if (end == End::likely) culprit.confidence = 0.93;
   if (end == End::set) culprit.commits.resize(3, culprit.commits.front());
   if (end == End::none || end == End::not_reproduced) search.culprits.clear();

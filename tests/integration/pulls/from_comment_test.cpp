@@ -157,7 +157,8 @@ TEST_CASE("a comment brings a build in the sandbox, a comparison, a check run an
   CHECK(comparisons[0].purpose == storage::Purpose::pull_request);
   const auto build = storage::BuildStore(pull.database()).get(comparisons[0].candidate).value();
   CHECK(build.origin == storage::BuildOrigin::pull);
-  CHECK(build.trunk_commit == head);
+  CHECK_THAT(build.folder, Contains("/pulls/commits/"));
+  CHECK_THAT(requests[0].result_json, Contains(head));
 
   const auto checks = pull.github.checks();
   REQUIRE(checks.size() == 1);

@@ -32,6 +32,12 @@ GithubAnswer with_etag(const GithubRequest& request, GithubAnswer answer) {
   return answer;
 }
 
+/// Whether GitHub may answer so on any path, and describes it with few: no right, no such thing, a
+/// limit, a fault.
+bool is_general(int status) {
+  return status == 401 || status == 403 || status == 422 || status == 429 || status >= 500;
+}
+
 /// "Mon, 17 Aug 2026 03:04:05 GMT"
 std::string http_date(platform::WallMillis now) {
   const std::time_t seconds = now / 1000;
@@ -168,7 +174,8 @@ void FakeGithubCore::note(const GithubRequest& request, const std::optional<Gith
   auto by_name = request;
   const std::string by_id = "/repositories/1";
   if (by_name.path.starts_with(by_id)) by_name.path.replace(0, by_id.size(), world.base());
-  if (!answer || answer->is_partial) return judge_.note(by_name);
+  const bool is_judged = answer && !answer->is_partial && !is_general(answer->status);
+  if (!is_judged) return judge_.note(by_name);
   judge_.note(by_name, Exchange::Answer{.status = answer->status,
                                         .content_type = answer->text().empty() ? "" : kJson,
                                         .body = answer->text()});

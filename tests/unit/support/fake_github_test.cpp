@@ -147,7 +147,10 @@ TEST_CASE("a slow answer takes its time, and one that is too slow does not arriv
   platform::HttpRequest request;
   request.method = "POST";
   request.url = "https://api.github.example" + World::kIssues;
-  request.headers = {{"Authorization", "Bearer token-1"}};
+  request.headers = {{"Accept", "application/vnd.github+json"},
+                     {"X-GitHub-Api-Version", "2022-11-28"},
+                     {"Content-Type", "application/json"},
+                     {"Authorization", "Bearer token-1"}};
   request.body = R"({"title": "late"})";
   CHECK(world.client.send(request).error().code == ErrorCode::timed_out);
   CHECK(world.core.with([](auto& core) { return core.world.issues.size(); }) == 1);
