@@ -91,13 +91,13 @@ Outcome run_outbox(const Invocation& invocation) {
                                {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     const auto found = since.find(row.id);
-    const auto time = found == since.end() ? std::nullopt : std::optional(found->second);
+    const auto time = found == since.end() ? "" : platform::iso_utc(found->second);
     items.table.add({row.key, subject_of(row), std::string(to_string(row.kind)),
                      std::string(to_string(row.state)),
-                     figures::count(static_cast<std::size_t>(row.failures), "time"),
-                     time ? platform::iso_utc(*time) : "", row.last_error});
+                     figures::count(static_cast<std::size_t>(row.failures), "time"), time,
+                     row.last_error});
     items.json.push_back(report::json_of(row));
-    items.json.back()["since"] = time ? json(platform::iso_utc(*time)) : json();
+    items.json.back()["since"] = time.empty() ? json() : json(time);
   }
   print(invocation, items, "Every message has been delivered.");
   const auto problem = control::problem_of(config, "outbox");
