@@ -87,14 +87,14 @@ Outcome run_outbox(const Invocation& invocation) {
                                {.heading = "kind", .rank = 1, .fit = Fit::whole},
                                {.heading = "state", .fit = Fit::whole},
                                {"failed", Align::right, 2},
-                               {.heading = "since", .rank = 3, .fit = Fit::whole},
                                {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     const auto found = since.find(row.id);
     const auto time = found == since.end() ? "" : platform::iso_utc(found->second);
     items.table.add({row.key, subject_of(row), std::string(to_string(row.kind)),
                      std::string(to_string(row.state)),
-                     figures::count(static_cast<std::size_t>(row.failures), "time"), time,
+                     figures::count(static_cast<std::size_t>(row.failures), "time") +
+                         (time.empty() ? "" : " since " + time),
                      row.last_error});
     items.json.push_back(report::json_of(row));
     items.json.back()["since"] = time.empty() ? json() : json(time);

@@ -37,9 +37,7 @@ void store_one_of_each(const CommandLine& line) {
   REQUIRE(outbox.record_failure(
       "open:abc", {.error = "GitHub rejected the token (expired or revoked?): put a new one into "
                             "the file that [github] token_file names",
-                   .failures = 1,
                    .not_before = kNow}));
-  REQUIRE(OutboxWaits(*database).note(kNow));
   OutboxRow webhook;
   webhook.key = "webhook-chat-opened-1";
   webhook.kind = OutboxKind::webhook;
