@@ -104,22 +104,23 @@ std::string out_of_budget(const SearchRecord& record) {
 
 Action SearchPlan::decide(const SearchRecord& record) {
   problem_.reset();
-  const auto result = [&](std::string limit) {
-    return answer_of(record, found_, given_up_, std::move(limit));
-  };
-  if (record.last() < 0) return result({});
+  if (record.last() < 0) return answer(record, {});
   if (auto ends = verify_ends(record)) {
     if (is_affordable(*ends, record)) return *ends;
-    return result(out_of_budget(record));
+    return answer(record, out_of_budget(record));
   }
   while (true) {
     if (auto rest = choose_problem(record)) {
       if (is_affordable(*rest, record)) return *rest;
-      return result(out_of_budget(record));
+      return answer(record, out_of_budget(record));
     }
-    if (!problem_) return result({});
+    if (!problem_) return answer(record, {});
     if (auto measure = search(record)) return *measure;
   }
+}
+
+Answer SearchPlan::answer(const SearchRecord& record, std::string limit) const {
+  return answer_of(record, found_, given_up_, std::move(limit));
 }
 
 std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {

@@ -27,6 +27,9 @@ class SearchPlan {
   /// Draws the conclusions that the record allows now. To be called once after every event.
   Action decide(const SearchRecord&);
 
+  /// What is found by now, as the answer of a search that a limit ends here; empty: none does.
+  Answer answer(const SearchRecord&, std::string limit) const;
+
   /// Returns the probability of each class to be the culprit now looked for; zeros without one.
   std::vector<double> posterior(const SearchRecord&) const;
 

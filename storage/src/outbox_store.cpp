@@ -185,7 +185,8 @@ Result<OutboxRow> OutboxStore::retry(const std::string& key) {
   return write(database_, [&](Connection& connection) -> Result<OutboxRow> {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'pending', tries = 0, failures = 0, "
-                                "not_before = 0 WHERE key = ? AND state IN ('pending', 'dead')",
+                                "not_before = 0, failing_since = NULL "
+                                "WHERE key = ? AND state IN ('pending', 'dead')",
                                 key);
     TW_TRY(auto row, message_of(connection, key));
     if (changed == 1) return row;

@@ -117,6 +117,15 @@ def load_rows(result: dict[str, Any]) -> Figures:
         yield f"the daemon's share of a core, {name}", f"{100 * row['share_of_a_core']:.1f} %"
 
 
+def webhook_rows(result: dict[str, Any]) -> Figures:
+    """Reads webhook_answers.py."""
+    for name, row in result.items():
+        times = (
+            f"{row['median_ms']:.1f} ms, {row['p99_ms']:.1f} in 99 %, {row['max_ms']:.1f} at most"
+        )
+        yield f"a webhook's delivery, {name}", f"{times}, of {row['deliveries']:,}"
+
+
 def page_costs_rows(result: dict[str, Any]) -> Figures:
     """Reads page_costs.py; what it did not measure has no row."""
 
@@ -235,6 +244,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
     "requests_under_load": ("load", load_rows),
     "comparisons_under_load": ("load", comparisons_rows),
     "page_costs": ("pages", page_costs_rows),
+    "webhook_answers": ("load", webhook_rows),
     "sandbox_cost": ("sandbox", sandbox_rows),
     "source_day": ("source-day", source_day_rows),
 }

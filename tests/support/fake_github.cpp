@@ -9,7 +9,9 @@ namespace {
 
 constexpr const char* kJson = "application/json; charset=utf-8";
 
-GithubRequest request_of(const httplib::Request& request) {
+}  // namespace
+
+GithubRequest github_request(const httplib::Request& request) {
   GithubRequest out;
   out.method = request.method;
   out.path = request.path;
@@ -25,14 +27,12 @@ GithubRequest request_of(const httplib::Request& request) {
   return out;
 }
 
-}  // namespace
-
-GithubUser FakeGithub::owner_of_token() {
+GithubUser UnjudgedGithub::owner_of_token() {
   return {.login = "torchwatch-machine", .id = 4242};
 }
 
-FakeGithub::FakeGithub(std::string repository, std::string token, ApiDescription description,
-                       const platform::Clock* clock)
+UnjudgedGithub::UnjudgedGithub(std::string repository, std::string token,
+                               ApiDescription description, const platform::Clock* clock)
     : core_(std::make_unique<FakeGithubCore>(std::move(repository), std::move(description),
                                              clock == nullptr ? own_clock_ : *clock)),
       server_(std::make_unique<httplib::Server>()) {
@@ -52,7 +52,7 @@ FakeGithub::FakeGithub(std::string repository, std::string token, ApiDescription
   while (!server_->is_running()) std::this_thread::yield();
 }
 
-FakeGithub::~FakeGithub() {
+UnjudgedGithub::~UnjudgedGithub() {
   {
     const std::scoped_lock lock(mutex_);
     is_ending_ = true;
@@ -62,40 +62,40 @@ FakeGithub::~FakeGithub() {
   thread_.join();
 }
 
-std::string FakeGithub::url() const {
+std::string UnjudgedGithub::url() const {
   return "http://127.0.0.1:" + std::to_string(port_);
 }
 
-void FakeGithub::plant(Issue issue) {
+void UnjudgedGithub::plant(Issue issue) {
   core_->with([&](FakeGithubCore& core) { core.world.add(std::move(issue)); });
 }
 
-void FakeGithub::fail_next(Fault fault) {
+void UnjudgedGithub::fail_next(Fault fault) {
   core_->fail_next(std::move(fault));
 }
 
-void FakeGithub::drop_labels() {
+void UnjudgedGithub::drop_labels() {
   core_->with([](FakeGithubCore& core) { core.world.drops_labels = true; });
 }
 
-void FakeGithub::rename_repository() {
+void UnjudgedGithub::rename_repository() {
   core_->rename_repository();
 }
 
-std::vector<FakeGithub::Issue> FakeGithub::issues() const {
+std::vector<UnjudgedGithub::Issue> UnjudgedGithub::issues() const {
   return core_->with([](FakeGithubCore& core) { return core.world.issues; });
 }
 
-std::vector<std::string> FakeGithub::requests() const {
+std::vector<std::string> UnjudgedGithub::requests() const {
   return core_->requests();
 }
 
-std::vector<std::string> FakeGithub::violations() const {
+std::vector<std::string> UnjudgedGithub::violations() const {
   return core_->violations();
 }
 
-void FakeGithub::answer(const httplib::Request& request, httplib::Response& response) {
-  const auto outcome = core_->answer(request_of(request));
+void UnjudgedGithub::answer(const httplib::Request& request, httplib::Response& response) {
+  const auto outcome = core_->answer(github_request(request));
   if (outcome.fault && outcome.fault->kind == Fault::Kind::hang) {
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [this] { return is_ending_; });
@@ -103,7 +103,7 @@ void FakeGithub::answer(const httplib::Request& request, httplib::Response& resp
   send(outcome, response);
 }
 
-void FakeGithub::send(const GithubOutcome& outcome, httplib::Response& response) {
+void UnjudgedGithub::send(const GithubOutcome& outcome, httplib::Response& response) {
   if (outcome.fault && outcome.fault->kind == Fault::Kind::cut) {
     response.status = 201;
     response.set_content_provider(1000, "application/json",

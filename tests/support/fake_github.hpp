@@ -21,17 +21,17 @@ namespace torchwatch::test {
 /// A GitHub on 127.0.0.1 that keeps issues and comments of one repository, checks every request
 /// with an API description, knows one token, and fails as the test asks. `core` has all that it
 /// knows; `github/client.hpp` reaches that without sockets. Thread-safe.
-class FakeGithub {
+class UnjudgedGithub {
  public:
   using Comment = GithubComment;
   using Issue = GithubIssue;
 
   /// Without a clock its time stands still, and it has no limits.
-  FakeGithub(std::string repository, std::string token, ApiDescription description,
-             const platform::Clock* clock = nullptr);
-  ~FakeGithub();
-  FakeGithub(const FakeGithub&) = delete;
-  FakeGithub& operator=(const FakeGithub&) = delete;
+  UnjudgedGithub(std::string repository, std::string token, ApiDescription description,
+                 const platform::Clock* clock = nullptr);
+  ~UnjudgedGithub();
+  UnjudgedGithub(const UnjudgedGithub&) = delete;
+  UnjudgedGithub& operator=(const UnjudgedGithub&) = delete;
 
   std::string url() const;  ///< "http://127.0.0.1:PORT"
   FakeGithubCore& core() { return *core_; }
@@ -64,5 +64,10 @@ class FakeGithub {
   int port_ = 0;
   std::thread thread_;
 };
+
+/// The one that tests have.
+using FakeGithub = Judged<UnjudgedGithub>;
+
+GithubRequest github_request(const httplib::Request&);
 
 }  // namespace torchwatch::test

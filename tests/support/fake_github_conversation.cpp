@@ -4,6 +4,9 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "github/client.hpp"
+#include "github/description.hpp"
+
 namespace torchwatch::test {
 namespace {
 
@@ -27,15 +30,6 @@ std::int64_t number_in(const std::string& text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
-}
-
-Query query_of(const std::string& target) {
-  Query query;
-  for (auto at = target.find('?'); at != std::string::npos; at = target.find('&', at + 1)) {
-    const auto pair = target.substr(at + 1, target.find('&', at + 1) - at - 1);
-    query.emplace(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
-  }
-  return query;
 }
 
 std::string value_of(const Query& query, const std::string& name, const std::string& otherwise) {
@@ -62,24 +56,20 @@ json json_of(const GithubState::Event& event, const GithubState& state) {
 
 }  // namespace
 
-ConversationGithub::ConversationGithub(std::string repository, std::string token, std::string login,
-                                       const platform::Clock& clock)
+UnjudgedConversation::UnjudgedConversation(std::string repository, std::string token,
+                                           std::string login, const platform::Clock& clock)
     : state_{.repository = std::move(repository), .login = std::move(login), .clock = clock},
-      token_(std::move(token)) {
+      token_(std::move(token)),
+      judge_(github_description()) {
   people.add(state_.login, 9, "write");
 }
 
-Result<HttpResponse> ConversationGithub::send(const platform::HttpRequest& request) {
+Result<HttpResponse> UnjudgedConversation::send(const platform::HttpRequest& request) {
   const std::scoped_lock lock(state_.mutex);
-  const auto target = request.url.substr(request.url.find('/', std::string("https://").size()));
-  const auto path = target.substr(0, target.find('?'));
-  requests_.push_back(request.method + " " + path);
-  exchanges_.push_back({.method = request.method,
-                        .path = path,
-                        .query = query_of(target),
-                        .content_type = request.method == "GET" ? "" : "application/json",
-                        .body = request.body,
-                        .answer = {}});
+  const auto asked = github_request(request);
+  requests_.push_back(asked.method + " " + asked.path);
+  judge_.check_headers(asked);
+  judge_.note(asked);
   if (fault_) {
     if (auto answered = fault_(request)) return *answered;
   }
@@ -87,10 +77,10 @@ Result<HttpResponse> ConversationGithub::send(const platform::HttpRequest& reque
   if (authorization == request.headers.end() || authorization->second != "Bearer " + token_) {
     return refuse(401, "Bad credentials");
   }
-  return route(request, path, query_of(target));
+  return route(request, asked.path, asked.query);
 }
 
-HttpResponse ConversationGithub::about_person(const std::string& login) const {
+HttpResponse UnjudgedConversation::about_person(const std::string& login) const {
   const auto found = state_.people.find(login);
   const auto permission = found == state_.people.end() ? "none" : found->second.permission;
   if (permission == "none") return refuse(404, login + " is not a user");
@@ -98,7 +88,7 @@ HttpResponse ConversationGithub::about_person(const std::string& login) const {
       200, {{"permission", permission}, {"role_name", permission}, {"user", state_.user(login)}});
 }
 
-HttpResponse ConversationGithub::open(const Request& request) {
+HttpResponse UnjudgedConversation::open(const Request& request) {
   const auto body = json::parse(request.body);
   GithubState::Issue issue;
   issue.number = static_cast<std::int64_t>(state_.issues.size()) + 1;
@@ -109,8 +99,8 @@ HttpResponse ConversationGithub::open(const Request& request) {
   return reply(201, state_.json_of(state_.issues.emplace_back(std::move(issue))));
 }
 
-HttpResponse ConversationGithub::route(const Request& request, const std::string& path,
-                                       const Query& query) {
+HttpResponse UnjudgedConversation::route(const Request& request, const std::string& path,
+                                         const Query& query) {
   if (path == "/user") return reply(200, state_.user(state_.login));
   const auto base = "/repos/" + state_.repository;
   if (is_hidden_ || !path.starts_with(base)) return refuse(404, "Not Found");
@@ -126,8 +116,8 @@ HttpResponse ConversationGithub::route(const Request& request, const std::string
   return refuse(404, "Not Found");
 }
 
-HttpResponse ConversationGithub::list(const std::string& what, const Request& request,
-                                      const Query& query) const {
+HttpResponse UnjudgedConversation::list(const std::string& what, const Request& request,
+                                        const Query& query) const {
   const auto since = value_of(query, "since", "");
   std::vector<std::pair<std::string, json>> found;
   for (const auto& issue : state_.issues) {
@@ -155,7 +145,7 @@ HttpResponse ConversationGithub::list(const std::string& what, const Request& re
   return reply(200, items, {{"etag", tag}});
 }
 
-HttpResponse ConversationGithub::about_issue(const Request& request, const std::string& rest) {
+HttpResponse UnjudgedConversation::about_issue(const Request& request, const std::string& rest) {
   const auto number = number_in(rest);
   const auto slash = rest.find('/');
   const auto what = slash == std::string::npos ? "" : rest.substr(slash);
@@ -195,7 +185,7 @@ HttpResponse ConversationGithub::about_issue(const Request& request, const std::
   return reply(200, state_.json_of(*found));
 }
 
-HttpResponse ConversationGithub::about_comment(const Request& request, const std::string& rest) {
+HttpResponse UnjudgedConversation::about_comment(const Request& request, const std::string& rest) {
   const auto [comment, issue] = state_.find_comment(number_in(rest));
   if (comment == nullptr) return refuse(404, "Not Found");
   if (rest.ends_with("/reactions")) {
@@ -211,32 +201,37 @@ HttpResponse ConversationGithub::about_comment(const Request& request, const std
   return reply(200, state_.json_of(*issue, *comment));
 }
 
-void ConversationGithub::set_fault(Fault fault) {
+void UnjudgedConversation::set_fault(Fault fault) {
   const std::scoped_lock lock(state_.mutex);
   fault_ = std::move(fault);
 }
 
-void ConversationGithub::hide_repository(bool is_hidden) {
+void UnjudgedConversation::hide_repository(bool is_hidden) {
   const std::scoped_lock lock(state_.mutex);
   is_hidden_ = is_hidden;
 }
 
-GithubState::Issue ConversationGithub::issue(std::int64_t number) const {
+GithubState::Issue UnjudgedConversation::issue(std::int64_t number) const {
   const std::scoped_lock lock(state_.mutex);
   return state_.issues.at(static_cast<std::size_t>(number - 1));
 }
 
-std::vector<std::string> ConversationGithub::requests() const {
+std::vector<std::string> UnjudgedConversation::requests() const {
   const std::scoped_lock lock(state_.mutex);
   return requests_;
 }
 
-std::vector<Exchange> ConversationGithub::exchanges() const {
+std::vector<Exchange> UnjudgedConversation::exchanges() const {
   const std::scoped_lock lock(state_.mutex);
-  return exchanges_;
+  return judge_.exchanges();
 }
 
-std::string ConversationGithub::transcript(std::int64_t number) const {
+std::vector<std::string> UnjudgedConversation::violations() const {
+  const std::scoped_lock lock(state_.mutex);
+  return judge_.violations();
+}
+
+std::string UnjudgedConversation::transcript(std::int64_t number) const {
   const auto found = issue(number);
   auto text = "issue " + std::to_string(found.number) + " of " + found.login + ": " + found.state +
               (found.state_reason.empty() ? "" : " (" + found.state_reason + ")") + "\n";

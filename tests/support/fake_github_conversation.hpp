@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "api_description.hpp"
+#include "github/judge.hpp"
+#include "github/judged.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/http_client.hpp"
 
@@ -110,14 +111,14 @@ class People {
 
 /// A GitHub without a network, on which people talk: issues with events, comments and reactions,
 /// roles, lists with ETags. It answers the requests of `login`'s token. Thread-safe.
-class ConversationGithub final : public platform::HttpClient {
+class UnjudgedConversation : public platform::HttpClient {
  public:
   /// Answers a request instead of this, or leaves it.
   using Fault =
       std::function<std::optional<Result<platform::HttpResponse>>(const platform::HttpRequest&)>;
 
-  ConversationGithub(std::string repository, std::string token, std::string login,
-                     const platform::Clock& clock);
+  UnjudgedConversation(std::string repository, std::string token, std::string login,
+                       const platform::Clock& clock);
 
   Result<platform::HttpResponse> send(const platform::HttpRequest&) override;
 
@@ -128,6 +129,8 @@ class ConversationGithub final : public platform::HttpClient {
   GithubState::Issue issue(std::int64_t number) const;
   std::vector<std::string> requests() const;  ///< "GET /repos/o/r/issues", in order
   std::vector<Exchange> exchanges() const;
+  /// What was asked that GitHub does not allow.
+  std::vector<std::string> violations() const;
   /// Everything on an issue as people see it: state, comments, reactions.
   std::string transcript(std::int64_t number) const;
 
@@ -148,10 +151,12 @@ class ConversationGithub final : public platform::HttpClient {
   bool is_hidden_ = false;
   Fault fault_;
   std::vector<std::string> requests_;
-  std::vector<Exchange> exchanges_;
+  GithubJudge judge_;
 
  public:
   People people{state_};
 };
+
+using ConversationGithub = Judged<UnjudgedConversation>;
 
 }  // namespace torchwatch::test

@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <regex>
 
+#include "fake_github.hpp"
+#include "github/description.hpp"
+
 namespace torchwatch::test {
 namespace {
 
 using nlohmann::json;
 
 constexpr const char* kJson = "application/json; charset=utf-8";
+const json kMachine{{"login", "torchwatch-machine"}, {"id", 4242}, {"type", "User"}};
+const json kStranger{{"login", "mallory"}, {"id", 666}, {"type", "User"}};
 
 void reply(httplib::Response& response, int status, const json& body) {
   response.status = status;
@@ -53,9 +58,10 @@ std::string fault_of_check(const json& body, bool is_new) {
 
 }  // namespace
 
-FakeGithubPulls::FakeGithubPulls(std::string repository, std::string token)
+UnjudgedGithubPulls::UnjudgedGithubPulls(std::string repository, std::string token)
     : repository_(std::move(repository)),
       token_(std::move(token)),
+      judge_(github_description()),
       server_(std::make_unique<httplib::Server>()) {
   const auto handler = [this](const httplib::Request& request, httplib::Response& response) {
     answer(request, response);
@@ -67,70 +73,84 @@ FakeGithubPulls::FakeGithubPulls(std::string repository, std::string token)
   while (!server_->is_running()) std::this_thread::yield();
 }
 
-FakeGithubPulls::~FakeGithubPulls() {
+UnjudgedGithubPulls::~UnjudgedGithubPulls() {
   server_->stop();
   thread_.join();
 }
 
-std::string FakeGithubPulls::url() const {
+std::string UnjudgedGithubPulls::url() const {
   return "http://127.0.0.1:" + std::to_string(port_);
 }
 
-void FakeGithubPulls::set_pull(int number, Pull pull) {
+void UnjudgedGithubPulls::set_pull(int number, Pull pull) {
   const std::scoped_lock lock(mutex_);
   pulls_[std::to_string(number)] = std::move(pull);
 }
 
-void FakeGithubPulls::add_push(Push push) {
+void UnjudgedGithubPulls::add_push(Push push) {
   const std::scoped_lock lock(mutex_);
   pushes_.insert(pushes_.begin(), std::move(push));
 }
 
-void FakeGithubPulls::permit(const std::string& login, const std::string& permission) {
+void UnjudgedGithubPulls::permit(const std::string& login, const std::string& permission) {
   const std::scoped_lock lock(mutex_);
   permissions_[login] = permission;
 }
 
-void FakeGithubPulls::forbid(const std::string& part) {
+void UnjudgedGithubPulls::forbid(const std::string& part) {
   const std::scoped_lock lock(mutex_);
+  if (part.empty()) return forbidden_.clear();
   forbidden_.insert(part);
 }
 
-void FakeGithubPulls::lose_answer_to(const std::string& method) {
+void UnjudgedGithubPulls::lose_answer_to(const std::string& method) {
   const std::scoped_lock lock(mutex_);
   lost_method_ = method;
 }
 
-void FakeGithubPulls::delete_comments() {
+void UnjudgedGithubPulls::set_comments(int issue, const std::vector<std::string>& of_strangers) {
   const std::scoped_lock lock(mutex_);
-  comments_.clear();
+  auto& comments = comments_[std::to_string(issue)];
+  comments.clear();
+  for (const auto& text : of_strangers) {
+    comments[++last_id_] = text;
+    of_strangers_.insert(last_id_);
+  }
 }
 
-std::vector<std::string> FakeGithubPulls::requests() const {
+std::vector<std::string> UnjudgedGithubPulls::violations() const {
+  const std::scoped_lock lock(mutex_);
+  return judge_.violations();
+}
+
+std::vector<std::string> UnjudgedGithubPulls::requests() const {
   const std::scoped_lock lock(mutex_);
   return requests_;
 }
 
-std::vector<json> FakeGithubPulls::statuses(const std::string& sha) const {
+std::vector<json> UnjudgedGithubPulls::statuses(const std::string& sha) const {
   const std::scoped_lock lock(mutex_);
   const auto found = statuses_.find(sha);
   return found == statuses_.end() ? std::vector<json>{} : found->second;
 }
 
-std::vector<FakeGithubPulls::Check> FakeGithubPulls::checks() const {
+std::vector<UnjudgedGithubPulls::Check> UnjudgedGithubPulls::checks() const {
   const std::scoped_lock lock(mutex_);
   return checks_;
 }
 
-std::map<std::int64_t, std::string> FakeGithubPulls::comments(int issue) const {
+std::map<std::int64_t, std::string> UnjudgedGithubPulls::comments(int issue) const {
   const std::scoped_lock lock(mutex_);
   const auto found = comments_.find(std::to_string(issue));
   return found == comments_.end() ? std::map<std::int64_t, std::string>{} : found->second;
 }
 
-void FakeGithubPulls::answer(const httplib::Request& request, httplib::Response& response) {
+void UnjudgedGithubPulls::answer(const httplib::Request& request, httplib::Response& response) {
   const std::scoped_lock lock(mutex_);
   requests_.push_back(request.method + " " + request.path);
+  const auto asked = github_request(request);
+  judge_.check_headers(asked);
+  judge_.note(asked);
   if (request.get_header_value("Authorization") != "Bearer " + token_) {
     return refuse(response, 401, "Bad credentials");
   }
@@ -144,13 +164,15 @@ void FakeGithubPulls::answer(const httplib::Request& request, httplib::Response&
   refuse(response, 502, "the answer is lost");
 }
 
-void FakeGithubPulls::route(const httplib::Request& request, const std::string& path,
-                            httplib::Response& response) {
+void UnjudgedGithubPulls::route(const httplib::Request& request, const std::string& path,
+                                httplib::Response& response) {
   const auto body = json::parse(request.body, nullptr, false);
   std::smatch part;
   const auto is = [&](const char* pattern) {
     return std::regex_match(path, part, std::regex(pattern));
   };
+  if (path == "/user") return reply(response, 200, kMachine);
+  if (path == "/repos/" + repository_) return reply(response, 200, {{"full_name", repository_}});
   if (is("/repos/([^/]+/[^/]+)/activity")) return answer_activity(request, part[1], response);
   if (!path.starts_with("/repos/" + repository_ + "/")) return refuse(response, 404, "Not Found");
   if (is("/repos/[^/]+/[^/]+/pulls/(\\d+)")) return answer_pull(part[1], response);
@@ -182,7 +204,7 @@ void FakeGithubPulls::route(const httplib::Request& request, const std::string& 
   refuse(response, 404, "Not Found");
 }
 
-void FakeGithubPulls::answer_pull(const std::string& number, httplib::Response& response) {
+void UnjudgedGithubPulls::answer_pull(const std::string& number, httplib::Response& response) {
   const auto found = pulls_.find(number);
   if (found == pulls_.end()) return refuse(response, 404, "Not Found");
   const auto& pull = found->second;
@@ -196,8 +218,9 @@ void FakeGithubPulls::answer_pull(const std::string& number, httplib::Response& 
          {"base", {{"ref", "main"}, {"repo", {{"full_name", repository_}}}}}});
 }
 
-void FakeGithubPulls::answer_activity(const httplib::Request& request,
-                                      const std::string& repository, httplib::Response& response) {
+void UnjudgedGithubPulls::answer_activity(const httplib::Request& request,
+                                          const std::string& repository,
+                                          httplib::Response& response) {
   auto all = json::array();
   const auto ref = request.get_param_value("ref");
   for (const auto& push : pushes_) {
@@ -207,8 +230,8 @@ void FakeGithubPulls::answer_activity(const httplib::Request& request,
   reply(response, 200, all);
 }
 
-void FakeGithubPulls::answer_check(const httplib::Request& request, const std::string& id,
-                                   httplib::Response& response) {
+void UnjudgedGithubPulls::answer_check(const httplib::Request& request, const std::string& id,
+                                       httplib::Response& response) {
   const auto body = json::parse(request.body, nullptr, false);
   const bool is_new = request.method == "POST";
   if (const auto fault = fault_of_check(body, is_new); !fault.empty()) {
@@ -226,12 +249,13 @@ void FakeGithubPulls::answer_check(const httplib::Request& request, const std::s
   refuse(response, 404, "Not Found");
 }
 
-void FakeGithubPulls::answer_comments(const httplib::Request& request, const std::string& place,
-                                      httplib::Response& response) {
+void UnjudgedGithubPulls::answer_comments(const httplib::Request& request, const std::string& place,
+                                          httplib::Response& response) {
   const auto body = json::parse(request.body, nullptr, false);
   const auto slash = place.find('/');
   if (place.starts_with("comments/")) {
     const auto id = std::stoll(place.substr(slash + 1));
+    if (of_strangers_.contains(id)) return refuse(response, 403, "Must have admin rights");
     for (auto& [issue, comments] : comments_) {
       if (!comments.contains(id)) continue;
       comments[id] = body.value("body", "");
@@ -245,7 +269,10 @@ void FakeGithubPulls::answer_comments(const httplib::Request& request, const std
     return reply(response, 201, {{"id", last_id_}});
   }
   auto all = json::array();
-  for (const auto& [id, text] : comments) all.push_back({{"id", id}, {"body", text}});
+  for (const auto& [id, text] : comments) {
+    all.push_back(
+        {{"id", id}, {"body", text}, {"user", of_strangers_.contains(id) ? kStranger : kMachine}});
+  }
   reply(response, 200, all);
 }
 

@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "github/judge.hpp"
+#include "github/judged.hpp"
+
 namespace httplib {
 class Server;
 struct Request;
@@ -21,7 +24,7 @@ namespace torchwatch::test {
 /// A GitHub on 127.0.0.1 with pull requests, permissions, statuses, check runs and comments of one
 /// repository and its forks. It answers as GitHub's documentation says, and refuses what that does
 /// not allow with 422. Thread-safe.
-class FakeGithubPulls {
+class UnjudgedGithubPulls {
  public:
   struct Pull {
     std::string head;             ///< sha
@@ -42,23 +45,26 @@ class FakeGithubPulls {
     nlohmann::json body;
   };
 
-  FakeGithubPulls(std::string repository, std::string token);
-  ~FakeGithubPulls();
-  FakeGithubPulls(const FakeGithubPulls&) = delete;
-  FakeGithubPulls& operator=(const FakeGithubPulls&) = delete;
+  UnjudgedGithubPulls(std::string repository, std::string token);
+  ~UnjudgedGithubPulls();
+  UnjudgedGithubPulls(const UnjudgedGithubPulls&) = delete;
+  UnjudgedGithubPulls& operator=(const UnjudgedGithubPulls&) = delete;
 
   std::string url() const;
 
   void set_pull(int number, Pull);
   void add_push(Push);
   void permit(const std::string& login, const std::string& permission);
-  /// What the token may not do: requests whose path has that part answer 403.
+  /// What the token may not do: requests whose path has that part answer 403. Empty: it may all.
   void forbid(const std::string& part);
   /// The next request of that method is carried out, and its answer lost.
   void lose_answer_to(const std::string& method);
-  void delete_comments();
+  /// Instead of all that was said on a pull request, somebody else has said that.
+  void set_comments(int issue, const std::vector<std::string>& of_strangers);
 
   std::vector<std::string> requests() const;
+  /// What was asked that GitHub does not allow.
+  std::vector<std::string> violations() const;
   std::vector<nlohmann::json> statuses(const std::string& sha) const;
   std::vector<Check> checks() const;
   std::map<std::int64_t, std::string> comments(int issue) const;  ///< by their ids
@@ -80,14 +86,18 @@ class FakeGithubPulls {
   std::set<std::string> forbidden_;
   std::string lost_method_;
   std::vector<std::string> requests_;
+  GithubJudge judge_;
   std::map<std::string, std::vector<nlohmann::json>> statuses_;
   std::vector<Check> checks_;
   std::map<std::string, std::map<std::int64_t, std::string>> comments_;
+  std::set<std::int64_t> of_strangers_;  ///< comments
   std::int64_t last_id_ = 1000;
 
   std::unique_ptr<httplib::Server> server_;
   int port_ = 0;
   std::thread thread_;
 };
+
+using FakeGithubPulls = Judged<UnjudgedGithubPulls>;
 
 }  // namespace torchwatch::test

@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 using torchwatch::test::ApiDescription;
-using torchwatch::test::FakeGithub;
+using torchwatch::test::UnjudgedGithub;
 
-json json_of(const FakeGithub::Issue& issue) {
+json json_of(const UnjudgedGithub::Issue& issue) {
   json comments = json::array();
   for (const auto& comment : issue.comments) comments.push_back(comment.body);
   return {{"number", issue.number},
@@ -27,7 +27,7 @@ json json_of(const FakeGithub::Issue& issue) {
           {"comments", std::move(comments)}};
 }
 
-json answer_to(const std::string& line, FakeGithub& github) {
+json answer_to(const std::string& line, UnjudgedGithub& github) {
   constexpr std::string_view kPlant = "plant ";
   if (line == "violations") return github.violations();
   if (line == "issues") {
@@ -36,7 +36,7 @@ json answer_to(const std::string& line, FakeGithub& github) {
     return issues;
   }
   if (!line.starts_with(kPlant)) return {{"error", "unknown command: " + line}};
-  FakeGithub::Issue issue;
+  UnjudgedGithub::Issue issue;
   issue.title = "Somebody else's";
   issue.body = line.substr(kPlant.size());
   github.plant(std::move(issue));
@@ -51,7 +51,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   const torchwatch::platform::SystemClock clock;
-  FakeGithub github(arguments[1], arguments[2], ApiDescription::read(arguments[3]), &clock);
+  UnjudgedGithub github(arguments[1], arguments[2], ApiDescription::read(arguments[3]), &clock);
   std::cout << github.url() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << answer_to(line, github).dump() << std::endl;

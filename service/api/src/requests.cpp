@@ -7,6 +7,7 @@
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::api {
@@ -117,11 +118,15 @@ Result<Reply> get_request(const Request& request, const Backend& backend) {
 Result<Reply> list_outbox(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request));
   TW_TRY(const auto rows, storage::OutboxStore(backend.database).unsent());
+  TW_TRY(const auto since, storage::OutboxWaits(backend.database).since());
   auto messages = nlohmann::json::array();
   for (const auto& row : rows | std::views::reverse) {
     if (row.id >= page.before) continue;
     if (static_cast<int>(messages.size()) > page.limit) break;
     messages.push_back(report::json_of(row));
+    const auto time = since.find(row.id);
+    messages.back()["since"] =
+        time == since.end() ? nlohmann::json() : report::time_of(time->second);
     if (request.is_trusted) continue;
     for (const auto* member : {"target", "title", "last_error"}) messages.back()[member] = nullptr;
   }

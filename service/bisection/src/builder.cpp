@@ -165,7 +165,7 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
   }
   TW_TRY_VOID(recorded_.record(CommitUnbuildable{
       .candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault}));
-  if (recorded_.faults_in_a_row() < kFaultsInARowMax) return std::nullopt;
+  if (faults_in_a_row(recorded_) < kFaultsInARowMax) return std::nullopt;
   return EarlyEnd{.outcome = BisectionOutcome::faulted,
                   .reason = "the build recipe failed for " + std::to_string(kFaultsInARowMax) +
                             " commits in a row, last with: " + why.reason};

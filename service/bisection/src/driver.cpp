@@ -3,6 +3,7 @@
 #include "builder.hpp"
 #include "measurer.hpp"
 #include "probe_text.hpp"
+#include "recorded_result.hpp"
 #include "recorded_search.hpp"
 #include "revert_verifier.hpp"
 #include "torchwatch/bisection/run.hpp"
@@ -10,27 +11,9 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/bisection_text.hpp"
-#include "torchwatch/report/view.hpp"
 
 namespace torchwatch::bisection {
 namespace {
-
-BisectionOutcome outcome_of(bisect::Outcome outcome) {
-  switch (outcome) {
-    case bisect::Outcome::found:
-      return BisectionOutcome::found;
-    case bisect::Outcome::partly_found:
-      return BisectionOutcome::partly_found;
-    case bisect::Outcome::not_told_apart:
-      return BisectionOutcome::not_told_apart;
-    case bisect::Outcome::did_not_reproduce:
-      return BisectionOutcome::did_not_reproduce;
-    case bisect::Outcome::nothing_to_search:
-      return BisectionOutcome::nothing_to_search;
-  }
-  return BisectionOutcome::faulted;
-}
 
 /// "; about 3 commits to try": what is left of a search, as far as its posterior tells.
 std::string left_text(const bisect::CulpritSearch& search) {
@@ -53,99 +36,6 @@ std::string aim_of(bisect::Purpose purpose, const bisect::CulpritSearch& search)
       return "to look for another cause";
   }
   return "";
-}
-
-std::vector<SeriesEffect> effects_of(const std::vector<bisect::Effect>& effects,
-                                     const BisectionSpec& spec) {
-  std::vector<SeriesEffect> result;
-  for (const auto& effect : effects) {
-    result.push_back({.series = spec.series.at(effect.series).series,
-                      .effect = effect.effect,
-                      .low = effect.low,
-                      .high = effect.high,
-                      .pairs = effect.pairs});
-  }
-  return result;
-}
-
-report::RevertOutcome outcome_of(const RevertCheck* check) {
-  if (check == nullptr) return report::RevertOutcome::not_tried;
-  if (!check->applies || !check->builds) return report::RevertOutcome::impossible;
-  return check->gone ? report::RevertOutcome::change_gone : report::RevertOutcome::change_stays;
-}
-
-/// What the culprit changes on the newest commit, in the first of its series that was measured.
-std::string revert_change(const RevertCheck& check, const bisect::Culprit& culprit,
-                          const BisectionSpec& spec) {
-  for (const auto& effect : culprit.effects) {
-    const auto measured = check.effects.find(effect.series);
-    if (measured == check.effects.end()) continue;
-    const auto& series = spec.series.at(effect.series).series;
-    return to_string(series) + " " +
-           report::change_text(
-               report::effect_of(SeriesEffect{.series = series, .effect = measured->second}));
-  }
-  return "";
-}
-
-report::VerificationFacts verification_of(const bisect::Culprit& culprit,
-                                          const RecordedSearch& recorded,
-                                          const BisectionSpec& spec) {
-  const auto* check = recorded.revert_of(culprit.classes.back());
-  report::VerificationFacts facts;
-  facts.parent = recorded.sha_of(culprit.parent);
-  for (const auto& effect : culprit.effects) facts.pairs = std::max(facts.pairs, effect.pairs);
-  if (recorded.made_elsewhere() > 0) {
-    const auto origin = recorded.origin_of(culprit.parent).value_or("");
-    facts.makers = origin.empty() ? "both built by the recipe" : "both made elsewhere";
-  }
-  facts.revert = outcome_of(check);
-  if (check != nullptr) facts.revert_problem = check->reason;
-  if (check != nullptr) facts.revert_change = revert_change(*check, culprit, spec);
-  return facts;
-}
-
-NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorded,
-                   const BisectionSpec& spec) {
-  NamedCulprit result;
-  for (const auto candidate : culprit.classes) {
-    result.commits.push_back(recorded.commit_of(candidate));
-  }
-  result.parent = recorded.sha_of(culprit.parent);
-  // Shares that are added up may exceed 1 by their rounding.
-  result.confidence = std::min(culprit.confidence, 1.0);
-  result.effects = effects_of(culprit.effects, spec);
-  result.verified = report::verification_text(verification_of(culprit, recorded, spec));
-  return result;
-}
-
-BisectionResult result_of(EarlyEnd end, const RecordedSearch& recorded) {
-  BisectionResult result;
-  result.outcome = end.outcome;
-  result.reason = std::move(end.reason);
-  result.commits = recorded.commit_count();
-  result.folded = recorded.folded_count();
-  return result;
-}
-
-BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& recorded,
-                          const BisectionSpec& spec) {
-  auto result = result_of(EarlyEnd{outcome_of(answer.outcome), answer.reason}, recorded);
-  for (const auto& culprit : answer.culprits) {
-    result.culprits.push_back(named(culprit, recorded, spec));
-  }
-  for (const auto candidate : answer.suspects) {
-    result.suspects.push_back(recorded.commit_of(candidate));
-  }
-  result.suspects_confidence = std::min(answer.suspects_confidence, 1.0);
-  result.ends = effects_of(answer.ends, spec);
-  result.builds = answer.builds;
-  result.made_elsewhere = recorded.made_elsewhere();
-  result.runs = answer.runs;
-  for (const auto candidate : answer.skipped) {
-    result.skipped.push_back({recorded.commit_of(candidate), recorded.reason_of(candidate)});
-  }
-  return result;
 }
 
 /// Does what the search asks for, one step after the other, and records what came of each.
@@ -209,7 +99,7 @@ Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token sto
   const auto missing = builder_.missing_for(wanted);
   if (!missing.empty()) {
     TW_TRY(auto end, builder_.build(missing, stop));
-    if (end) return result_of(*std::move(end), recorded_);
+    if (end) return result_of(*std::move(end), recorded_, spec_);
     return std::nullopt;
   }
   // A probe only shows the way; from everything else it is concluded who made a change.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "torchwatch/bisect/early_answer.hpp"
+
 namespace torchwatch::bisection {
 namespace {
 
@@ -28,6 +30,24 @@ std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
     all_series.push_back(series);
   }
   return all_series;
+}
+
+void name_commit(std::size_t place, const std::string& sha, std::vector<bisect::Commit>& named) {
+  if (place >= named.size()) named.resize(place + 1);
+  named[place].sha = sha;
+}
+
+/// Notes the classes that an event names. A measurement has the posterior of every class.
+void note_commits(const BisectionEvent& event, std::vector<bisect::Commit>& named) {
+  const auto count_up_to = [&](const std::vector<double>& posterior) {
+    named.resize(std::max(named.size(), posterior.size()));
+  };
+  if (const auto* pairs = std::get_if<PairsMeasured>(&event)) count_up_to(pairs->posterior);
+  if (const auto* runs = std::get_if<RunsMeasured>(&event)) count_up_to(runs->posterior);
+  const auto* built = std::get_if<CommitBuilt>(&event);
+  if (built != nullptr && built->candidate) name_commit(*built->candidate, built->commit, named);
+  const auto* unbuildable = std::get_if<CommitUnbuildable>(&event);
+  if (unbuildable != nullptr) name_commit(unbuildable->candidate, unbuildable->commit, named);
 }
 
 Status check_services(const comparison::Services& services) {
@@ -68,7 +88,29 @@ Result<RecordedSearch> RecordedSearch::open(comparison::Services& services, stor
   RecordedSearch recorded(storage::BisectionStore(services.database), bisection, spec.good,
                           std::move(search));
   recorded.range_ = std::move(range);
+  recorded.commit_count_ = static_cast<int>(recorded.range_.size());
   recorded.folded_ = std::move(folded);
+  TW_TRY_VOID(recorded.replay());
+  return recorded;
+}
+
+Result<RecordedSearch> RecordedSearch::from_events(storage::Database& database,
+                                                   storage::Id bisection,
+                                                   const BisectionSpec& spec) {
+  storage::BisectionStore store(database);
+  TW_TRY(const auto rows, store.events_of(bisection));
+  std::vector<bisect::Commit> named;
+  for (const auto& row : rows) {
+    TW_TRY(const auto event, parse_event(row));
+    note_commits(event, named);
+  }
+  TW_TRY(auto search,
+         bisect::CulpritSearch::create(settings_of(spec), series_of(spec), named.size()));
+  RecordedSearch recorded(store, bisection, spec.good, std::move(search));
+  for (std::size_t place = 0; place < named.size(); ++place) {
+    recorded.folded_.classes.push_back({.commit = place, .folded = {}});
+  }
+  recorded.range_ = std::move(named);
   TW_TRY_VOID(recorded.replay());
   return recorded;
 }
@@ -87,6 +129,16 @@ Status RecordedSearch::replay() {
     next_ordinal_ = row.ordinal + 1;
   }
   return {};
+}
+
+Result<bisect::Answer> RecordedSearch::answer_now(const BisectionSpec& spec,
+                                                  std::string reason) const {
+  std::vector<bisect::SearchEvent> applied;
+  for (const auto& event : events_) {
+    if (auto known = search_event_of(event)) applied.push_back(*std::move(known));
+  }
+  return bisect::early_answer(settings_of(spec), series_of(spec), class_count(), applied,
+                              std::move(reason));
 }
 
 Status RecordedSearch::record(BisectionEvent event) {
@@ -182,9 +234,9 @@ std::string RecordedSearch::reason_of(std::size_t candidate) const {
   return {};
 }
 
-int RecordedSearch::faults_in_a_row() const {
+int faults_in_a_row(const RecordedSearch& recorded) {
   int faults = 0;
-  for (const auto& event : events_ | std::views::reverse) {
+  for (const auto& event : recorded.events_ | std::views::reverse) {
     if (std::holds_alternative<CommitBuilt>(event)) break;
     const auto* unbuildable = std::get_if<CommitUnbuildable>(&event);
     if (unbuildable == nullptr) continue;

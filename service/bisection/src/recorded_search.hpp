@@ -26,7 +26,14 @@ class RecordedSearch {
   static Result<RecordedSearch> open(comparison::Services&, storage::Id bisection,
                                      const BisectionSpec&);
 
+  /// Replays the stored events without the repository: only commits that an event names have a
+  /// name, and how many there are in the range is not known. Errors: corrupt; of storage.
+  static Result<RecordedSearch> from_events(storage::Database&, storage::Id bisection,
+                                            const BisectionSpec&);
+
   const bisect::CulpritSearch& search() const { return search_; }
+  /// What the search has verified by now, as its answer for that reason.
+  Result<bisect::Answer> answer_now(const BisectionSpec&, std::string reason) const;
   /// Applies the event and stores it; a measurement is stored with the posterior after it.
   Status record(BisectionEvent);
 
@@ -46,8 +53,6 @@ class RecordedSearch {
   const RevertCheck* revert_of(std::size_t candidate) const;
   /// Says why a class cannot be built.
   std::string reason_of(std::size_t candidate) const;
-  /// Counts the faults of the recipe in a row, up to now.
-  int faults_in_a_row() const;
   int next_ordinal() const { return next_ordinal_; }
 
   std::size_t class_count() const { return folded_.classes.size(); }
@@ -55,8 +60,11 @@ class RecordedSearch {
   const std::string& commit_of(std::size_t candidate) const;
   /// Names the commit of a class, or of the good end.
   std::string sha_of(bisect::Reference) const;
-  int commit_count() const { return static_cast<int>(range_.size()); }
-  int folded_count() const { return commit_count() - static_cast<int>(class_count()); }
+  /// 0 where the repository was not read, and so no commit folded.
+  int commit_count() const { return commit_count_; }
+
+  /// Counts the faults of the recipe in a row, up to now.
+  friend int faults_in_a_row(const RecordedSearch&);
 
  private:
   RecordedSearch(storage::BisectionStore, storage::Id, std::string good, bisect::CulpritSearch);
@@ -66,6 +74,7 @@ class RecordedSearch {
   storage::Id bisection_;
   std::string good_;
   std::vector<bisect::Commit> range_;
+  int commit_count_ = 0;
   bisect::FoldedRange folded_;
   bisect::CulpritSearch search_;
   std::vector<BisectionEvent> events_;

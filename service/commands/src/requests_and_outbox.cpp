@@ -12,6 +12,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/wording.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 // What the daemon has been asked for, and what it has to say: requests and the outbox.
@@ -78,6 +79,7 @@ Outcome run_outbox(const Invocation& invocation) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto rows, storage::OutboxStore(*database).unsent());
+  TW_TRY(const auto since, storage::OutboxWaits(*database).since());
   using Align = terminal::Table::Align;
   using Fit = terminal::Table::Fit;
   Items items{terminal::Table({{.heading = "key", .fit = Fit::whole},
@@ -87,11 +89,15 @@ Outcome run_outbox(const Invocation& invocation) {
                                {"failed", Align::right, 2},
                                {.heading = "last error", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
+    const auto found = since.find(row.id);
+    const auto time = found == since.end() ? "" : platform::iso_utc(found->second);
     items.table.add({row.key, subject_of(row), std::string(to_string(row.kind)),
                      std::string(to_string(row.state)),
-                     figures::count(static_cast<std::size_t>(row.failures), "time"),
+                     figures::count(static_cast<std::size_t>(row.failures), "time") +
+                         (time.empty() ? "" : " since " + time),
                      row.last_error});
     items.json.push_back(report::json_of(row));
+    items.json.back()["since"] = time.empty() ? json() : json(time);
   }
   print(invocation, items, "Every message has been delivered.");
   const auto problem = control::problem_of(config, "outbox");

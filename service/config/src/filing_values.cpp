@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "allowed.hpp"
-#include "torchwatch/records/suggestion.hpp"
-#include "value_format.hpp"
+#include "tables.hpp"
 
 // The values of [github] that say when an issue is filed and whom it reaches.
 
@@ -14,67 +12,31 @@ using Word = std::pair<FileWhen, std::string_view>;
 constexpr std::array kTimes{Word{FileWhen::searched, "searched"}, Word{FileWhen::named, "named"},
                             Word{FileWhen::at_once, "at_once"}};
 
-/// A key of [[github.owners]].
-struct OwnerKey {
-  std::string_view name;
-  std::vector<std::string> Owner::* member;
-};
-constexpr std::array kOwnerKeys{OwnerKey{"paths", &Owner::paths},
-                                OwnerKey{"workloads", &Owner::workloads},
-                                OwnerKey{"notify", &Owner::notify}};
-
-Error unknown_key(const std::string& name) {
-  std::vector<std::string> names;
-  std::string all;
-  for (const auto& key : kOwnerKeys) {
-    names.emplace_back(key.name);
-    all += (all.empty() ? "" : ", ") + names.back();
-  }
-  const auto near = nearest(name, names);
-  return {ErrorCode::invalid, name + ": unknown key",
-          (near.empty() ? "" : "did you mean \"" + near.front() + "\"? ") + "keys: " + all};
+Allowed<std::vector<std::string>> patterns() {
+  return {"paths below the repository's root, in which only * and ? stand for others",
+          [](const std::vector<std::string>& list) {
+            return std::ranges::none_of(list, [](const std::string& pattern) {
+              return pattern.empty() || pattern.front() == '/' ||
+                     pattern.find_first_of("[\\") != std::string::npos;
+            });
+          }};
 }
 
-Status check(const Owner& owner) {
-  if (owner.paths.empty() && owner.workloads.empty()) {
-    return fail(ErrorCode::invalid, "paths, workloads: one of them must say what is owned");
-  }
-  const auto people = logins();
-  if (owner.notify.empty() || !people.holds(owner.notify)) {
-    return fail(ErrorCode::invalid,
-                "notify: invalid value " + write(owner.notify) + ": must be " + people.words);
-  }
-  const auto is_bad = [](const std::string& pattern) {
-    return pattern.empty() || pattern.front() == '/' ||
-           pattern.find_first_of("[\\") != std::string::npos;
-  };
-  if (const auto bad = std::ranges::find_if(owner.paths, is_bad); bad != owner.paths.end()) {
-    return fail(ErrorCode::invalid, "paths: invalid pattern " + write(*bad) +
-                                        ": must be a path below the repository's root, in which "
-                                        "only * and ? stand for others");
-  }
-  return {};
+Allowed<std::vector<std::string>> somebody() {
+  auto people = logins();
+  return {"one or more " + people.words,
+          [holds = people.holds](const auto& list) { return !list.empty() && holds(list); }};
 }
 
-Result<Owner> owner_of(const toml::table& table) {
-  Owner owner;
-  for (const auto& [name, node] : table) {
-    const auto key = std::ranges::find(kOwnerKeys, name.str(), &OwnerKey::name);
-    if (key == kOwnerKeys.end()) return fail(unknown_key(std::string(name.str())));
-    const auto status = read(node, owner.*key->member);
-    if (!status) return fail(status.error().within(std::string(name.str())));
-  }
-  TW_TRY_VOID(check(owner));
-  return owner;
+Status owns_something(const Owner& owner) {
+  if (!owner.paths.empty() || !owner.workloads.empty()) return {};
+  return fail(ErrorCode::invalid, "paths, workloads: one of them must say what is owned");
 }
 
 }  // namespace
 
 std::string type_of(FileWhen) {
   return "word";
-}
-std::string type_of(const std::vector<Owner>&) {
-  return "list of tables";
 }
 
 Status read(const toml::node& node, FileWhen& value) {
@@ -89,42 +51,21 @@ Status read(const toml::node& node, FileWhen& value) {
   return {};
 }
 
-Status read(const toml::node& node, std::vector<Owner>& value) {
-  const auto not_tables = [] {
-    return fail(ErrorCode::invalid, "must be tables: write [[github.owners]] on a line of its own");
-  };
-  const auto* array = node.as_array();
-  if (array == nullptr) return not_tables();
-  value.clear();
-  for (const auto& element : *array) {
-    const auto* table = element.as_table();
-    if (table == nullptr) return not_tables();
-    auto owner = owner_of(*table);
-    if (!owner) {
-      const auto line = std::to_string(table->source().begin.line);
-      return fail(owner.error().within("the table on line " + line));
-    }
-    value.push_back(*std::move(owner));
-  }
-  return {};
-}
-
 std::string write(FileWhen value) {
   return write(std::string(std::ranges::find(kTimes, value, &Word::first)->second));
 }
 
-std::string write(const std::vector<Owner>& value) {
-  std::string text;
-  for (const auto& owner : value) {
-    std::string members;
-    for (const auto& key : kOwnerKeys) {
-      const auto& list = owner.*key.member;
-      if (list.empty()) continue;
-      members += (members.empty() ? "" : ", ") + std::string(key.name) + " = " + write(list);
-    }
-    text += (text.empty() ? "{ " : ", { ") + members + " }";
-  }
-  return "[" + text + "]";
+void add_owners(std::vector<Key>& table) {
+  using C = Config;
+  const Fields<Owner> fields{
+      field("paths", &Owner::paths, patterns(), Need::optional),
+      field("workloads", &Owner::workloads, Allowed<std::vector<std::string>>{}, Need::optional),
+      field("notify", &Owner::notify, somebody())};
+  table.push_back(list_of_tables(
+      "github", "owners", &C::github, &C::Github::owners, fields,
+      "Who is mentioned besides: tables [[github.owners]] with paths (patterns of files that the "
+      "culprit changes) or workloads, and notify (logins, or teams as owner/team).",
+      {.check = owns_something}));
 }
 
 }  // namespace torchwatch::config

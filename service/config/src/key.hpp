@@ -64,5 +64,6 @@ void add_oidc(std::vector<Key>&);
 void add_reports(std::vector<Key>&);
 void add_upkeep(std::vector<Key>&);
 void add_notices(std::vector<Key>&);
+void add_owners(std::vector<Key>&);
 
 }  // namespace torchwatch::config

@@ -24,10 +24,10 @@ void add_notices(std::vector<Key>& table) {
                           field("events", &Mail::events, events(), Need::optional)};
   table.push_back(list_of_tables("notify", "webhook", &C::notify, &C::Notify::webhooks, webhook,
                                  "Services that get a signed POST of each event.",
-                                 std::function(has_same_name<Webhook>)));
+                                 {.is_alike = has_same_name<Webhook>}));
   table.push_back(list_of_tables("notify", "mail", &C::notify, &C::Notify::mails, mail,
                                  "Who gets a mail of each event.",
-                                 std::function(has_same_name<Mail>)));
+                                 {.is_alike = has_same_name<Mail>}));
   table.push_back(key("notify", "sendmail", &C::notify, &C::Notify::sendmail,
                       filled<std::filesystem::path>(),
                       "The program that takes mails, called as sendmail is."));

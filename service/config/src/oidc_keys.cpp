@@ -67,7 +67,7 @@ void add_oidc(std::vector<Key>& table) {
       "web", "oidc", &C::web, &C::Web::oidc, fields,
       "Workflows of GitHub Actions that may sign in without a secret. All of an entry must be what "
       "the job's token says: left out, issuer is GitHub's and audience is public_address.",
-      std::function(is_alike)));
+      {.is_alike = is_alike}));
 }
 
 }  // namespace torchwatch::config

@@ -34,11 +34,7 @@ void add_github_app(std::vector<Key>& table) {
 
 void add_filing(std::vector<Key>& table) {
   using C = Config;
-  table.push_back(key("github", "owners", &C::github, &C::Github::owners,
-                      Allowed<std::vector<Owner>>{},
-                      "Who is mentioned besides: tables [[github.owners]] with paths (patterns of "
-                      "files that the culprit changes) or workloads, and notify (logins, or teams "
-                      "as owner/team)."));
+  add_owners(table);
   table.push_back(key("github", "file_when", &C::github, &C::Github::file_when,
                       words_of<FileWhen>("searched, named, at_once"),
                       "When an incident's issue is filed. searched: its search has ended, whatever "

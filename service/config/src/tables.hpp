@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "key.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::config {
 
@@ -54,6 +55,23 @@ std::string names_of(const Fields<Element>& fields) {
   return names;
 }
 
+/// What an unknown key of a table was probably meant to be, and what there is.
+template <typename Element>
+std::string keys_of(const Fields<Element>& fields, const std::string& unknown) {
+  std::vector<std::string> names;
+  for (const auto& field : fields) names.push_back(field.name);
+  return did_you_mean(unknown, names) + "keys: " + names_of(fields);
+}
+
+/// What the elements of a list must be beside what their fields allow.
+template <typename Element>
+struct ElementRules {
+  /// Tells elements that must not both be there; empty: any may.
+  std::function<bool(const Element&, const Element&)> is_alike = {};
+  /// Says what is wrong with an element whose fields are right one by one.
+  std::function<Status(const Element&)> check = [](const Element&) { return Status{}; };
+};
+
 /// Reads one table of the list. Errors name the key, and the line where that is another one than
 /// the list's.
 template <typename Element>
@@ -64,8 +82,8 @@ Result<Element> read_element(const toml::node& node, const Fields<Element>& fiel
   for (const auto& [name, value] : *table) {
     const auto at = std::ranges::find(fields, std::string(name.str()), &Field<Element>::name);
     if (at == fields.end()) {
-      return fail(ErrorCode::invalid,
-                  std::string(name.str()) + ": unknown key; keys: " + names_of(fields));
+      return fail(ErrorCode::invalid, std::string(name.str()) + ": unknown key; " +
+                                          keys_of(fields, std::string(name.str())));
     }
     if (auto read = at->read(value, element); !read) {
       const auto& error = read.error();
@@ -80,14 +98,25 @@ Result<Element> read_element(const toml::node& node, const Fields<Element>& fiel
   return element;
 }
 
-/// Makes a key whose value is a list of tables: each [[TABLE.NAME]] in the file is one element.
-/// `is_alike` tells elements that must not both be there; empty: any may. A list of none is written
-/// [], and inline tables are read, too.
+/// Writes one table of the list, without what may be left out and is.
+template <typename Element>
+std::string write_element(const Element& element, const Fields<Element>& fields) {
+  const Element untold{};
+  std::string values;
+  for (const auto& field : fields) {
+    auto value = field.write(element);
+    if (!field.is_required && value == field.write(untold)) continue;
+    values += (values.empty() ? "" : ", ") + field.name + " = " + std::move(value);
+  }
+  return "{" + values + "}";
+}
+
+/// Makes a key whose value is a list of tables: each [[TABLE.NAME]] in the file is one element. A
+/// list of none is written [], and inline tables are read, too.
 template <typename Section, typename Element>
 Key list_of_tables(std::string table, std::string name, Section Config::* section,
                    std::vector<Element> Section::* member, Fields<Element> fields,
-                   std::string meaning,
-                   std::function<bool(const Element&, const Element&)> is_alike = {}) {
+                   std::string meaning, ElementRules<Element> rules = {}) {
   Key made;
   const auto written = "[[" + table + "." + name + "]]";
   made.table = std::move(table);
@@ -101,12 +130,16 @@ Key list_of_tables(std::string table, std::string name, Section Config::* sectio
     std::vector<Element> elements;
     for (const auto& each : *list) {
       auto element = read_element(each, fields);
+      if (const auto right = element ? rules.check(*element) : Status{}; !right) {
+        element = fail(right.error());
+      }
       const auto place = written + " number " + std::to_string(elements.size() + 1) + " (line " +
                          std::to_string(each.source().begin.line) + "): ";
       if (!element) return fail(ErrorCode::invalid, place + element.error().message);
-      const bool is_twice = is_alike && std::ranges::any_of(elements, [&](const Element& other) {
-                              return is_alike(*element, other);
-                            });
+      const bool is_twice =
+          rules.is_alike && std::ranges::any_of(elements, [&](const Element& other) {
+            return rules.is_alike(*element, other);
+          });
       if (is_twice) return fail(ErrorCode::invalid, place + "is there twice");
       elements.push_back(std::move(*element));
     }
@@ -116,11 +149,7 @@ Key list_of_tables(std::string table, std::string name, Section Config::* sectio
   made.write = [=](const Config& config) {
     std::string text;
     for (const auto& element : config.*section.*member) {
-      std::string values;
-      for (const auto& field : fields) {
-        values += (values.empty() ? "" : ", ") + field.name + " = " + field.write(element);
-      }
-      text += (text.empty() ? "{" : ", {") + values + "}";
+      text += (text.empty() ? "" : ", ") + write_element(element, fields);
     }
     return "[" + text + "]";
   };

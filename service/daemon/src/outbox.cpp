@@ -3,18 +3,23 @@
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/notify/notifier.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 
 namespace torchwatch::daemon {
 
 struct Outbox::Parts {
   Parts(Application& application, identity::Credentials& who, github::GithubSettings settings)
       : messages(application.services().database),
+        waits(application.services().database),
+        clock(application.services().clock),
         credentials(who),
         tokens_read(who.refresh().value_or(0)),
         sender(messages, application.github().http(), application.services().clock,
                std::move(settings), application.log().logger("github")) {}
 
   storage::OutboxStore messages;
+  storage::OutboxWaits waits;
+  const platform::Clock& clock;
   identity::Credentials& credentials;
   int tokens_read;  ///< of which the sender knows
   github::OutboxSender sender;
@@ -41,6 +46,7 @@ Result<std::string> Outbox::deliver(std::stop_token stop) {
     TW_TRY_VOID(parts_->sender.retry_now());
   }
   TW_TRY_VOID(parts_->sender.deliver_due(stop));
+  TW_TRY_VOID(parts_->waits.note(parts_->clock.wall_now()));
   TW_TRY(auto unsent, parts_->messages.unsent());
   std::erase_if(unsent, [](const auto& message) { return notify::is_notice(message.kind); });
   return health::why_messages_wait(unsent);

@@ -66,6 +66,12 @@ std::string forbidden_sentence(const platform::HttpResponse& response,
          (accepted.empty() ? "" : " (GitHub asks for " + report::clean(accepted, 100) + ")");
 }
 
+/// GitHub says of one conversation that nobody may write there by the status that it has for
+/// rights.
+bool is_locked(const platform::HttpResponse& response) {
+  return message_of(response).find("is locked") != std::string::npos;
+}
+
 /// A query is long, and says nothing of why the request failed.
 std::string without_query(const std::string& request) {
   return request.substr(0, request.find('?'));
@@ -83,6 +89,7 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
           "GitHub rejected the token (expired or revoked?): put a new one into the file that "
           "[github] token_file names"};
     case 403:
+      if (is_locked(response)) return {"the conversation is locked", false};
       return {forbidden_sentence(response, repository)};
     case 404:
       return {"repository " + repository +

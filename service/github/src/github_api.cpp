@@ -1,6 +1,7 @@
 #include "torchwatch/github/github_api.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace torchwatch::github {
 namespace {
@@ -37,6 +38,24 @@ std::string next_link(const platform::HttpResponse& response) {
   return text.substr(open + 1, close - open - 1);
 }
 
+/// A token may end before its time. GitHub has done nothing yet then, so the request is sent once
+/// more, after `again`.
+Delivered<platform::HttpResponse> send_with_token(const ApiClient& client, TokenSource& tokens,
+                                                  const std::stop_token& stop, ApiRequest request,
+                                                  const std::function<void()>& again) {
+  auto token = tokens.token(stop);
+  if (!token) return tl::unexpected(std::move(token).error());
+  request.token = *token;
+  auto response = client.send(request);
+  const bool is_refused = response && response->status == 401;
+  if (!is_refused || !tokens.renew(*token)) return response;
+  token = tokens.token(stop);
+  if (!token) return tl::unexpected(std::move(token).error());
+  request.token = std::move(*token);
+  again();
+  return client.send(request);
+}
+
 }  // namespace
 
 GithubApi::GithubApi(ApiClient client, const platform::Clock& clock, const GithubSettings& settings,
@@ -70,17 +89,7 @@ Delivered<Account> GithubApi::account() const {
 }
 
 Delivered<platform::HttpResponse> GithubApi::exchange(ApiRequest request) const {
-  auto token = tokens_->token(stop_);
-  if (!token) return tl::unexpected(std::move(token).error());
-  request.token = *token;
-  auto response = client_.send(request);
-  const bool is_refused = response && response->status == 401;
-  if (!is_refused || !tokens_->renew(*token)) return response;
-  // A token may end before its time. GitHub has done nothing yet, so the request is sent once more.
-  token = tokens_->token(stop_);
-  if (!token) return tl::unexpected(std::move(token).error());
-  request.token = std::move(*token);
-  return client_.send(request);
+  return send_with_token(client_, *tokens_, stop_, std::move(request), [] {});
 }
 
 Delivered<platform::HttpResponse> GithubApi::get(const WebAddress& at) const {
@@ -157,8 +166,15 @@ Delivered<nlohmann::json> GithubApi::write(const std::string& method, const std:
   const WebAddress at = address(path);
   ApiRequest request{.method = method, .at = at};
   request.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const auto turn = settings_->traffic->begin_write(*clock_, settings_->write_interval, stop_);
-  const auto response = exchange(std::move(request));
+  const auto begin = [&] {
+    return settings_->traffic->begin_write(*clock_, settings_->write_interval, stop_);
+  };
+  auto turn = begin();
+  // What is sent once more is another write, a second after the one before it.
+  const auto response = send_with_token(client_, *tokens_, stop_, std::move(request), [&] {
+    turn.unlock();
+    turn = begin();
+  });
   auto answer = response ? object_of(*response, method + " " + at.target, settings_->repository,
                                      clock_->wall_now())
                          : tl::unexpected(response.error());

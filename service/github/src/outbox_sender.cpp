@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "refusals.hpp"
 #include "replies.hpp"
 #include "senders.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 
 namespace torchwatch::github {
 namespace {
@@ -138,13 +140,23 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   const IssueTracker tracker(api, settings_);
   const PlacedMessages placed(commits, place.repository);
   Delivery delivery;
+  auto kinds = kKinds;
+  std::string problem;
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
-    TW_TRY(auto message, outbox_.next_due(clock_.wall_now(), kKinds));
+    TW_TRY(auto message, outbox_.next_due(clock_.wall_now(), kinds));
     if (!message) break;
     TW_TRY(const auto subject, outbox_.subject_of(message->key));
     const Sending sending{subject, outbox_, tracker, placed, api, settings_, http_, clock_, stop};
+    const auto kind = message->kind;
+    delivery.problem.clear();
     TW_TRY_VOID(deliver(std::move(*message), sending, delivery));
+    problem = delivery.problem.empty() ? problem : delivery.problem;
+    // One message tells for all that need the right; each would cost a request.
+    if (PlacedMessages::takes(kind) && delivery.problem.starts_with(storage::kWaitsAlone)) {
+      std::erase(kinds, kind);
+    }
   }
+  delivery.problem = problem;
   return delivery;
 }
 
@@ -210,7 +222,8 @@ Status OutboxSender::deliver(OutboxRow message, const Sending& sending, Delivery
 Status OutboxSender::postpone(const OutboxRow& message, const DeliveryFailure& failure,
                               Delivery& delivery) {
   // What is wrong with the token, the network or the tracker is not the fault of the message.
-  const int tries = message.tries + (failure.is_for_all ? 0 : 1);
+  const bool is_of_message = !failure.is_for_all && !waits_alone(failure);
+  const int tries = message.tries + (is_of_message ? 1 : 0);
   const int failures = message.failures + 1;
   const bool give_up = tries >= kTriesMax;
   auto wait = wait_after(failure, failures);

@@ -1,5 +1,6 @@
 #include "placed_messages.hpp"
 
+#include "refusals.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/hex.hpp"
@@ -12,10 +13,6 @@ using storage::OutboxKind;
 using storage::OutboxRow;
 
 constexpr int kPagesMax = 200;
-constexpr const char* kStatuses = "Commit statuses: write";
-constexpr const char* kChecks = "Checks: write, which only a GitHub App has";
-constexpr const char* kComments = "Pull requests: write (or Issues: write)";
-constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 
 /// "commit/5d1c..." gives "5d1c...".
@@ -73,20 +70,8 @@ Delivered<Receipt> PlacedMessages::send(const OutboxRow& message,
   return message.kind == OutboxKind::status ? send_status(message) : send_check(message, earlier);
 }
 
-/// A refusal for want of a right, or of a place that is not there, is of this message alone.
-DeliveryFailure PlacedMessages::of_this_message(DeliveryFailure failure,
-                                                const std::string& right) const {
-  const bool is_refused = failure.status == kForbidden || failure.status == kNotFound;
-  if (!is_refused || failure.wait.count() > 0) return failure;
-  failure.is_for_all = false;
-  failure.sentence = "the token may not do this in " + repository_ +
-                     ", or the commit or pull request is not there: it needs the permission " +
-                     right + " (" + std::to_string(failure.status) + ")";
-  return failure;
-}
-
 Delivered<Receipt> PlacedMessages::receipt(Delivered<json> answer, const std::string& right) const {
-  if (!answer) return tl::unexpected(of_this_message(std::move(answer).error(), right));
+  if (!answer) return tl::unexpected(refused(std::move(answer).error(), repository_, right));
   if (auto passed = platform::failpoint("outbox.after_post"); !passed) {
     return tl::unexpected(failure_of(passed.error()));
   }
@@ -104,7 +89,7 @@ Delivered<std::optional<std::string>> PlacedMessages::find_check(const std::stri
                                                                  const json& run) const {
   // The newest one of a name; ours by what only we know of it.
   const auto listed = api_.read("/commits/" + sha + "/check-runs?filter=latest&per_page=100");
-  if (!listed) return tl::unexpected(of_this_message(listed.error(), kChecks));
+  if (!listed) return tl::unexpected(refused(listed.error(), repository_, kChecks));
   const auto runs = listed->value("check_runs", json::array());
   if (!runs.is_array()) return std::nullopt;
   for (const auto& each : runs) {
@@ -132,13 +117,16 @@ Delivered<Receipt> PlacedMessages::send_check(const OutboxRow& message,
 
 Delivered<std::optional<std::string>> PlacedMessages::find_comment(
     const std::string& issue, const std::string& marker) const {
+  const auto account = api_.account();
+  if (!account) return tl::unexpected(account.error());
   auto at = api_.address("/issues/" + issue + "/comments?per_page=100");
   for (int count = 0; count < kPagesMax; ++count) {
     const auto page = api_.get_page(at);
-    if (!page) return tl::unexpected(of_this_message(page.error(), kComments));
+    if (!page) return tl::unexpected(refused_place(page.error(), api_, repository_, kComments));
     for (const auto& comment : page->items) {
-      const bool is_ours =
-          comment.is_object() && text_of(comment, "body").find(marker) != std::string::npos;
+      // Anybody can copy a marker.
+      const bool is_ours = comment.is_object() && account->wrote(comment) &&
+                           text_of(comment, "body").find(marker) != std::string::npos;
       if (is_ours) return id_of(comment);
     }
     if (!page->next) break;

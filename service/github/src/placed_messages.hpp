@@ -40,7 +40,6 @@ class PlacedMessages {
   Delivered<std::optional<std::string>> find_comment(const std::string& issue,
                                                      const std::string& marker) const;
   Delivered<Receipt> receipt(Delivered<nlohmann::json>, const std::string& right) const;
-  DeliveryFailure of_this_message(DeliveryFailure, const std::string& right) const;
 
   const GithubApi& api_;
   const std::string repository_;

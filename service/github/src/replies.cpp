@@ -50,13 +50,17 @@ std::string id_of(const json& comment) {
 
 Delivered<std::string> find_comment(std::int64_t issue, const std::string& marker,
                                     const GithubApi& api) {
+  const auto account = api.account();
+  if (!account) return tl::unexpected(account.error());
   std::optional<WebAddress> at =
       api.address("/issues/" + std::to_string(issue) + "/comments?per_page=100");
   while (at) {
     auto page = api.get_page(*at);
     if (!page) return tl::unexpected(std::move(page).error());
     for (const auto& comment : page->items) {
-      const auto body = comment.is_object() ? comment.find("body") : comment.end();
+      // Anybody can copy a marker.
+      const bool is_of_account = comment.is_object() && account->wrote(comment);
+      const auto body = is_of_account ? comment.find("body") : comment.end();
       const bool is_ours = body != comment.end() && body->is_string() &&
                            body->get_ref<const std::string&>().find(marker) != std::string::npos;
       if (is_ours) return id_of(comment);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "refusals.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/records/hex.hpp"
@@ -17,12 +18,6 @@ using storage::OutboxRow;
 /// GitHub's clock and this machine's may differ by this much.
 constexpr platform::WallMillis kClockDoubt = 24LL * 3600 * 1000;
 constexpr int kLabelPagesMax = 50;
-
-/// What is wrong with one message alone: a pull request that is locked must not stop the outbox.
-tl::unexpected<DeliveryFailure> of_this_message(DeliveryFailure failure) {
-  if (failure.is_refusal) failure.is_for_all = false;
-  return tl::unexpected(std::move(failure));
-}
 
 tl::unexpected<DeliveryFailure> cannot_be_sent(const OutboxRow& message) {
   return tl::unexpected(
@@ -64,18 +59,19 @@ GithubSettings for_commits(const GithubSettings& settings) {
   return of_commits;
 }
 
-/// Asks for something that may not be there or not be shown: null then.
-Delivered<json> ask(const GithubApi& api, const std::string& path) {
-  auto answer = api.read(path);
-  if (!answer && answer.error().is_refusal) return json(nullptr);
-  return answer;
+/// Whether GitHub does not know what was asked for. What it forbids it may know.
+bool is_unknown(const DeliveryFailure& failure) {
+  constexpr int kForbidden = 403;
+  return failure.is_refusal && failure.status != kForbidden;
 }
 
 /// The login of a commit's author, if GitHub is certain of it and it is a person's.
-Delivered<std::string> author_of(const GithubApi& commits, const std::string& sha) {
-  const auto commit = ask(commits, "/commits/" + sha);
-  if (!commit) return tl::unexpected(commit.error());
-  const auto author = commit->is_object() ? commit->value("author", json()) : json();
+Delivered<std::string> author_of(const GithubApi& commits, const std::string& sha,
+                                 const std::string& repository) {
+  const auto commit = commits.read("/commits/" + sha);
+  if (!commit && is_unknown(commit.error())) return std::string();
+  if (!commit) return tl::unexpected(refused(commit.error(), repository, kContents));
+  const auto author = commit->value("author", json());
   const bool is_person = author.is_object() && text_of(author, "type") == "User";
   return is_person ? text_of(author, "login") : "";
 }
@@ -83,8 +79,9 @@ Delivered<std::string> author_of(const GithubApi& commits, const std::string& sh
 /// Adds a login to those whom the issue is assigned to.
 Sent assign(const std::string& login, std::int64_t issue, const Sending& sending) {
   const auto path = "/issues/" + std::to_string(issue);
+  const auto& repository = sending.settings.repository;
   const auto now = sending.api.read(path);
-  if (!now) return of_this_message(now.error());
+  if (!now) return tl::unexpected(refused_place(now.error(), sending.api, repository, kIssues));
   std::vector<std::string> logins;
   for (const auto& assignee : now->value("assignees", json::array())) {
     if (assignee.is_object()) logins.push_back(text_of(assignee, "login"));
@@ -92,7 +89,7 @@ Sent assign(const std::string& login, std::int64_t issue, const Sending& sending
   if (std::ranges::find(logins, login) != logins.end()) return issue;
   logins.push_back(login);
   const auto changed = sending.api.write("PATCH", path, {{"assignees", logins}});
-  if (!changed) return of_this_message(changed.error());
+  if (!changed) return tl::unexpected(refused(changed.error(), repository, kIssues));
   return issue;
 }
 
@@ -101,7 +98,7 @@ Sent assign_author(const std::string& sha, const OutboxRow& message, const Sendi
   const auto settings = for_commits(sending.settings);
   const auto commits = GithubApi::create(sending.http, sending.clock, settings, sending.stop);
   if (!commits) return std::nullopt;  // no repository of commits is configured any more
-  const auto login = author_of(*commits, sha);
+  const auto login = author_of(*commits, sha, settings.repository);
   if (!login) return tl::unexpected(login.error());
   const auto issue = issue_of_incident(message, sending);
   if (!issue) return tl::unexpected(failure_of(issue.error()));
@@ -110,10 +107,11 @@ Sent assign_author(const std::string& sha, const OutboxRow& message, const Sendi
 }
 
 /// The pull request that brought a commit; nothing where GitHub knows none.
-Sent pull_of_commit(const GithubApi& commits, const std::string& sha) {
+Sent pull_of_commit(const GithubApi& commits, const std::string& sha,
+                    const std::string& repository) {
   const auto page = commits.get_page(commits.address("/commits/" + sha + "/pulls?per_page=100"));
-  if (!page && page.error().is_refusal) return std::nullopt;
-  if (!page) return tl::unexpected(page.error());
+  if (!page && is_unknown(page.error())) return std::nullopt;
+  if (!page) return tl::unexpected(refused(page.error(), repository, kComments));
   for (const auto& pull : page->items) {
     const bool is_merged = pull.is_object() && !text_of(pull, "merged_at").empty();
     if (is_merged || page->items.size() == 1) return pull.value("number", std::int64_t{0});
@@ -121,9 +119,9 @@ Sent pull_of_commit(const GithubApi& commits, const std::string& sha) {
   return std::nullopt;
 }
 
-Sent pull_of(const OutboxRow& message, const GithubApi& commits) {
+Sent pull_of(const OutboxRow& message, const GithubApi& commits, const std::string& repository) {
   if (const auto sha = behind(message.target, "pull-of/"); is_commit(sha)) {
-    return pull_of_commit(commits, sha);
+    return pull_of_commit(commits, sha, repository);
   }
   const auto number = number_in<std::int64_t>(behind(message.target, "pull/"));
   if (!number) return cannot_be_sent(message);
@@ -164,7 +162,7 @@ Sent send_pull_comment(const OutboxRow& message, const Sending& sending) {
   const auto settings = for_commits(sending.settings);
   const auto commits = GithubApi::create(sending.http, sending.clock, settings, sending.stop);
   if (!commits) return std::nullopt;  // no repository of commits is configured any more
-  const auto pull = pull_of(message, *commits);
+  const auto pull = pull_of(message, *commits, settings.repository);
   if (!pull || !*pull) return pull;
   const auto issue = issue_of_incident(message, sending);
   if (!issue) return tl::unexpected(failure_of(issue.error()));
@@ -172,11 +170,14 @@ Sent send_pull_comment(const OutboxRow& message, const Sending& sending) {
   if (!*issue || !marker) return cannot_be_sent(message);
   const IssueTracker tracker(*commits, settings);
   const auto is_there = tracker.has_comment(**pull, *marker);
-  if (!is_there) return of_this_message(is_there.error());
+  if (!is_there) {
+    return tl::unexpected(
+        refused_place(is_there.error(), *commits, settings.repository, kComments));
+  }
   if (*is_there) return *pull;
   const auto text = report::with_issue_link(message.body, sending.settings.repository, **issue);
   const auto added = tracker.add_comment(**pull, text);
-  if (!added) return of_this_message(added.error());
+  if (!added) return tl::unexpected(refused(added.error(), settings.repository, kComments));
   return *pull;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::health {
@@ -70,6 +73,34 @@ Problem problem_of(const storage::OutboxRow& message) {
                     "; `torchwatch outbox retry " + message.key + "` sends it again"};
 }
 
+/// Messages of one kind that wait for a right of the token, the oldest first: others are sent.
+Problem problem_of(const std::vector<const storage::OutboxRow*>& alike, storage::WallMillis since) {
+  const auto& first = *alike.front();
+  const auto others = alike.size() == 1 ? "" : " and " + std::to_string(alike.size() - 1) + " more";
+  return {.source = "outbox",
+          .item = std::to_string(first.id),
+          .since = since,
+          .sentence = sentence_on("outbox"),
+          .detail =
+              first.key + others + " wait" + (alike.size() == 1 ? "s: " : ": ") + first.last_error};
+}
+
+std::vector<Problem> problems_of(const std::vector<storage::OutboxRow>& unsent,
+                                 const std::map<storage::Id, storage::WallMillis>& since) {
+  std::vector<Problem> problems;
+  std::map<storage::OutboxKind, std::vector<const storage::OutboxRow*>> alone;
+  for (const auto& row : unsent) {
+    const bool is_dead = row.state == storage::OutboxState::dead;
+    if (is_dead) problems.push_back(problem_of(row));
+    if (storage::waits_alone(row)) alone[row.kind].push_back(&row);
+  }
+  for (const auto& [kind, alike] : alone) {
+    const auto first = since.find(alike.front()->id);
+    problems.push_back(problem_of(alike, first == since.end() ? 0 : first->second));
+  }
+  return problems;
+}
+
 /// A folder that is not there yet will be on the disk of the one that it is to be made in.
 Status require_free(const std::filesystem::path& named, std::int64_t reserve) {
   auto folder = named;
@@ -120,16 +151,16 @@ Result<std::vector<Problem>> stored_problems(storage::Database& database) {
   for (const auto& row : setbacks) problems.push_back(problem_of(row));
   // A damaged message hides no other problem; the daemon tells of it when it delivers.
   const auto unsent = storage::OutboxStore(database).unsent();
-  for (const auto& row : unsent.value_or(std::vector<storage::OutboxRow>{})) {
-    if (row.state == storage::OutboxState::dead) problems.push_back(problem_of(row));
-  }
+  TW_TRY(const auto since, storage::OutboxWaits(database).since());
+  if (unsent) std::ranges::move(problems_of(*unsent, since), std::back_inserter(problems));
   return problems;
 }
 
 std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent) {
   std::string why;
   for (const auto& message : unsent) {
-    const bool waits = message.state != storage::OutboxState::dead && !message.last_error.empty();
+    const bool waits = message.state != storage::OutboxState::dead &&
+                       !storage::waits_alone(message) && !message.last_error.empty();
     if (waits) why = message.last_error;
   }
   return why;

@@ -133,12 +133,13 @@ std::string count(int number, std::string_view noun) {
 }
 
 std::string effort_part(const BisectionFacts& bisection, const std::string& address) {
-  std::string text = "\nBisected " + range_link(address, bisection.good, bisection.bad) + ": " +
-                     count(bisection.commits, "commit");
+  std::string text = "\nBisected " + range_link(address, bisection.good, bisection.bad) + ": ";
+  if (bisection.commits > 0) text += count(bisection.commits, "commit");
   if (bisection.folded > 0) {
     text += ", of which " + std::to_string(bisection.folded) + " cannot change the library";
   }
-  text += "; " + builds_text(bisection.builds, bisection.made_elsewhere) + ", " +
+  text += (bisection.commits > 0 ? "; " : "") +
+          builds_text(bisection.builds, bisection.made_elsewhere) + ", " +
           count(bisection.runs, "run") + ".\n";
   if (bisection.skipped.empty()) return text;
   std::vector<std::string> items;
@@ -193,7 +194,7 @@ std::string bisection_section(const BisectionFacts& bisection, const std::string
   }
   std::string text = culprits_part(bisection, address);
   if (!bisection.suspects.empty()) text += suspects_part(bisection, address);
-  if (!decided(bisection) && !bisection.reason.empty()) {
+  if (!bisection.reason.empty()) {
     text += "\nWhy no further: " + code(bisection.reason, 300) + "\n";
   }
   return text + effort_part(bisection, address);

@@ -198,7 +198,9 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.builds = result.builds;
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
-  facts.reason = without_asker(result.reason);
+  // Why there may be more, or nothing: a search that found everything has no reason to end.
+  const bool is_whole = result.outcome == bisection::BisectionOutcome::found;
+  if (!is_whole) facts.reason = without_asker(result.reason);
   facts.did_not_reproduce = result.outcome == bisection::BisectionOutcome::did_not_reproduce;
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;

@@ -4,6 +4,7 @@
 
 #include "follow_ups.hpp"
 #include "reporting.hpp"
+#include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/work_list.hpp"
@@ -118,15 +119,6 @@ Result<bool> is_second_search(comparison::Services& services, const BisectionRow
   return is_end(comparison.state);
 }
 
-Status end_unsearched(comparison::Services& services, storage::Id id, const std::string& reason) {
-  storage::BisectionStore store(services.database);
-  TW_TRY(const auto row, store.get(id));
-  bisection::BisectionResult result;
-  result.outcome = bisection::BisectionOutcome::faulted;
-  result.reason = reason;
-  return store.end(row, to_json(result), services.clock.wall_now());
-}
-
 void interrupt(comparison::Services& services, const storage::ItemKey& item) {
   if (services.interrupts != nullptr) services.interrupts->interrupt(item);
 }
@@ -138,7 +130,7 @@ Result<Attended> attend_unclear(comparison::Services& services, const BisectionR
                            .work = [&]() -> Status { return fail(error); },
                            .end =
                                [&](Failure, const std::string& reason) {
-                                 return end_unsearched(services, row.id, reason);
+                                 return bisection::end_early(services, row.id, reason);
                                }});
 }
 
@@ -192,7 +184,7 @@ Status cancel_comparison(comparison::Services& services, storage::Id id,
 
 Status cancel_bisection(comparison::Services& services, storage::Id id,
                         const storage::Asker& asker) {
-  TW_TRY_VOID(end_unsearched(services, id, "cancelled by " + to_string(asker)));
+  TW_TRY_VOID(bisection::end_early(services, id, "cancelled by " + to_string(asker)));
   interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
   return {};
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/bisection/run.hpp"
-#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -27,10 +27,7 @@ Result<bool> end_bisection(comparison::Services& services, storage::Id id,
   storage::BisectionStore store(services.database);
   TW_TRY(const auto now, store.get(id));
   if (now.state == storage::BisectionState::ended) return false;
-  bisection::BisectionResult result;
-  result.outcome = bisection::BisectionOutcome::faulted;
-  result.reason = reason;
-  TW_TRY_VOID(store.end(now, to_json(result), services.clock.wall_now()));
+  TW_TRY_VOID(bisection::end_early(services, id, reason));
   return true;
 }
 

@@ -20,7 +20,10 @@ using storage::OutboxRow;
 const std::vector<OutboxKind> kKinds{OutboxKind::webhook, OutboxKind::mail};
 
 constexpr int kTriesMax = 3;  ///< of a message that the receiver refuses
-constexpr int kBadData = 65;  ///< EX_DATAERR of sysexits.h: sendmail will never take this mail
+/// The statuses of sysexits.h. All but one say that sendmail will not take this mail.
+constexpr int kFirstRefusal = 64;  ///< EX_USAGE
+constexpr int kLastRefusal = 78;   ///< EX_CONFIG
+constexpr int kTryAgain = 75;      ///< EX_TEMPFAIL
 constexpr std::chrono::seconds kPostLimit{10};
 constexpr std::chrono::seconds kMailLimit{60};
 constexpr std::size_t kAnswerBytesMax = 64U << 10U;
@@ -35,7 +38,8 @@ bool is_taken(int status) {
 /// Whether sendmail will say the same of this mail the next time.
 bool is_refused(const process::ProcessEnd& end) {
   const auto* exited = std::get_if<process::Exited>(&end);
-  return exited != nullptr && exited->code == kBadData;
+  if (exited == nullptr || exited->code == kTryAgain) return false;
+  return exited->code >= kFirstRefusal && exited->code <= kLastRefusal;
 }
 
 /// Whether the receiver will say the same of this message the next time.

@@ -87,7 +87,9 @@ std::string count(int number, std::string_view noun) {
 
 void print_cost(std::ostream& out, const bisection::BisectionResult& result, const Screen& screen) {
   // A search that was cancelled, or failed, has not counted what it did: its steps say that.
-  if (result.outcome == bisection::BisectionOutcome::faulted && result.commits == 0) return;
+  const bool ended_early = result.outcome == bisection::BisectionOutcome::faulted ||
+                           result.outcome == bisection::BisectionOutcome::partly_found;
+  if (ended_early && result.commits == 0) return;
   auto text = count(result.commits, "commit");
   if (result.folded > 0) {
     text += fmt::format(", {} of which cannot change the library", result.folded);

@@ -45,23 +45,26 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def configure(folder: Path, port: int) -> Path:
+def configure(folder: Path, port: int, keys: str) -> Path:
     """Adds to the generator's configuration what a daemon beside others needs."""
     token = folder / "token"
     token.write_text(TOKEN + "\n")
     token.chmod(0o600)
     made = (folder / "torchwatch.toml").read_text().partition("[web]")[0]
+    if "[github]" in keys:
+        made = made.replace('[github]\ncommits = "pytorch/pytorch"\n', "")
     (folder / "torchwatch.toml").write_text(
         f'{made}[web]\nport = {port}\ntoken_file = "token"\n'
-        f'[executor]\nmachine_lock = "{folder.name}-{port}"\n[log]\nlevel = "warning"\n'
+        f'[executor]\nmachine_lock = "{folder.name}-{port}"\n[log]\nlevel = "warning"\n' + keys
     )
     return folder / "torchwatch.toml"
 
 
 @contextmanager
-def daemon_of(program: Path, folder: Path) -> Iterator[Served]:
+def daemon_of(program: Path, folder: Path, keys: str = "") -> Iterator[Served]:
+    """The daemon, with further keys of its configuration."""
     port = free_port()
-    configuration = configure(folder, port)
+    configuration = configure(folder, port, keys)
     with (folder / "daemon.log").open("w") as log:
         daemon = subprocess.Popen([program, "serve", "--config", configuration], stderr=log)
     try:

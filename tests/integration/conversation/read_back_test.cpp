@@ -185,22 +185,3 @@ TEST_CASE("a change that the list does not show yet is waited for") {
   CHECK(talk.work().empty());
   CHECK(talk.incident().state == IncidentState::closed);
 }
-
-TEST_CASE("everything that is asked of GitHub fits its description") {
-  const std::filesystem::path source = TORCHWATCH_SOURCE_DIR;
-  const auto full = source.parent_path() / "shared/reference/github/openapi-subset.json";
-  const auto own = source / "tests/integration/github/github_description.json";
-  Talk talk;
-  CHECK(talk.work().empty());
-  talk.hear(talk.github.people.comment("bea", 1, "/ack known"));
-  talk.hear(talk.github.people.close("ada", 1, "not_planned"));
-  talk.pass(minutes(10));
-  CHECK(talk.work().empty());
-  for (const auto& file : {full, own}) {
-    if (!std::filesystem::exists(file)) continue;
-    const auto description = test::ApiDescription::read(file);
-    CHECK(description.violations(talk.github.exchanges(),
-                                 test::ApiDescription::Undescribed::ignored) ==
-          std::vector<std::string>{});
-  }
-}

@@ -101,6 +101,13 @@ void Talk::restart() {
       .logger = log.logger("conversation")});
 }
 
+void Talk::end() {
+  inbox.reset();
+  routes.clear();
+  services_.reset();
+  service.reset();
+}
+
 void Talk::deliver() {
   storage::OutboxStore messages(database());
   github::OutboxSender sender(messages, github, clock, settings_with(kToken));

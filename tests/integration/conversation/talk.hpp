@@ -67,8 +67,14 @@ struct Talk {
   std::ostringstream logged;  ///< by the inbox and by the webhook's endpoint
   torchwatch::log::Log log{{.level = torchwatch::log::Level::debug}, logged};
 
+  /// The service ends; its database can be opened by another.
+  void end();
+
  private:
   void add_incident();
 
   std::unique_ptr<torchwatch::comparison::Services> services_;
 };
+
+/// Twelve comments, a dispute, a second search and a fix; the Talk must be measured.
+void talk_until_it_is_fixed(Talk&);

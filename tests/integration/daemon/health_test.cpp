@@ -11,6 +11,7 @@
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
@@ -78,6 +79,39 @@ TEST_CASE("why a message waits, and which one was given up, is known after a res
   CHECK(given_up.at("since") == "2026-08-17T03:04:05Z");
   CHECK(service.get("/api/v1/outbox").at("messages").at(0).at("not_before").is_null());
   CHECK_THAT(given_up.at("detail").get<std::string>(), Contains("torchwatch outbox retry k"));
+}
+
+TEST_CASE("messages that wait for a right of the token are one wait, since the first and why") {
+  Service service;
+  service.start();
+  storage::OutboxStore outbox(service.application->services().database);
+  for (const std::string key : {"a", "b"}) {
+    storage::OutboxRow message;
+    message.key = key;
+    message.kind = storage::OutboxKind::status;
+    message.target = "commit/" + std::string(40, key.front());
+    message.body = "{}";
+    REQUIRE(outbox.queue(message));
+    REQUIRE(outbox.mark_sending(key));
+    REQUIRE(outbox.record_failure(
+        key, {.error = std::string(storage::kWaitsAlone) + "it needs Commit statuses: write",
+              .failures = 1,
+              .not_before = 4'000'000'000'000}));
+  }
+  storage::OutboxWaits waits(service.application->services().database);
+  REQUIRE(waits.note(1'786'935'845'000));
+  REQUIRE(waits.note(1'786'999'999'000));
+  const auto health = service.get("/healthz");
+  CHECK(health.at("status") == "degraded");
+  REQUIRE(health.at("problems").size() == 1);
+  const auto& problem = health.at("problems").at(0);
+  CHECK(problem.at("source") == "outbox");
+  CHECK(problem.at("since") == "2026-08-17T03:04:05Z");
+  CHECK_THAT(problem.at("detail").get<std::string>(),
+             Contains("a and 1 more wait: others are sent meanwhile: it needs Commit statuses"));
+  const auto listed = service.get("/api/v1/outbox").at("messages");
+  REQUIRE(listed.size() == 2);
+  for (const auto& message : listed) CHECK(message.at("since") == "2026-08-17T03:04:05Z");
 }
 
 TEST_CASE("a disk that cannot be written is a problem while nothing else is written") {

@@ -2,6 +2,7 @@
 #include "fake_github.hpp"
 #include "running_service.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/tracker/received_store.hpp"
 #include "torchwatch/webhooks/signature.hpp"
 
 using namespace torchwatch;
@@ -55,6 +56,23 @@ const nlohmann::json kComment{{"action", "created"},
                               {"repository", {{"full_name", "owner/name"}}}};
 
 }  // namespace
+
+TEST_CASE(
+    "a delivery is answered while GitHub answers nothing: it is stored, and worked off later") {
+  WatchedRepository service;
+  test::Fault silence;
+  silence.method = "GET";
+  silence.kind = test::Fault::Kind::hang;
+  for (int i = 0; i < 5; ++i) service.github.fail_next(silence);
+  auto comment = kComment;
+  comment["comment"]["body"] = "/ack known";  // may she? GitHub is asked, and does not say
+  CHECK(service.deliver(comment, kSecret).status == 202);
+  const auto kept =
+      storage::ReceivedStore(service.application->services().database).pending().value();
+  REQUIRE(kept.size() == 1);
+  CHECK(kept.front().delivery == "webhook:72d3162e-cc78-11e3-81ab-4c9367dc0958");
+  CHECK(service.get("/api/v1/outbox").at("messages").empty());
+}
 
 TEST_CASE("a signed delivery is taken without a token and answered by a reply in the outbox") {
   WatchedRepository service;

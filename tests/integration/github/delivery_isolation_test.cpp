@@ -3,7 +3,6 @@
 // behind it.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "fake_http_client.hpp"
 #include "outbox_fixture.hpp"
@@ -11,10 +10,11 @@
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
-using nlohmann::json;
+using Catch::Contains;
 
 namespace {
 
@@ -78,8 +78,8 @@ struct TwoMessages : Outbox {
         client([this](const platform::HttpRequest& request) -> Result<platform::HttpResponse> {
           if (row_of(kFaulty).state != OutboxState::sending) return obliging(request);
           steps.push_back(step_of(request));
-          return refusal && steps.back() == refused_step ? test::refused(*refusal)
-                                                         : obliging(request);
+          const bool is_refused = steps.back() == refused_step || steps.back() == also_refused;
+          return refusal && is_refused ? test::refused(*refusal) : obliging(request);
         }) {
     if (kind.is_of_incident && kind.kind != OutboxKind::open) {
       queue("first", OutboxKind::open);
@@ -137,6 +137,7 @@ struct TwoMessages : Outbox {
   }
 
   std::string refused_step;
+  std::string also_refused;
   std::optional<test::Refusal> refusal;
   std::vector<std::string> steps;  ///< of the faulty message
   test::FakeHttpClient client;
@@ -187,6 +188,101 @@ TEST_CASE("whatever refuses a message, the one behind it is sent, and what waits
       for (const auto& refusal : test::every_refusal()) check_message(kind, step, refusal);
     }
   }
+}
+
+TEST_CASE("a right that the token lacks keeps what needs it waiting, for as long as that lasts") {
+  for (const auto& kind : kKinds) {
+    const bool is_placed = kind.kind == OutboxKind::pull_comment ||
+                           kind.kind == OutboxKind::status || kind.kind == OutboxKind::check ||
+                           std::string_view(kind.target).starts_with("author/");
+    if (!is_placed) continue;
+    for (const auto& step : steps_of(kind)) {
+      for (const int status : {403, 404}) {
+        INFO(to_string(kind.kind) << " " << kind.target << ": " << step << " meets " << status);
+        // A pull request or a commit that is not there, in a repository that can be seen, is not
+        // there.
+        const bool is_read = step.starts_with("GET ") && !step.ends_with("/check-runs");
+        if (step == "GET /user" || (status == 404 && is_read)) continue;
+        TwoMessages outbox(kind);
+        outbox.refused_step = step;
+        outbox.refusal = status;
+        outbox.work(80);
+        const auto faulty = outbox.row_of(kFaulty);
+        CHECK(outbox.row_of(kBehind).state == OutboxState::sent);
+        CHECK(faulty.state == OutboxState::pending);
+        CHECK(faulty.tries == 0);
+        CHECK(waits_alone(faulty));
+        CHECK_THAT(faulty.last_error, Contains("permission"));
+        outbox.refusal.reset();
+        outbox.work(1);
+        CHECK(outbox.row_of(kFaulty).state == OutboxState::sent);
+      }
+    }
+  }
+}
+
+TEST_CASE("a pull request that is not there is given up, and one that cannot be seen waits") {
+  const bool is_visible = GENERATE(true, false);
+  for (const Kind& kind : {Kind{OutboxKind::pull_comment, "pull/17"},
+                           Kind{OutboxKind::pull_comment, "pull/17", false}}) {
+    TwoMessages outbox(kind);
+    outbox.refused_step = "GET /repos/owner/name/issues/17/comments";
+    outbox.refusal = 404;
+    if (!is_visible) outbox.also_refused = "GET /repos/owner/name";
+    outbox.work(5);
+    CHECK(outbox.row_of(kBehind).state == OutboxState::sent);
+    const auto faulty = outbox.row_of(kFaulty);
+    CHECK(faulty.state == (is_visible ? OutboxState::dead : OutboxState::pending));
+    CHECK(faulty.tries == (is_visible ? 3 : 0));
+    CHECK(waits_alone(faulty) == !is_visible);
+  }
+}
+
+TEST_CASE("a locked conversation is GitHub's last word about a comment, not about the token") {
+  TwoMessages outbox({OutboxKind::pull_comment, "pull/17", false});
+  OutboxStore messages(*outbox.database);
+  test::FakeHttpClient client([&](const platform::HttpRequest& request) {
+    const bool is_comment = step_of(request) == "POST /repos/owner/name/issues/17/comments";
+    return is_comment
+               ? Result<platform::HttpResponse>(test::answer(
+                     403, R"({"message": "Unable to create comment because issue is locked."})"))
+               : obliging(request);
+  });
+  github::OutboxSender sender(messages, client, outbox.clock, outbox.settings());
+  for (int hour = 0; hour < 4; ++hour) {
+    REQUIRE(sender.deliver_due({}));
+    outbox.clock.advance(std::chrono::hours(1));
+  }
+  CHECK(outbox.row_of(kFaulty).state == OutboxState::dead);
+  CHECK_THAT(outbox.row_of(kFaulty).last_error, Contains("is locked"));
+  CHECK(outbox.row_of(kBehind).state == OutboxState::sent);
+}
+
+TEST_CASE("of many messages that wait for one right a round asks for one, whatever else it sends") {
+  TwoMessages outbox({OutboxKind::status, "commit/5d1c1c3f0a9e5d1c1c3f0a9e5d1c1c3f0a9e5d1c", false,
+                      "", R"({"state": "success", "context": "torchwatch/nightly"})"});
+  for (int number = 0; number < 50; ++number) {
+    Kind kind{OutboxKind::status, "", false, "", R"({"state": "success"})"};
+    const auto target = "commit/" + std::string(38, 'a') + std::to_string(10 + number);
+    kind.target = target.c_str();
+    outbox.queue_as(kind, "status-" + std::to_string(number));
+  }
+  int asked = 0;
+  test::FakeHttpClient client([&](const platform::HttpRequest& request) {
+    if (step_of(request).find("/statuses/") == std::string::npos) return obliging(request);
+    ++asked;
+    return test::refused(403);
+  });
+  OutboxStore messages(*outbox.database);
+  github::OutboxSender sender(messages, client, outbox.clock, outbox.settings());
+  CHECK(sender.deliver_due({}).value().sent == 1);
+  CHECK(asked == 1);
+  for (int minute = 0; minute < 10; ++minute) {
+    outbox.clock.advance(std::chrono::minutes(1));
+    REQUIRE(sender.deliver_due({}));
+  }
+  CHECK(asked == 11);
+  CHECK(outbox.row_of(kBehind).state == OutboxState::sent);
 }
 
 TEST_CASE("a reply that somebody deleted is written anew, and holds up nobody") {

@@ -5,11 +5,16 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "github/description.hpp"
 #include "history.hpp"
 #include "memory_folder.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
 
 using namespace torchwatch;
 
@@ -39,12 +44,17 @@ struct Source {
   std::filesystem::path key_file() const { return folder.path() / "app.pem"; }
   std::filesystem::path database() const { return folder.path() / "history.sqlite"; }
 
-  History begin(bool has_app, bool is_judged) const {
+  History begin(bool has_app, bool is_judged, config::FileWhen file_when) const {
     for (const char* const end : {"", "-wal", "-shm"}) {
       std::filesystem::remove(database().string() + end);
     }
     std::filesystem::copy_file(folder.path() / "empty.sqlite", database());
-    return {{.database = database(), .has_app = has_app, .key = key, .key_file = key_file()},
+    return {{.database = database(),
+             .has_app = has_app,
+             .key = key,
+             .key_file = key_file(),
+             .parts = service->services(),
+             .file_when = file_when},
             is_judged ? description : small};
   }
 
@@ -52,6 +62,10 @@ struct Source {
   test::RsaKey key = test::make_rsa_key();
   test::ApiDescription description = test::github_description();
   test::ApiDescription small = test::own_github_description();  // is copied sooner
+  test::TemporaryFolder day_folder;
+  test::ScriptedDay day{day_folder.path(), {{"One", "noise 0.01"}, {"Two", "# two"}}};
+  std::unique_ptr<test::ScriptedService> service =
+      test::ScriptedService::open(day.config()).value();
 };
 
 std::string all_of(const std::vector<std::string>& lines) {
@@ -84,19 +98,30 @@ std::string bytes_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("in 2,000 histories each incident has one issue, each comment is there once, in order") {
+TEST_CASE(
+    "in 2,000 histories each incident that file_when lets through has one issue, each comment is "
+    "there once, in order, and nothing is lost") {
   ::setenv("RC_PARAMS", "max_success=2000 max_size=40 seed=20261125", 1);
   const Source source;
   int count = 0;
   int kills = 0;
+  std::map<config::FileWhen, std::pair<int, int>> filed;
+  int umbrellas = 0;
   REQUIRE(rc::check([&](const std::vector<Step>& steps) {
     ++count;
     const bool is_judged = count % 200 == 0;  // by the description, which takes a second
-    auto history = source.begin(count % 2 == 0, is_judged);
+    // A history that is made smaller is still one of its own setting.
+    const auto first = steps.empty() ? Step{} : steps.front();
+    const auto file_when = static_cast<config::FileWhen>(first.b % 3);
+    auto history = source.begin(first.a % 2 == 0, is_judged, file_when);
     if (!is_judged) history.core().forget_exchanges();
     for (const auto& step : steps) history.take(step);
     history.end();
     kills += history.kills();
+    umbrellas += history.incidents().umbrellas();
+    const auto [with, without] = history.incidents().filed_and_not();
+    filed[file_when].first += with;
+    filed[file_when].second += without;
     auto complaints = history.complaints();
     if (is_judged) {
       for (auto& violation : history.core().violations()) complaints.push_back(violation);
@@ -104,12 +129,19 @@ TEST_CASE("in 2,000 histories each incident has one issue, each comment is there
     if (!complaints.empty()) RC_FAIL(all_of(complaints));
   }));
   CHECK(kills > 400);
+  CHECK(umbrellas > 400);
+  // Both answers of each setting were tried, often.
+  for (const auto& [file_when, counts] : filed) {
+    CAPTURE(static_cast<int>(file_when), counts);
+    CHECK(std::min(counts.first, counts.second) > 1000);
+  }
+  CHECK(filed.size() == 3);
 }
 
 TEST_CASE("after every fault no token, key, JWT or signature is in log, error, database or issue") {
   const Source source;
   for (const bool has_app : {false, true}) {
-    auto history = source.begin(has_app, false);
+    auto history = source.begin(has_app, false, config::FileWhen::at_once);
     for (int which = 0; which < 80; ++which) {
       history.take({.what = 0});
       history.take({.what = 1, .a = which, .b = which});
@@ -118,7 +150,7 @@ TEST_CASE("after every fault no token, key, JWT or signature is in log, error, d
       history.take({.what = 5, .a = which, .b = which});
       for (int pause = 0; pause < 3; ++pause) {
         history.take({.what = 3, .a = 3});
-        history.take({.what = 11});
+        history.take({.what = kStepKinds - 1});
       }
     }
     std::string seen;

@@ -4,11 +4,6 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "torchwatch/issues/issue.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
-
 using namespace torchwatch;
 using namespace torchwatch::storage;
 using test::Fault;
@@ -58,19 +53,15 @@ std::vector<Fault> faults(WallMillis now) {
   return all;
 }
 
-bool is_ours(const test::GithubUser& author) {
-  return author.id == kMachine.id || author.app == kApp;
-}
-
 bool is_write(const platform::HttpRequest& request) {
   return request.method != "GET" && !request.url.ends_with("/access_tokens");
 }
 
-std::string bodies_with(const std::string& marker, const std::string& text) {
-  return text + "\n" + marker + "\n";
-}
-
 }  // namespace
+
+bool is_ours(const test::GithubUser& author) {
+  return author.id == kMachine.id || author.app == kApp;
+}
 
 std::ostream& operator<<(std::ostream& out, const Step& step) {
   return out << "{" << step.what << ", " << step.a << ", " << step.b << "}";
@@ -113,9 +104,7 @@ void WatchedClient::forget_pause() {
 }
 
 void make_empty_database(const std::filesystem::path& path) {
-  const auto database = Database::open({path, "", false}).value();
-  const auto build = BuildStore(*database).discover(BuildOrigin::nightly, "2.14.0.dev20260817");
-  REQUIRE(ComparisonStore(*database).open({Purpose::nightly, build.value().id, std::nullopt}, 1));
+  REQUIRE(Database::open({path, "", false}));
 }
 
 History::History(const Beginning& beginning, test::ApiDescription description)
@@ -124,7 +113,8 @@ History::History(const Beginning& beginning, test::ApiDescription description)
       client_(github_, clock_),
       log_({.level = log::Level::debug}, log_text_),
       has_app_(beginning.has_app),
-      path_(beginning.database) {
+      path_(beginning.database),
+      incidents_(beginning.parts, beginning.file_when, clock_, core_) {
   core_.accounts.add_token(kToken, kMachine);
   core_.accounts.add_app({.id = kApp, .public_key = beginning.key.open, .installation = 1});
   core_.world.list_lag = std::chrono::seconds(60);
@@ -149,44 +139,13 @@ void History::start_sender() {
   client_.restart();
   database_ = Database::open({path_, "", false}).value();
   store_ = std::make_unique<OutboxStore>(*database_);
+  incidents_.use(*database_);
   github::GithubSettings settings;
   settings.repository = kRepository;
   settings.api = "https://api.github.example";
   settings.tokens = tokens_;
   sender_ = std::make_unique<github::OutboxSender>(*store_, client_, clock_, settings,
                                                    log_.logger("github"));
-}
-
-void History::open_incident() {
-  IncidentRow row;
-  row.comparison = ComparisonStore(*database_).list(1).value().front().id;
-  row.key = "key-" + std::to_string(told_.size());
-  row.title = "resnet18 cpu-train time +15.2 %";
-  row.opened_at = clock_.wall_now();
-  Told told;
-  told.incident = IncidentStore(*database_).open(row).value().id;
-  told.key = "open-" + row.key;
-  OutboxRow message;
-  message.key = told.key;
-  message.incident = told.incident;
-  message.kind = OutboxKind::open;
-  message.title = row.title;
-  message.body = bodies_with(report::marker(told.key + ":5ec2e7"), "Slower.");
-  REQUIRE(store_->queue(message));
-  told_.push_back(std::move(told));
-}
-
-void History::say(Told& told, OutboxKind kind) {
-  OutboxRow message;
-  message.key = told.key + "-" + std::to_string(++told.said);
-  message.incident = told.incident;
-  message.kind = kind;
-  const auto marker = report::marker(message.key + ":5ec2e7");
-  message.body = bodies_with(marker, "News " + std::to_string(told.said) + ".");
-  REQUIRE(store_->queue(message));
-  told.comments.push_back(marker);
-  if (kind == OutboxKind::close) told.state = "closed";
-  if (kind == OutboxKind::reopen) told.state = "open";
 }
 
 void History::deliver() {
@@ -230,12 +189,11 @@ void History::take(const Step& step) {
                                std::chrono::seconds(7'200)};
   switch (step.what) {
     case 0:
-      return open_incident();
+      return incidents_.open_comparison(step.a, step.b);
     case 1:
     case 2:
-      if (told_.empty()) return open_incident();
-      return say(told_[static_cast<std::size_t>(step.a) % told_.size()],
-                 kKinds[static_cast<std::size_t>(step.b) % kKinds.size()]);
+      if (incidents_.is_empty()) return incidents_.open_comparison(step.a, step.b);
+      return incidents_.say(step.a, kKinds[static_cast<std::size_t>(step.b) % kKinds.size()]);
     case 3:
     case 4:
       return clock_.advance(kPauses[static_cast<std::size_t>(step.a) % kPauses.size()]);
@@ -254,12 +212,18 @@ void History::take(const Step& step) {
       client_.forget_pause();
       REQUIRE(sender_->retry_now());
       return;
+    case 11:
+      incidents_.report_next(step.a, step.b % 4 == 0);
+      return;
+    case 12:
+      return incidents_.search_again(step.a, step.b);
     default:
       return deliver();
   }
 }
 
 void History::end() {
+  for (int ends = 0; incidents_.report_next(ends, false);) ++ends;
   core_.forget_faults();
   client_.kill_at(0, false);
   for (int round = 0; round < 60; ++round) {
@@ -269,43 +233,13 @@ void History::end() {
   }
 }
 
-void History::check(const Told& told, std::vector<std::string>& complaints) {
-  const auto marker = report::marker(told.key + ":5ec2e7");
-  const auto issues = core_.with([](auto& core) { return core.world.issues; });
-  std::vector<test::GithubIssue> ours;
-  for (const auto& issue : issues) {
-    if (is_ours(issue.author) && issue.body.find(marker) != std::string::npos)
-      ours.push_back(issue);
-  }
-  if (ours.size() != 1) {
-    complaints.push_back(told.key + " has " + std::to_string(ours.size()) + " issues");
-    return;
-  }
-  std::vector<std::string> said;
-  for (const auto& comment : ours.front().comments) {
-    if (is_ours(comment.author)) said.push_back(report::marker_in(comment.body).value_or("none"));
-  }
-  if (said != told.comments)
-    complaints.push_back(told.key + ": comments lost, doubled or misplaced");
-  if (ours.front().state != told.state)
-    complaints.push_back(told.key + " is " + ours.front().state);
-  if (IncidentStore(*database_).get(told.incident).value().issue_number != ours.front().number) {
-    complaints.push_back(told.key + " belongs to another issue");
-  }
-}
-
 std::vector<std::string> History::complaints() {
   auto all = client_.complaints();
   const auto unsent = store_->unsent().value();
   for (const auto& message : unsent) {
     all.push_back(message.key + " was not sent: " + message.last_error);
   }
-  for (const auto& told : told_) check(told, all);
-  const auto ours = core_.with([](auto& core) {
-    return std::ranges::count_if(core.world.issues,
-                                 [](const auto& issue) { return is_ours(issue.author); });
-  });
-  if (ours != static_cast<std::ptrdiff_t>(told_.size())) all.push_back("too many issues are ours");
+  for (auto& complaint : incidents_.complaints()) all.push_back(std::move(complaint));
   if (core_.with([](auto& core) { return core.quota.refusals(); }) > 0) {
     all.push_back("a limit was reached");
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fake_clock.hpp"
+#include "filed_incidents.hpp"
 #include "github/client.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
@@ -20,7 +21,7 @@ struct Step {
   int a = 0;
   int b = 0;
 };
-inline constexpr int kStepKinds = 12;
+inline constexpr int kStepKinds = 14;
 std::ostream& operator<<(std::ostream&, const Step&);
 
 /// What died here takes nothing with it but what was not stored.
@@ -60,44 +61,37 @@ struct Beginning {
   bool has_app = false;
   const torchwatch::test::RsaKey& key;
   std::filesystem::path key_file;
+  torchwatch::comparison::Services& parts;  ///< those that filing does not use
+  torchwatch::config::FileWhen file_when = torchwatch::config::FileWhen::searched;
 };
 
-/// Makes the database of a history that has not begun, with a comparison for its incidents.
+/// Makes the database of a history that has not begun.
 void make_empty_database(const std::filesystem::path&);
 
-/// Incidents, messages, deliveries, faults, kills, strangers and time, and a GitHub that they
-/// reach.
+/// Incidents that are filed and talked about, deliveries, faults, kills, strangers and time, and a
+/// GitHub that they reach.
 class History {
  public:
   History(const Beginning&, torchwatch::test::ApiDescription);
   ~History();
 
   void take(const Step&);
-  /// Faults end, time passes, everything is delivered.
+  /// Every comparison is reported, faults end, time passes, everything is delivered.
   void end();
   /// What is not as it must be, in sentences: issues, comments, order, states, manners.
   std::vector<std::string> complaints();
 
   torchwatch::test::FakeGithubCore& core() { return core_; }
   int kills() const { return kills_; }
+  const FiledIncidents& incidents() const { return incidents_; }
   std::string log_text() const { return log_text_.str(); }
   void close_database() { sender_.reset(), store_.reset(), database_.reset(); }
 
  private:
-  struct Told {
-    torchwatch::storage::Id incident = 0;
-    std::string key;
-    std::vector<std::string> comments;  ///< markers, in order
-    std::string state = "open";
-    int said = 0;
-  };
-  void open_incident();
-  void say(Told&, torchwatch::storage::OutboxKind);
   void deliver();
   void start_sender();
   void plant_fault(int which);
   void let_stranger_copy(int which);
-  void check(const Told&, std::vector<std::string>& complaints);
 
   torchwatch::test::FakeClock clock_;
   torchwatch::test::FakeGithubCore core_;
@@ -109,8 +103,8 @@ class History {
   std::unique_ptr<torchwatch::storage::Database> database_;
   std::unique_ptr<torchwatch::storage::OutboxStore> store_;
   std::unique_ptr<torchwatch::github::OutboxSender> sender_;
-  std::vector<Told> told_;
   bool has_app_ = false;
   int kills_ = 0;
   std::filesystem::path path_;
+  FiledIncidents incidents_;
 };

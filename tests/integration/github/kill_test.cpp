@@ -42,5 +42,4 @@ TEST_CASE("a sender killed anywhere around the request files one issue and one c
   const auto issues = outbox.github.issues();
   REQUIRE(issues.size() == 1);
   CHECK(issues[0].comments.size() == 1);
-  CHECK(outbox.github.violations() == std::vector<std::string>{});
 }

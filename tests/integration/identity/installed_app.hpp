@@ -30,6 +30,6 @@ struct InstalledApp {
   torchwatch::test::RsaKey key = torchwatch::test::make_rsa_key();
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeClock their_clock;
-  torchwatch::test::FakeGithubCore core;
+  torchwatch::test::JudgedGithubCore core;
   torchwatch::test::FakeGithubClient http;
 };

@@ -302,6 +302,38 @@ TEST_CASE("a search that is cancelled while it measures ends, and its comparison
   CHECK(due.setbacks().empty());
 }
 
+TEST_CASE("a search that is cancelled keeps the culprit that it had confirmed, and says so") {
+  DueDay due;
+  storage::BisectionStore bisections(due.services.database);
+  storage::BisectionRow row;
+  const auto is_verified = [](const storage::BisectionEventRow& event) {
+    return event.body_json.find("verify_culprit") != std::string::npos;
+  };
+  // The culprit is measured against its parent; then comes a run of the newest commit without it.
+  std::function<void()> cancel = [&] {
+    const auto unfinished = bisections.unfinished().value();
+    for (const auto& open : unfinished) {
+      row = open;
+      if (std::ranges::none_of(bisections.events_of(open.id).value(), is_verified)) break;
+      REQUIRE(nightly::cancel_bisection(due.services, open.id, {.user = 1000}));
+      return;
+    }
+    due.executor.before_run(1, cancel);
+  };
+  due.executor.before_run(1, cancel);
+  CHECK(due.carry_out().state == ComparisonState::reported);
+  row = bisections.get(row.id).value();
+  const auto result = bisection::parse_bisection_result(row.result_json).value();
+  CHECK(result.reason == "cancelled by uid 1000; what is named was confirmed before");
+  REQUIRE(result.culprits.size() == 1);
+  CHECK_THAT(result.culprits.front().verified, Contains("the commit before it that builds"));
+  const auto messages =
+      storage::OutboxStore(due.services.database).of_incident(row.incident.value()).value();
+  CHECK_THAT(messages.at(0).title, Contains(result.culprit().value_or("none").substr(0, 7)));
+  CHECK_THAT(messages.front().body, Contains("Why no further: `cancelled by somebody on the "
+                                             "machine; what is named was confirmed before`"));
+}
+
 TEST_CASE("a comparison that is cancelled while its culprit is searched is not judged again") {
   DueDay due;
   const auto id = due.nightly().id;

@@ -10,6 +10,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/outbox_waits.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -159,6 +160,42 @@ TEST_CASE("a token that may not set statuses keeps no issue from being filed") {
   CHECK(fixture.github.comments(17).size() == 1);
 }
 
+TEST_CASE("a status waits for as long as the token may not set it, and is set once it may") {
+  StatusFixture fixture;
+  fixture.start();
+  fixture.github.forbid("/statuses/");
+  fixture.report(fixture.nightly("2026-08-17", kCommit), false);
+  for (int hour = 0; hour < 80; ++hour) {
+    fixture.tell();
+    fixture.clock.advance(std::chrono::hours(1));
+  }
+  auto unsent = fixture.unsent();
+  REQUIRE(unsent.size() == 1);
+  CHECK(unsent[0].state == OutboxState::pending);
+  CHECK(unsent[0].tries == 0);
+  CHECK(waits_alone(unsent[0]));
+  CHECK_THAT(unsent[0].last_error, Contains("Commit statuses: write"));
+  fixture.github.forbid("");
+  fixture.tell();
+  CHECK(fixture.unsent().empty());
+  CHECK(fixture.github.statuses(kCommit).size() == 1);
+}
+
+TEST_CASE("a comment that somebody copied from us is not taken for ours") {
+  StatusFixture fixture;
+  fixture.start();
+  OutboxRow row;
+  row.key = "pull-17-a";
+  row.kind = OutboxKind::pull_comment;
+  row.target = "pull/17";
+  row.body = "Measuring.\n<!-- torchwatch-key: pull-17-a:abc -->\n";
+  fixture.github.set_comments(17, {row.body});
+  REQUIRE(OutboxStore(*fixture.database).queue(row));
+  fixture.tell();
+  CHECK(fixture.problem.empty());
+  CHECK(fixture.github.comments(17).size() == 2);
+}
+
 TEST_CASE("a pull request has one comment, which is edited, and made again when it was deleted") {
   StatusFixture fixture;
   fixture.start();
@@ -179,7 +216,7 @@ TEST_CASE("a pull request has one comment, which is edited, and made again when 
   say("pull-17-b", "Done.");
   REQUIRE(fixture.github.comments(17).size() == 1);
   CHECK_THAT(fixture.github.comments(17).begin()->second, Contains("Done."));
-  fixture.github.delete_comments();
+  fixture.github.set_comments(17, {});
   say("pull-17-c", "Once more.");
   REQUIRE(fixture.github.comments(17).size() == 1);
   CHECK_THAT(fixture.github.comments(17).begin()->second, Contains("Once more."));

@@ -32,6 +32,12 @@ GithubAnswer with_etag(const GithubRequest& request, GithubAnswer answer) {
   return answer;
 }
 
+/// Whether GitHub may answer so on any path, and describes it with few: no right, no such thing, a
+/// limit, a fault.
+bool is_general(int status) {
+  return status == 401 || status == 403 || status == 422 || status == 429 || status >= 500;
+}
+
 /// "Mon, 17 Aug 2026 03:04:05 GMT"
 std::string http_date(platform::WallMillis now) {
   const std::time_t seconds = now / 1000;
@@ -49,7 +55,7 @@ FakeGithubCore::FakeGithubCore(std::string repository, ApiDescription descriptio
     : world(std::move(repository), clock),
       accounts(clock),
       quota(clock),
-      description_(std::move(description)),
+      judge_(std::move(description)),
       endpoints_(make_endpoints(accounts)) {}
 
 void FakeGithubCore::add(std::unique_ptr<GithubEndpoint> endpoint) {
@@ -74,7 +80,7 @@ void FakeGithubCore::rename_repository() {
 
 void FakeGithubCore::forget_exchanges() {
   const std::scoped_lock lock(mutex_);
-  keeps_exchanges_ = false;
+  judge_.look_away();
 }
 
 std::vector<std::string> FakeGithubCore::requests() const {
@@ -84,15 +90,13 @@ std::vector<std::string> FakeGithubCore::requests() const {
 
 std::vector<std::string> FakeGithubCore::violations() const {
   const std::scoped_lock lock(mutex_);
-  auto all = description_.violations(exchanges_);
-  all.insert(all.end(), violations_.begin(), violations_.end());
-  return all;
+  return judge_.violations();
 }
 
 GithubOutcome FakeGithubCore::answer(GithubRequest request) {
   const std::scoped_lock lock(mutex_);
   requests_.push_back(request.method + " " + request.path);
-  check_headers(request);
+  judge_.check_headers(request);
   GithubOutcome outcome;
   const bool is_open = request.path.starts_with("/app-manifests/");
   auto caller = is_open ? std::variant<GithubCaller, GithubAnswer>(GithubCaller{})
@@ -166,35 +170,15 @@ std::optional<Fault> FakeGithubCore::take_fault(const GithubRequest& request) {
   return fault;
 }
 
-void FakeGithubCore::check_headers(const GithubRequest& request) {
-  const auto demand = [&](const std::string& name, const std::string& value) {
-    if (request.headers.count(name) != 1 || request.header(name) != value) {
-      violations_.push_back("header " + name + " is not once \"" + value + "\"");
-    }
-  };
-  demand("accept", "application/vnd.github+json");
-  demand("x-github-api-version", "2022-11-28");
-  if (request.header("user-agent").empty()) violations_.push_back("no User-Agent");
-  if (request.path.ends_with('/')) violations_.push_back(request.path + ": ends with a slash");
-}
-
 void FakeGithubCore::note(const GithubRequest& request, const std::optional<GithubAnswer>& answer) {
-  if (!keeps_exchanges_) return;
-  std::string path = request.path;
+  auto by_name = request;
   const std::string by_id = "/repositories/1";
-  if (path.starts_with(by_id)) path.replace(0, by_id.size(), world.base());
-  Exchange exchange{.method = request.method,
-                    .path = path,
-                    .query = request.query,
-                    .content_type = request.header("content-type"),
-                    .body = request.body,
-                    .answer = {}};
-  if (answer && !answer->is_partial) {
-    exchange.answer = {.status = answer->status,
-                       .content_type = answer->text().empty() ? "" : kJson,
-                       .body = answer->text()};
-  }
-  exchanges_.push_back(std::move(exchange));
+  if (by_name.path.starts_with(by_id)) by_name.path.replace(0, by_id.size(), world.base());
+  const bool is_judged = answer && !answer->is_partial && !is_general(answer->status);
+  if (!is_judged) return judge_.note(by_name);
+  judge_.note(by_name, Exchange::Answer{.status = answer->status,
+                                        .content_type = answer->text().empty() ? "" : kJson,
+                                        .body = answer->text()});
 }
 
 }  // namespace torchwatch::test

@@ -8,6 +8,8 @@
 #include "endpoint.hpp"
 #include "fake_clock.hpp"
 #include "fault.hpp"
+#include "judge.hpp"
+#include "judged.hpp"
 #include "quota.hpp"
 
 namespace torchwatch::test {
@@ -19,7 +21,7 @@ struct GithubOutcome {
 };
 
 /// The fake GitHub without its transport: answers requests, checks each, and its own answers, by an
-/// API description. Thread-safe.
+/// API description. Thread-safe. Tests have a `JudgedGithubCore`.
 class FakeGithubCore {
  public:
   FakeGithubCore(std::string repository, ApiDescription description, const platform::Clock&);
@@ -53,18 +55,16 @@ class FakeGithubCore {
   GithubAnswer route(const GithubRequest&, const GithubCaller&);
   std::optional<GithubAnswer> refuse(const GithubRequest&, const GithubCaller&) const;
   std::optional<Fault> take_fault(const GithubRequest&);
-  void check_headers(const GithubRequest&);
   void note(const GithubRequest&, const std::optional<GithubAnswer>&);
 
-  const ApiDescription description_;
   mutable std::mutex mutex_;
+  GithubJudge judge_;
   std::vector<std::unique_ptr<GithubEndpoint>> endpoints_;
   bool is_renamed_ = false;
-  bool keeps_exchanges_ = true;
   std::deque<Fault> faults_;
   std::vector<std::string> requests_;
-  std::vector<Exchange> exchanges_;
-  std::vector<std::string> violations_;
 };
+
+using JudgedGithubCore = Judged<FakeGithubCore>;
 
 }  // namespace torchwatch::test

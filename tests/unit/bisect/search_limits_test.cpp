@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
 #include "search_days.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
+#include "torchwatch/bisect/early_answer.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::bisect;
@@ -242,4 +244,27 @@ TEST_CASE("settings that make no sense are refused") {
   REQUIRE_FALSE(CulpritSearch::create({}, {}, 4).has_value());
   REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 4, {1, 1, 1}).has_value());
   REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 2, {1, 0}).has_value());
+}
+
+TEST_CASE("a search that ends early names the culprits that it has verified by then, no other") {
+  const SimulatedDay day{30, {{{7, 4096}, {21, 8192}}}, {}, {}};
+  const auto done = search_through(day, {kExactBytes});
+  REQUIRE(done.answer.culprits.size() == 2);
+  std::vector<SearchEvent> events;
+  std::vector<std::size_t> named{0};
+  for (const auto& event : done.events) {
+    events.push_back(event);
+    const auto now = early_answer({}, {kExactBytes}, day.classes, events, "cancelled").value();
+    named.push_back(now.culprits.size());
+    REQUIRE(named.back() >= named[named.size() - 2]);
+    for (const auto& culprit : now.culprits) {
+      CHECK((culprit.classes == Classes{7} || culprit.classes == Classes{21}));
+    }
+    if (now.culprits.empty()) continue;
+    CHECK(now.outcome == Outcome::partly_found);
+    CHECK(now.reason == "cancelled");
+  }
+  CHECK(named[1] == 0);
+  CHECK(std::ranges::find(named, 1U) != named.end());
+  CHECK(named.back() == 2);
 }

@@ -46,7 +46,7 @@ TEST_CASE("owners as they are shown can be read again") {
     return value.key.table == "github" && value.key.name == "owners";
   });
   REQUIRE(owners != values.end());
-  CHECK(owners->value == R"([{ paths = ["a/*.cpp"], notify = ["ada"] }])");
+  CHECK(owners->value == R"([{paths = ["a/*.cpp"], notify = ["ada"]}])");
   const auto again = read("[github]\nowners = " + owners->value + "\n");
   REQUIRE(again);
   CHECK(again->github.owners == load(file, true).value().github.owners);
@@ -56,14 +56,16 @@ TEST_CASE("a table of an owner that cannot be meant is refused with its line and
   const std::string good = "[[github.owners]]\nworkloads = [\"dlrm\"]\nnotify = [\"ada\"]\n";
   CHECK_THAT(
       error_of(good + "[[github.owners]]\npath = [\"a\"]\nnotify = [\"ada\"]\n"),
-      Contains("line 4") && Contains("path: unknown key") && Contains("did you mean \"paths\"?"));
+      Contains("line 4") && Contains("path: unknown key") && Contains("did you mean paths?"));
   CHECK_THAT(error_of("[[github.owners]]\nnotify = [\"ada\"]\n"),
              Contains("paths, workloads: one of them"));
-  CHECK_THAT(error_of("[[github.owners]]\npaths = [\"a\"]\n"), Contains("notify: invalid value"));
+  CHECK_THAT(error_of("[[github.owners]]\npaths = [\"a\"]\n"), Contains("notify is missing"));
+  CHECK_THAT(error_of("[[github.owners]]\npaths = [\"a\"]\nnotify = []\n"),
+             Contains("notify: invalid value []: must be one or more logins"));
   CHECK_THAT(error_of("[[github.owners]]\npaths = [\"a\"]\nnotify = [\"@ada\"]\n"),
              Contains("without @"));
   CHECK_THAT(error_of("[[github.owners]]\npaths = [\"/a\"]\nnotify = [\"ada\"]\n"),
-             Contains("paths: invalid pattern \"/a\""));
+             Contains("paths: invalid value [\"/a\"]: must be paths below"));
   CHECK_THAT(error_of("[[github.owners]]\npaths = \"a\"\nnotify = [\"ada\"]\n"),
              Contains("paths: ") && Contains("list of strings"));
   CHECK_THAT(error_of("[github]\nowners = [\"ada\"]\n"), Contains("[[github.owners]]"));

@@ -65,7 +65,7 @@ TEST_CASE("what is shown of a list of tables reads back as it is") {
 TEST_CASE("what is wrong in a table of a list names the list, the table, its line and the key") {
   CHECK_THAT(error_of(kWebhook + "urk = 1\n"),
              Contains("[notify] webhook: [[notify.webhook]] number 1 (line 1): urk: unknown key; "
-                      "keys: name, url, secret_file, events"));
+                      "did you mean url? keys: name, url, secret_file, events"));
   CHECK_THAT(error_of(kWebhook + "[[notify.webhook]]\nname = \"b\"\n"),
              Contains("[[notify.webhook]] number 2 (line 5): secret_file is missing") ||
                  Contains("[[notify.webhook]] number 2 (line 5): url is missing"));

@@ -18,8 +18,8 @@ struct Problem {
   std::string detail = {};        ///< what is wrong, where, by how much, what to do; may be empty
 };
 
-/// Returns whether the problem is that an item of work waits or that a message was given up, and
-/// not about the whole service.
+/// Returns whether the problem is that an item of work or a message waits by itself, or that a
+/// message was given up, and not about the whole service.
 bool is_of_item(const Problem&);
 
 /// Returns the detail where the reader may see paths and there is one, else the sentence.
@@ -32,10 +32,11 @@ std::vector<std::string> sources();
 std::string sentence_on(const std::string& source);
 
 /// Returns what the database says is wrong: open alarms, what items wait for, messages that were
-/// given up. Errors: those of storage.
+/// given up or wait for a right of the token. Errors: those of storage.
 Result<std::vector<Problem>> stored_problems(storage::Database&);
 
-/// Returns why the newest of the messages that failed waits; empty where none does. Pure.
+/// Returns why the newest of the messages that failed waits; empty where none does, or only some
+/// that wait by themselves. Pure.
 std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent);
 
 /// Returns what is wrong while no daemon runs: the stored problems, and a disk without its reserve.

@@ -35,7 +35,8 @@ Result<Retest> retest_incident(comparison::Services&, storage::Id incident);
 /// flight is given up, runs that have ended stay. Errors: not_found, conflict (it has ended).
 Status cancel_comparison(comparison::Services&, storage::Id comparison, const storage::Asker&);
 
-/// Ends a bisection that has not ended, likewise. Its incident is reported without a culprit.
+/// Ends a bisection that has not ended, likewise. Its incident is reported with the culprits that
+/// were confirmed by then, or without one.
 /// Errors: not_found, conflict (it has ended).
 Status cancel_bisection(comparison::Services&, storage::Id bisection, const storage::Asker&);
 
