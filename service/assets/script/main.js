@@ -33,13 +33,13 @@ const THEMES = ["auto", "light", "dark"];
 
 /** The switch of light and dark; the first paint reads it, too (theme.js). */
 function themeSwitch() {
-  const words = () => `Theme: ${remembered("theme") ?? "auto"}`;
-  const made = button(words(), () => {
-    const next = THEMES[(THEMES.indexOf(remembered("theme") ?? "auto") + 1) % THEMES.length];
+  const chosen = () => remembered("theme") ?? "auto";
+  const made = button(`Theme: ${chosen()}`, () => {
+    const next = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
     remember("theme", next === "auto" ? null : next);
     if (next === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = next;
-    made.textContent = words();
+    made.textContent = `Theme: ${chosen()}`;
     repaint();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
