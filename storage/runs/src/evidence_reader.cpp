@@ -11,7 +11,10 @@ namespace {
 
 PastVerdict past_of_row(Query& row) {
   PastVerdict past;
-  past.candidate = row.take<Id>();
+  past.candidate.id = row.take<Id>();
+  past.candidate.origin = row.take<BuildOrigin>();
+  past.candidate.name = row.take<std::string>();
+  past.candidate.version = row.take<std::string>();
   past.at = row.take<WallMillis>();
   past.confidence = row.take<std::optional<double>>();
   past.environment_digest = row.take<std::string>();
@@ -103,7 +106,8 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
     TW_TRY(
         auto past,
         all_rows(Query(connection,
-                       "SELECT comparison.candidate_id, comparison.created_at, "
+                       "SELECT build.id, build.origin, build.name, build.version, "
+                       "comparison.created_at, "
                        "comparison.confidence, "
                        "ifnull((SELECT digest FROM attempt "
                        "JOIN result ON result.attempt_id = attempt.id "
@@ -116,7 +120,9 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                        "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
                        "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
                        "AND variant = ?3) AND metric = ?4 "
-                       "WHERE purpose = ?5 AND created_at >= ?6 AND created_at < ?8 "
+                       "JOIN build ON build.id = comparison.candidate_id "
+                       "WHERE purpose = ?5 AND comparison.created_at >= ?6 "
+                       "AND comparison.created_at < ?8 "
                        "ORDER BY comparison.id DESC LIMIT ?9",
                        benchmark.workload, to_string(benchmark.configuration),
                        to_string(benchmark.variant), wanted.series.metric, wanted.purpose,

@@ -232,21 +232,19 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   });
 }
 
-Result<std::map<std::string, RunStore::Facts>> RunStore::facts_beside_build(
+Result<std::map<std::string, std::string>> RunStore::facts_beside_build(
     const std::vector<std::string>& digests) {
-  using Found = std::map<std::string, Facts>;
+  using Found = std::map<std::string, std::string>;
   return read(database_, [&](Connection& connection) -> Result<Found> {
     Found found;
     Query query(connection,
-                "SELECT digest, name, environment_fact.value FROM json_each(?) AS wanted "
-                "JOIN environment ON digest = wanted.value "
-                "JOIN environment_fact ON environment_id = environment.id "
-                "WHERE name NOT GLOB 'build.*'",
+                "SELECT digest, (SELECT json_group_object(name, value) FROM environment_fact "
+                "WHERE environment_id = environment.id AND name NOT GLOB 'build.*') "
+                "FROM json_each(?) AS wanted JOIN environment ON digest = wanted.value",
                 nlohmann::json(digests).dump());
     while (query.next()) {
-      auto& facts = found[query.take<std::string>()];
-      auto name = query.take<std::string>();
-      facts.insert_or_assign(std::move(name), query.take<std::string>());
+      auto digest = query.take<std::string>();
+      found.insert_or_assign(std::move(digest), query.take<std::string>());
     }
     return found;
   });

@@ -14,8 +14,8 @@ namespace torchwatch::storage {
 
 /// A verdict in the past of its series.
 struct PastVerdict {
-  Id candidate = 0;   ///< the build
-  WallMillis at = 0;  ///< when the comparison was opened
+  BuildRow candidate = {};  ///< its id, origin, name and version
+  WallMillis at = 0;        ///< when the comparison was opened
   std::optional<double> confidence = {};
   std::string environment_digest = {};  ///< of the run in `slot`; empty where there is none
   VerdictRow verdict = {};
