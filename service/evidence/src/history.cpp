@@ -6,7 +6,6 @@
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
-#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::evidence {
@@ -160,7 +159,7 @@ Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastV
     const bool is_new = digests.empty() || digests.back() != each.environment_digest;
     if (!each.environment_digest.empty() && is_new) digests.push_back(each.environment_digest);
   }
-  TW_TRY(const auto all, storage::RunStore(context.database).facts_beside_build(digests));
+  TW_TRY(const auto all, storage::EvidenceReader(context.database).facts_beside_build(digests));
   const std::string* before = nullptr;
   for (const auto& each : past) {
     const auto found = all.find(each.environment_digest);

@@ -1,6 +1,7 @@
 #include "torchwatch/runs/evidence_reader.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "benchmarks.hpp"
 #include "transaction.hpp"
@@ -131,6 +132,24 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
     for (auto& each : past) each.verdict.series = wanted.series;
     std::ranges::reverse(past);
     return past;
+  });
+}
+
+Result<std::map<std::string, std::string>> EvidenceReader::facts_beside_build(
+    const std::vector<std::string>& digests) {
+  using Found = std::map<std::string, std::string>;
+  return read(database_, [&](Connection& connection) -> Result<Found> {
+    Found found;
+    Query query(connection,
+                "SELECT digest, (SELECT json_group_object(name, value) FROM environment_fact "
+                "WHERE environment_id = environment.id AND name NOT GLOB 'build.*') "
+                "FROM json_each(?) AS wanted JOIN environment ON digest = wanted.value",
+                nlohmann::json(digests).dump());
+    while (query.next()) {
+      auto digest = query.take<std::string>();
+      found.insert_or_assign(std::move(digest), query.take<std::string>());
+    }
+    return found;
   });
 }
 

@@ -1,7 +1,6 @@
 #include "torchwatch/runs/run_store.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "benchmarks.hpp"
@@ -229,24 +228,6 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   return read(database_, [&](Connection& connection) -> Result<Environment> {
     TW_TRY(auto facts, facts_of(connection, digest));
     return Environment{std::move(facts), {}};
-  });
-}
-
-Result<std::map<std::string, std::string>> RunStore::facts_beside_build(
-    const std::vector<std::string>& digests) {
-  using Found = std::map<std::string, std::string>;
-  return read(database_, [&](Connection& connection) -> Result<Found> {
-    Found found;
-    Query query(connection,
-                "SELECT digest, (SELECT json_group_object(name, value) FROM environment_fact "
-                "WHERE environment_id = environment.id AND name NOT GLOB 'build.*') "
-                "FROM json_each(?) AS wanted JOIN environment ON digest = wanted.value",
-                nlohmann::json(digests).dump());
-    while (query.next()) {
-      auto digest = query.take<std::string>();
-      found.insert_or_assign(std::move(digest), query.take<std::string>());
-    }
-    return found;
   });
 }
 

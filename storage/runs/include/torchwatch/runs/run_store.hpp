@@ -85,11 +85,6 @@ class RunStore {
   Result<RunResult> result_of(Id attempt);
   /// Returns the facts with that digest. Errors: not_found, corrupt.
   Result<Environment> environment(const std::string& digest);
-  /// Returns what is known of each of these environments beside the build, by digest, as the text
-  /// of a JSON object: most of many are equal, and need not be read. The digests are not checked;
-  /// of an unknown one there is nothing.
-  Result<std::map<std::string, std::string>> facts_beside_build(
-      const std::vector<std::string>& digests);
   /// Returns the series that have values, by workload, configuration, variant and metric; those of
   /// one workload where one is named.
   Result<std::vector<Series>> all_series(const std::string& workload = {});
