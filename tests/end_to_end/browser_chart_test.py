@@ -154,7 +154,7 @@ class ChartOfALongPast(SeededTest):
     NIGHTLIES = 460  # more than a page shows
     OPTIONS = (
         *("--nightlies", str(NIGHTLIES), "--incidents", "6", "--with-samples", "2"),
-        *("--workloads", "1"),
+        *("--workloads", "2"),
     )
 
     def path(self) -> str:
