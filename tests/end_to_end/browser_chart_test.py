@@ -143,5 +143,72 @@ class ChartOfThePast(SeededTest):
         context.close()
 
 
+# Returns when the chart has more points than before, which a zoom has fetched.
+REFINED = """async ([url, before]) => {
+  const { chart } = await import(url);
+  while (chart().past.points.length <= before) await new Promise(requestAnimationFrame);
+}"""
+
+
+class ChartOfALongPast(SeededTest):
+    NIGHTLIES = 460  # more than a page shows
+    OPTIONS = (
+        *("--nightlies", str(NIGHTLIES), "--incidents", "6", "--with-samples", "2"),
+        *("--workloads", "2"),
+    )
+
+    def path(self) -> str:
+        series = ask(f"{self.daemon.base}/api/v1/series?metric=time&limit=1")[1]["series"][0]
+        return str(series["url"]).removeprefix("/api/v1")
+
+    def changed(self, view: browser.View) -> list[str]:
+        """Builds of the page's table that regressed or improved."""
+        rows = view.page.locator("#past figure tbody tr", has_text=re.compile("regressed|improved"))
+        return [str(each) for each in rows.locator("td:nth-child(2)").all_text_contents()]
+
+    def test_a_zoom_brings_the_points_that_the_page_left_out(self) -> None:
+        with self.window(self.path()) as view:
+            view.page.wait_for_selector(CHART)
+            few = data_of(view)["rows"]
+            table = "#past figure tbody td:nth-child(2)[data-value=point]"
+            self.assertEqual(view.page.locator(table).count(), len(few))
+            self.assertLess(len(few), self.NIGHTLIES - 1)
+            said = view.page.locator("#past > p", has_text="Shown are")
+            self.assertIn(f"of {self.NIGHTLIES - 1} points", said.inner_text())
+            main = view.page.locator("script[type=module]").get_attribute("src")
+            url = urllib.parse.urljoin(view.page.url, str(main)).replace("main.js", "chart.js")
+            view.page.locator(".chart").focus()
+            for key in ("End", "+", "+", "+"):
+                view.page.keyboard.press(key)
+            view.page.evaluate(REFINED, [url, len(few)])
+            shown = data_of(view)
+            address = view.page.url.removeprefix(self.daemon.base)
+            self.assertIn("from=", address)
+            times = [row[0] for row in shown["rows"]]
+            self.assertEqual(times, sorted(set(times)))
+            self.assertLessEqual({row[0] for row in few}, set(times))
+            seen = [time for time in times if time >= shown["window"][0]]
+            days = {time // 86_400_000 for time in seen}
+            self.assertEqual(len(days), max(days) - min(days) + 1, "a day of the window is missing")
+
+    def test_no_change_is_left_out_and_each_year_has_its_page(self) -> None:
+        with self.window(self.path()) as view:
+            changed = self.changed(view)
+            self.assertTrue(changed)
+            years = view.page.locator("#past > p a", has_text=re.compile(r"^20\d\d$"))
+            addresses = [str(each.get_attribute("href")) for each in years.all()]
+            self.assertGreater(len(addresses), 1)
+            in_years: list[str] = []
+            count = 0
+            for address in reversed(addresses):
+                view.open(urllib.parse.urljoin(self.path(), address))
+                self.assertEqual(view.page.locator("#past > p", has_text="Shown are").count(), 0)
+                rows = "#past figure tbody td:nth-child(2)[data-value=point]"
+                count += view.page.locator(rows).count()
+                in_years += self.changed(view)
+            self.assertEqual(count, self.NIGHTLIES - 1)
+            self.assertEqual(in_years, changed)
+
+
 if __name__ == "__main__":
     unittest.main()

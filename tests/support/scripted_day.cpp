@@ -107,6 +107,7 @@ config::Config scripted_config(const std::filesystem::path& folder) {
   config.suite.workloads = {"dlrm", "soft_actor_critic"};
   config.suite.configurations = {{Device::cpu, Mode::train}, {Device::cpu, Mode::infer}};
   config.measure.place_libraries = false;
+  config.detect.incident_traces = false;
   return config;
 }
 

@@ -1,5 +1,7 @@
 // The state of a page in its address. Pure.
 
+export const DAY = 86_400_000;  // in ms, as all times
+
 /** The address with parameters set; those that are null are taken out. */
 export function withParameters(address, values) {
   const url = new URL(address);
@@ -10,24 +12,16 @@ export function withParameters(address, values) {
   return url.href;
 }
 
-/** The day of a moment, "2026-11-20". @param {number} ms */
-export function dayOf(ms) {
+/** "2026-11-20". */
+function dayOf(ms) {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/**
- * The window that `from` and `to` name, in ms; what is not given is that end of the data.
- * @param {string} address
- * @param {[number, number]} all
- * @returns {[number, number]}
- */
+/** The window that `from` and `to` name; what is not given is that end of all the data. */
 export function windowOf(address, all) {
-  const DAY = 86_400_000;
   const given = new URL(address).searchParams;
-  const from = Date.parse(given.get("from") ?? "");
-  const to = Date.parse(given.get("to") ?? "");
-  const low = Number.isNaN(from) ? all[0] : Math.max(all[0], from);
-  const high = Number.isNaN(to) ? all[1] : Math.min(all[1], to + DAY);
+  const low = Math.max(all[0], Date.parse(given.get("from") ?? "") || all[0]);
+  const high = Math.min(all[1], Date.parse(given.get("to") ?? "") + DAY || all[1]);
   return low < high ? [low, high] : all;
 }
 

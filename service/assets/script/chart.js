@@ -1,22 +1,21 @@
 // A series' past, to zoom and walk through; without dygraphs the service's drawing stays.
 
-import { comparisonOf, parametersOf, windowOf, withParameters } from "./address.js";
+import { comparisonOf, DAY, parametersOf, windowOf, withParameters } from "./address.js";
 import { hasDygraphs } from "./available.js";
-import { button, make, opened, root } from "./dom.js";
+import { button, counted, make, opened, pageOf, root, within } from "./dom.js";
 import { drawPoint, drawUnder, paints } from "./paint.js";
-import { axisText, nearest, readPast } from "./twin.js";
+import { axisText, byTime, nearest, readPast, refined } from "./twin.js";
 
 let loading;
 
-/** Loads dygraphs once. Its legend writes style attributes, which our pages forbid; ours is below. */
+/** Loads dygraphs once. Its legend writes style attributes, which our pages forbid. */
 function dygraphs() {
   loading ??= new Promise((resolve, reject) => {
     const at = (name) => new URL(name, import.meta.url).href;
     const script = make("script", { src: at("dygraph.min.js") });
     script.addEventListener("load", () => {
       const { Dygraph } = window;
-      Dygraph.PLUGINS = Dygraph.PLUGINS.filter(
-        (plugin) => plugin !== Dygraph.Plugins.Legend);
+      Dygraph.PLUGINS = Dygraph.PLUGINS.filter((each) => each !== Dygraph.Plugins.Legend);
       resolve(Dygraph);
     });
     script.addEventListener("error", reject);
@@ -29,18 +28,23 @@ function letterOf(kind) {
   return kind[0].toUpperCase();
 }
 
-/** The whole past where the page shows a part of it. @param {Past} shown @returns {Promise<Past>} */
-async function wholePast(shown) {
-  const whole = withParameters(opened, { from: null, to: null });
-  if (whole === opened) return shown;
-  const answer = await fetch(whole);
-  if (!answer.ok) return shown;
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  return readPast(page.querySelector("#past figure table")) ?? shown;
+/** The past between those days, as that page has it. */
+async function pastOf(days) {
+  const answer = await fetch(withParameters(opened, days));
+  return answer.ok ? readPast((await pageOf(answer)).querySelector("#past figure table")) : null;
 }
 
-const charts = new Map();
-/** Builds that are pinned, on this page. @type {{build: string, time: number}[]} */
+/** The whole past where the page shows a part of it. */
+async function wholePast(shown) {
+  const all = { from: null, to: null };
+  if (withParameters(opened, all) === opened) return shown;
+  const whole = await pastOf(all);
+  return whole ? { ...whole, points: refined(whole.points, shown) } : shown;
+}
+
+/** The page's chart. */
+let current;
+/** Points that are pinned, on this page. */
 const pins = [];
 
 class Chart {
@@ -59,19 +63,22 @@ class Chart {
     this.tools = make("p", { class: "tools" },
       button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
       button("All", () => this.show(this.all())), button("Pin", () => this.pin()));
-    this.box = make("div", { class: "chart-box" }, this.frame, this.readout, this.tools, this.pinned);
     const marked = new Set(past.marks.map(({ kind }) => kind));
     const legend = [...marked].map((kind) => `${letterOf(kind)}: ${kind}`).join(", ");
-    this.box.append(make("p", { class: "legend" },
-      `${legend ? `${legend}. ` : ""}Drag to zoom, double click for all.`));
+    this.box = make("div", { class: "chart-box" }, this.frame, this.readout, this.tools, this.pinned,
+      make("p", { class: "legend" },
+        `${legend ? `${legend}. ` : ""}Drag to zoom, double click for all.`));
   }
 
-  /** @returns {[number, number]} */
   all() {
-    const { points } = this.past;
-    const [first, last] = [points[0].time, points[points.length - 1].time];
-    const margin = Math.max(86_400_000, (last - first) / 60);
+    const [first, last] = [this.past.points[0].time, this.past.points.at(-1).time];
+    const margin = Math.max(DAY, (last - first) / 60);
     return [first - margin, last + margin];
+  }
+
+  rows() {
+    return this.past.points.map(
+      ({ time, low, value, high }) => [new Date(time), [low, value, high]]);
   }
 
   draw(Dygraph) {
@@ -79,26 +86,25 @@ class Chart {
     this.picture.setAttribute("hidden", "");
     const { points } = this.past;
     const colours = paints(this.box);
-    this.graph = new Dygraph(this.plot,
-      points.map(({ time, low, value, high }) => [new Date(time), [low, value, high]]), {
-        labels: ["time", "value"], customBars: true, labelsUTC: true, legend: "never",
-        dateWindow: windowOf(location.href, this.all()),
-        showRangeSelector: true, rangeSelectorHeight: 34,
-        rangeSelectorPlotStrokeColor: colours.line, rangeSelectorPlotFillColor: colours.grid,
-        rangeSelectorForegroundStrokeColor: colours.quiet,
-        colors: [colours.line], strokeWidth: 1.25, fillAlpha: 0.18,
-        gridLineColor: colours.grid, axisLineColor: colours.quiet, axisLabelFontSize: 12,
-        drawPoints: true, pointSize: this.plot.clientWidth / points.length < 8 ? 2.5 : 4,
-        highlightCircleSize: 6,
-        drawPointCallback: drawPoint(points, colours),
-        drawHighlightPointCallback: drawPoint(points, colours),
-        axes: {
-          y: { axisLabelWidth: 76, axisLabelFormatter: (...[y]) => axisText(y, points[0].words) },
-        },
-        highlightCallback: (...[, , , row]) => this.at(row),
-        underlayCallback: drawUnder(this.past, pins, colours),
-        drawCallback: (...[, isFirst]) => isFirst || this.remember(),
-      });
+    this.graph = new Dygraph(this.plot, this.rows(), {
+      labels: ["time", "value"], customBars: true, labelsUTC: true, legend: "never",
+      dateWindow: windowOf(location.href, this.all()),
+      showRangeSelector: true, rangeSelectorHeight: 34,
+      rangeSelectorPlotStrokeColor: colours.line, rangeSelectorPlotFillColor: colours.grid,
+      rangeSelectorForegroundStrokeColor: colours.quiet,
+      colors: [colours.line], strokeWidth: 1.25, fillAlpha: 0.18,
+      gridLineColor: colours.grid, axisLineColor: colours.quiet, axisLabelFontSize: 12,
+      drawPoints: true, pointSize: this.plot.clientWidth / points.length < 8 ? 2.5 : 4,
+      highlightCircleSize: 6,
+      drawPointCallback: drawPoint(points, colours),
+      drawHighlightPointCallback: drawPoint(points, colours),
+      axes: {
+        y: { axisLabelWidth: 76, axisLabelFormatter: (...[y]) => axisText(y, points[0].words) },
+      },
+      highlightCallback: (...[, , , row]) => this.at(row),
+      underlayCallback: drawUnder(this.past, pins, colours),
+      drawCallback: (...[, isFirst]) => isFirst || this.remember(),
+    });
     for (const handle of this.plot.querySelectorAll("img")) handle.alt = "";
     this.graph.ready(() => this.annotate());
     this.sayPins();
@@ -107,14 +113,11 @@ class Chart {
   /** A letter where something happened leads there. */
   annotate() {
     const { points, marks } = this.past;
-    this.graph.setAnnotations(marks.map((mark) => ({
-      series: "value", x: points[nearest(points, mark.time)].time,
-      shortText: letterOf(mark.kind), text: mark.label,
-      cssClass: `annotation ${mark.kind}`, attachAtBottom: mark.kind === "build",
-      tickHeight: mark.kind === "build" ? 2 : 18, width: 18, height: 18,
-      clickHandler: () => {
-        if (mark.link) location.href = mark.link;
-      },
+    this.graph.setAnnotations(marks.map(({ kind, label, link, time }) => ({
+      series: "value", x: points[nearest(points, time)].time,
+      shortText: letterOf(kind), text: label, cssClass: `annotation ${kind}`,
+      attachAtBottom: kind === "build", tickHeight: kind === "build" ? 2 : 18,
+      width: 18, height: 18, clickHandler: () => link && location.assign(link),
     })));
   }
 
@@ -123,11 +126,11 @@ class Chart {
     if (!point || row === this.cursor) return;
     this.cursor = row;
     const build = point.link ? make("a", { href: point.link }, point.build) : point.build;
-    this.readout.replaceChildren(make("strong", {}, build), ` ${point.words}, ${point.verdict}, `
-      + `${point.runs} ${point.runs === "1" ? "run" : "runs"}; ${point.day}`);
+    this.readout.replaceChildren(make("strong", {}, build),
+      ` ${point.words}, ${point.verdict}, ${counted(point.runs, "run")}; ${point.day}`);
   }
 
-  /** Moves the cursor; the window follows. @param {number} row */
+  /** Moves the cursor; the window follows. */
   go(row) {
     const { points } = this.past;
     const next = Math.min(Math.max(row, 0), points.length - 1);
@@ -143,7 +146,6 @@ class Chart {
     return this.go(this.cursor < 0 ? this.past.points.length - 1 : this.cursor + step);
   }
 
-  /** @param {[number, number]} wanted */
   show([from, to]) {
     const [first, last] = this.all();
     const low = Math.max(first, Math.min(from, last - (to - from)));
@@ -151,9 +153,8 @@ class Chart {
     return true;
   }
 
-  /** Zooms around the cursor, else the middle. @param {number} factor */
+  /** Zooms around the cursor, else the middle. */
   zoom(factor) {
-    const DAY = 86_400_000;
     const [low, high] = this.graph.xAxisRange();
     const centre = this.past.points[this.cursor]?.time ?? (low + high) / 2;
     const half = Math.max(DAY, (high - low) * factor / 2);
@@ -165,16 +166,31 @@ class Chart {
     // Browsers refuse an address that changes with each step of a drag.
     this.timer = setTimeout(() => {
       const shown = parametersOf(this.graph.xAxisRange(), this.all());
-      history.replaceState(history.state, "", withParameters(location.href, shown));
+      const address = withParameters(location.href, shown);
+      if (address === location.href) return;
+      history.replaceState(history.state, "", address);
+      if (this.past.leftOut > 0 && (shown.from || shown.to)) void this.refine(shown);
     }, 200);
+  }
+
+  /** Brings the points between those days that the page has left out. */
+  async refine(days) {
+    const part = await pastOf(days).catch(() => null);
+    if (!part || !this.frame.isConnected) return;
+    const { points } = this.past;
+    const at = points[this.cursor]?.time;
+    points.splice(0, points.length, ...refined(points, part));
+    this.cursor = at ? nearest(points, at) : -1;
+    this.graph.updateOptions({ file: this.rows() });
+    this.annotate();
   }
 
   /** Pins the point, or no longer. Two pins make a comparison. */
   pin() {
-    const point = this.past.points[this.cursor < 0 ? this.past.points.length - 1 : this.cursor];
+    const point = this.past.points.at(this.cursor);
     const at = pins.findIndex(({ build }) => build === point.build);
     if (at >= 0) pins.splice(at, 1);
-    else pins.push({ build: point.build, time: point.time });
+    else pins.push(point);
     if (pins.length > 2) pins.shift();
     this.graph.updateOptions({});
     this.sayPins();
@@ -186,40 +202,32 @@ class Chart {
       this.pinned.textContent = pins.length === 1 ? `Pinned ${pins[0].build}. A second pin compares.` : "";
       return;
     }
-    const [older, newer] = [...pins].sort((left, right) => left.time - right.time);
+    const [older, newer] = [...pins].sort(byTime);
     this.pinned.replaceChildren("Pinned: ", make("a", { href: comparisonOf(root, older.build, newer.build) },
       `compare ${newer.build} with ${older.build}`));
   }
 }
 
-/** @returns {Chart} */
 export function chart() {
-  return [...charts.values()].find((each) => each.frame.isConnected);
+  return current;
 }
 
 export function repaint() {
-  for (const [frame, each] of charts) {
-    if (frame.isConnected) void enhanceHistory(each.picture.closest("section") ?? document.body);
-  }
+  if (current?.frame.isConnected) void enhanceHistory(document.body);
 }
 
-/** Replaces the drawing of a past by a chart. @param {Element} part */
+/** Replaces the drawing of a past by a chart. */
 export async function enhanceHistory(part) {
-  const section = part.id === "past" ? part : part.querySelector("#past");
+  const [section] = within(part, "#past");
   const picture = section?.querySelector("figure .picture");
   const shown = readPast(section?.querySelector("figure table") ?? null);
   if (!hasDygraphs || !picture || !shown) return;
   try {
     const [Dygraph, past] = await Promise.all([dygraphs(), wholePast(shown)]);
-    section?.querySelector(".chart-box")?.remove();
-    for (const [frame, each] of charts) {
-      if (frame.isConnected) continue;
-      each.graph?.destroy();
-      charts.delete(frame);
-    }
-    const made = new Chart(past, picture);
-    made.draw(Dygraph);
-    charts.set(made.frame, made);
+    section.querySelector(".chart-box")?.remove();
+    current?.graph?.destroy();
+    current = new Chart(past, picture);
+    current.draw(Dygraph);
   } catch {
     picture.removeAttribute("hidden");
   }

@@ -1,12 +1,12 @@
 // What is copied: a section, chosen rows, or the page.
 
-import { button, say, textOf, twin } from "./dom.js";
+import { button, counted, make, say, textOf, twin, within } from "./dom.js";
 import { blockOf, rowsAsMarkdown } from "./markdown.js";
 import { chosenRows } from "./rows.js";
 
-/** Pages without TLS have no clipboard of their own. @param {string} text */
+/** Pages without TLS have no clipboard of their own. */
 function copyBySelection(text) {
-  const field = document.createElement("textarea");
+  const field = make("textarea");
   field.value = text;
   document.body.append(field);
   field.select();
@@ -32,7 +32,7 @@ function copySection(section) {
 export async function copyAsMarkdown() {
   const rows = chosenRows();
   if (rows.length > 0) {
-    await copy(rowsAsMarkdown(rows), `${rows.length} ${rows.length === 1 ? "row" : "rows"}`);
+    await copy(rowsAsMarkdown(rows), counted(rows.length, "row"));
     return;
   }
   const section = document.activeElement?.closest("main section");
@@ -47,10 +47,8 @@ export async function copyAsMarkdown() {
   else say("The page cannot be read now.");
 }
 
-/** @param {Element} part */
 export function addCopyButtons(part) {
-  const sections = part.matches("section") ? [part] : [...part.querySelectorAll("section")];
-  for (const section of sections) {
+  for (const section of within(part, "section")) {
     const heading = section.querySelector(":scope > h2");
     if (!heading || section.querySelector(":scope > .copy")) continue;
     const title = textOf(heading);
@@ -59,7 +57,7 @@ export function addCopyButtons(part) {
   }
 }
 
-/** @returns {boolean} false: there is no table */
+/** false: there is no table. */
 export function exportTable() {
   const address = twin("text/csv");
   if (!address) return false;

@@ -6,13 +6,7 @@ export const root = new URL("../../", import.meta.url);
 /** The page's address as it was opened: the script writes zoom and order into it later. */
 export const opened = location.href.split("#")[0];
 
-/**
- * Makes an element; nothing in it is read as HTML. Attributes that are null are left out.
- * @param {string} tag
- * @param {Record<string, string | number | null>} attributes
- * @param {...(Node | string)} children
- * @returns {any} an element of that kind
- */
+/** Makes an element; nothing in it is read as HTML. Attributes that are null are left out. */
 export function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -22,34 +16,68 @@ export function make(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** @param {string} text @param {() => void} press */
 export function button(text, press, attributes = {}) {
   const made = make("button", { type: "button", ...attributes }, text);
   made.addEventListener("click", press);
   return made;
 }
 
-/** A text with one blank between words. @param {Node | null} node */
+/** The elements in a part, or in the page. */
+export function all(selector, part = document) {
+  return [...part.querySelectorAll(selector)];
+}
+
+/** A part if it is what the selector names, else what of that is in it. */
+export function within(part, selector) {
+  return part.matches(selector) ? [part] : all(selector, part);
+}
+
+/** The page that was answered. */
+export async function pageOf(answer) {
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+/** Clicks a link; false: there is none. */
+export function openLink(link) {
+  link?.click();
+  return Boolean(link);
+}
+
+/** A text with one blank between words. */
 export function textOf(node) {
   return (node?.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** What this browser remembers; null: nothing. @param {string} name @returns {string | null} */
-export function remembered(name) {
+export function rowsOf(table) {
+  return [...table.tBodies[0].rows];
+}
+
+export function headingsOf(table) {
+  return [...(table.tHead?.rows[0]?.cells ?? [])];
+}
+
+/** "1 row", "3 rows". */
+export function counted(count, noun) {
+  return `${count} ${noun}${Number(count) === 1 ? "" : "s"}`;
+}
+
+/** A browser that keeps nothing remembers for this page alone. */
+function stored(work, name) {
   try {
-    return localStorage.getItem(`torchwatch.${name}`) || null;
+    return work(localStorage, `torchwatch.${name}`);
   } catch {
     return null;
   }
 }
 
-/** @param {string} name @param {string | null} value null: forgets it */
+/** What this browser remembers; null: nothing. */
+export function remembered(name) {
+  return stored((store, key) => store.getItem(key), name);
+}
+
+/** null: forgets it. */
 export function remember(name, value) {
-  try {
-    localStorage.setItem(`torchwatch.${name}`, value ?? "");
-  } catch {
-    // It holds for this page then.
-  }
+  stored((store, key) => (value === null ? store.removeItem(key) : store.setItem(key, value)), name);
 }
 
 const said = make("p", { id: "said", role: "status" });
@@ -64,6 +92,5 @@ export function say(sentence) {
 
 /** The address of a page's other form, by its type; empty where there is none. */
 export function twin(type) {
-  const link = document.querySelector(`link[rel="alternate"][type="${type}"]`);
-  return link instanceof HTMLLinkElement ? link.href : "";
+  return document.querySelector(`link[rel="alternate"][type="${type}"]`)?.href ?? "";
 }

@@ -1,6 +1,6 @@
 // A heat map's cells as a grid: one place to come to by Tab, arrows inside.
 
-import { textOf } from "./dom.js";
+import { all, textOf, within } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -11,9 +11,11 @@ function group(role, label) {
   return made;
 }
 
-/** What of a cell gets the focus: its link, or the cell itself. */
-function target(cell) {
-  return cell.querySelector("a") ?? cell;
+/** What of a cell gets the focus, its link or itself, with its place among the stops of Tab. */
+function target(cell, place) {
+  const stop = cell.querySelector("a") ?? cell;
+  stop.setAttribute("tabindex", place);
+  return stop;
 }
 
 /** Puts a mark of the drawing into a cell of the grid. */
@@ -21,13 +23,13 @@ function cellOf(mark, role) {
   const label = textOf(mark.querySelector("title")) || textOf(mark);
   const cell = group(role, label);
   cell.append(mark);
-  target(cell).setAttribute("tabindex", "-1");
+  target(cell, -1);
   return cell;
 }
 
 function enhance(drawing) {
   const rows = new Map();
-  for (const box of drawing.querySelectorAll("rect.cell")) {
+  for (const box of all("rect.cell", drawing)) {
     const mark = box.parentElement;
     const key = box.getAttribute("y") ?? "";
     if (mark) rows.set(key, [...(rows.get(key) ?? []), mark]);
@@ -43,15 +45,14 @@ function enhance(drawing) {
   }
   drawing.append(grid);
   const first = grid.querySelector('[role="gridcell"]');
-  if (first) target(first).setAttribute("tabindex", "0");
+  if (first) target(first, 0);
   drawing.closest(".picture")?.removeAttribute("tabindex");
 }
 
-/** Makes grids of the heat maps of a part. @param {Element} part */
+/** Makes grids of the heat maps of a part. */
 export function enhanceMaps(part) {
-  const map = part.id === "map" ? part : part.querySelector("#map");
-  for (const drawing of map?.querySelectorAll("figure svg.drawing") ?? []) {
-    if (drawing instanceof SVGSVGElement && !drawing.querySelector('[role="grid"]')) enhance(drawing);
+  for (const drawing of within(part, "#map").flatMap((map) => all("figure svg.drawing", map))) {
+    if (!drawing.querySelector('[role="grid"]')) enhance(drawing);
   }
 }
 
@@ -65,8 +66,7 @@ export function moveCell(across, down) {
   const other = rows[rows.indexOf(row) + down];
   const next = other?.children[Math.min(column, other.children.length - 1)];
   if (!next || column < 0 || column >= row.children.length) return true;  // the edge
-  target(cell).setAttribute("tabindex", "-1");
-  target(next).setAttribute("tabindex", "0");
-  target(next).focus();
+  target(cell, -1);
+  target(next, 0).focus();
   return true;
 }

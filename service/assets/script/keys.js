@@ -3,12 +3,9 @@
 import { button, make, remember, remembered } from "./dom.js";
 
 /**
- * A key as KeyboardEvent has it ("j", "ArrowLeft", "Ctrl+k"), what it does, and what does it:
- * false says that there was nothing to do, null that the browser does it by itself.
- * @typedef {[string, string, ((event: KeyboardEvent) => boolean | void) | null]} Command
+ * Each has a key as KeyboardEvent has it ("j", "ArrowLeft", "Ctrl+k"), what it does, and what does
+ * it: false says that there was nothing to do, null that the browser does it by itself.
  */
-
-/** @type {{key: string, what: string, run: Command[2], where: string, place: string}[]} */
 const commands = [];
 const FIELD = "input, textarea, select, [contenteditable]";
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "Ctrl+k": "Ctrl+K" };
@@ -23,18 +20,13 @@ export function areSinglesOn() {
   return remembered("keys") !== "off";
 }
 
-function nameOf(event) {
-  const isWithControl = event.ctrlKey || event.metaKey;
-  return isWithControl ? `Ctrl+${event.key.toLowerCase()}` : event.key;
-}
-
 function press(event) {
   if (event.defaultPrevented || event.altKey || event.isComposing) return;
   const target = event.target instanceof Element ? event.target : document.body;
   if (target.closest("dialog")) return;
-  const name = nameOf(event);
-  const isPlain = !name.startsWith("Ctrl+");
-  if (isPlain && target.closest(FIELD)) return;
+  const isWithControl = event.ctrlKey || event.metaKey;
+  if (!isWithControl && target.closest(FIELD)) return;
+  const name = isWithControl ? `Ctrl+${event.key.toLowerCase()}` : event.key;
   if (name.length === 1 && !areSinglesOn()) return;
   for (const { key, where, run } of commands) {
     if (key !== name || !run || (where && !target.closest(where))) continue;
@@ -45,15 +37,9 @@ function press(event) {
 }
 
 function listOfKeys() {
-  const list = make("dl", { class: "keys" });
-  for (const { key, what, place } of commands) {
-    const name = NAMES[key] ?? key;
-    list.append(
-      make("div", {}, make("dt", {}, make("kbd", {}, name)),
-        make("dd", {}, place ? `${what} (${place})` : what)),
-    );
-  }
-  return list;
+  return make("dl", { class: "keys" }, ...commands.map(({ key, what, place }) =>
+    make("div", {}, make("dt", {}, make("kbd", {}, NAMES[key] ?? key)),
+      make("dd", {}, place ? `${what} (${place})` : what))));
 }
 
 /** Shows the keys, and the switch that turns letters and signs off. */

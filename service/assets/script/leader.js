@@ -2,11 +2,9 @@
 // six connections to a site, and each tab's own stream would take one for ever.
 
 /**
- * An event, and what a tab needs: the channel's name, the same in all tabs of a service; how to
- * follow after an event ("": from now on); who hears of events and of the state.
- * @typedef {{kind: string, id: string, data: Record<string, string>}} Heard
- * @typedef {{name: string, open: (after: string) => EventSource, heard: (event: Heard) => void,
- *   changed: (state: "live" | "connecting" | "off") => void}} Wiring
+ * What a tab needs: the channel's `name`, the same in all tabs of a service; how to `open` the stream
+ * after an event ("": from now on); who has `heard` an event (kind, id, data), and of the state that
+ * has `changed`: "live", "connecting" or "off".
  */
 
 const KINDS = ["comparison", "incident", "bisection", "message", "request", "reset"];
@@ -47,7 +45,7 @@ export class Following {
     this.become("off");
   }
 
-  /** Leads where nobody says within that time that he does. @param {number} ms */
+  /** Leads where nobody says within that time that he does. */
   wait(ms) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.lead(), ms + Math.random() * 100);
@@ -59,9 +57,7 @@ export class Following {
     this.source = source;
     source.addEventListener("open", () => this.become("live"));
     source.addEventListener("error", () => this.failed());
-    for (const kind of KINDS) {
-      source.addEventListener(kind, (event) => this.got(kind, event));
-    }
+    for (const kind of KINDS) source.addEventListener(kind, (event) => this.got(event));
     this.beat();
   }
 
@@ -87,8 +83,8 @@ export class Following {
     clearTimeout(this.timer);
   }
 
-  got(kind, event) {
-    const heard = { kind, id: event.lastEventId, data: JSON.parse(event.data) };
+  got({ type, lastEventId, data }) {
+    const heard = { kind: type, id: lastEventId, data: JSON.parse(data) };
     this.channel.postMessage({ what: "event", heard });
     this.hear(heard);
   }
@@ -98,7 +94,7 @@ export class Following {
     if (this.isOn) this.wiring.heard(heard);
   }
 
-  /** What another tab says. @param {any} data */
+  /** What another tab says. */
   told(data) {
     if (data.what === "ask" && this.source) this.beat();
     if (data.what === "event") this.hear(data.heard);

@@ -1,6 +1,6 @@
 // The page follows the service: what changed is fetched again and replaced where it stands.
 
-import { button, make, opened, remember, remembered, root, say } from "./dom.js";
+import { button, make, opened, pageOf, remember, remembered, root, say } from "./dom.js";
 import { Following } from "./leader.js";
 import { partsOf, patch } from "./parts.js";
 
@@ -57,7 +57,7 @@ export class Page {
     const headers = { "If-None-Match": `"live", ${this.tag}` };
     const answer = await fetch(opened, { headers, cache: "no-store" });
     if (!answer.ok) return;
-    const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const made = await pageOf(answer);
     this.tag = answer.headers.get("ETag") ?? "";
     document.title = made.title;
     this.parts = patch(this.parts, partsOf(made), this.replaced);
@@ -85,7 +85,7 @@ export function follow(replaced) {
       if (told?.includes(event.data.state)) say(`${event.kind} ${event.data.item}: ${event.data.state}`);
     },
     changed(state) {
-      words.textContent = state === "live" ? "live" : state === "off" ? "paused" : "connecting";
+      words.textContent = state === "off" ? "paused" : state;
       words.dataset.state = state;
       // Whatever happened before the stream came, or came again, may not be on it.
       if (state === "live") page.refresh();
@@ -96,7 +96,7 @@ export function follow(replaced) {
     decide(true);
   }, { "aria-pressed": "false" });
   function decide(hasMissed = false) {
-    pause.setAttribute("aria-pressed", String(isPaused()));
+    pause.setAttribute("aria-pressed", isPaused());
     if (isPaused() || document.visibilityState === "hidden") {
       following.stop();
       return;

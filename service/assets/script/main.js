@@ -36,8 +36,9 @@ function themeSwitch() {
   const chosen = () => remembered("theme") ?? "auto";
   const made = button(`Theme: ${chosen()}`, () => {
     const next = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
-    remember("theme", next);
-    document.documentElement.dataset.theme = next;
+    remember("theme", next === "auto" ? null : next);
+    if (next === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
     made.textContent = `Theme: ${chosen()}`;
     repaint();
   });

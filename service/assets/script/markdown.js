@@ -1,7 +1,7 @@
 // Parts of a page as Markdown, as the page's .md twin has them; with whole addresses, so that they
 // can be pasted anywhere.
 
-import { textOf } from "./dom.js";
+import { all, headingsOf, rowsOf, textOf } from "./dom.js";
 
 /** Makes text harmless: no markup, no mention of anybody. */
 export function prose(text) {
@@ -15,7 +15,7 @@ function fenceOf(text, least) {
   return "`".repeat(Math.max(least, ...runs));
 }
 
-/** A code span. @param {string} text */
+/** A code span. */
 export function code(text) {
   const fence = fenceOf(text, 1);
   const gap = text === "" || text.startsWith("`") || text.endsWith("`") ? " " : "";
@@ -30,7 +30,7 @@ function block(text) {
 /** What of a page is no content: what the script itself has added. */
 const OWN = ".chosen, .copy, .filter, .chart, [hidden]";
 
-/** A line: text, links and code. @param {Node} node @returns {string} */
+/** A line: text, links and code. */
 export function inline(node) {
   if (node.nodeType === Node.TEXT_NODE) return prose((node.textContent ?? "").replace(/\s+/g, " "));
   if (!(node instanceof HTMLElement) || node.matches(OWN)) return "";
@@ -40,7 +40,7 @@ export function inline(node) {
 }
 
 function lines(table, rows) {
-  const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+  const heads = headingsOf(table);
   const line = (cells) => `| ${cells.map((cell) => inline(cell).trim()).join(" | ")} |\n`;
   const rule = heads.map((head) => (head.classList.contains("number") ? " --: |" : " :-- |"));
   // A heading that sorts is a link or a button; as text it is its words.
@@ -49,8 +49,8 @@ function lines(table, rows) {
 }
 
 /** The rows of a table that are shown. */
-export function tableOf(table) {
-  return lines(table, [...table.tBodies[0].rows].filter((row) => !row.hidden));
+function tableOf(table) {
+  return lines(table, rowsOf(table).filter((row) => !row.hidden));
 }
 
 /** Rows of one table or of several, each with its head. */
@@ -60,33 +60,21 @@ export function rowsAsMarkdown(rows) {
     table ? lines(table, rows.filter((row) => row.closest("table") === table)) : "").join("");
 }
 
-function details(part, level) {
-  const rest = [...part.children].filter((each) => each.tagName !== "SUMMARY");
-  const heading = `${"#".repeat(level)} ${prose(textOf(part.querySelector("summary")))}\n\n`;
-  return heading + rest.map(blockOf).join("");
-}
-
-/** A block with all that is in it. @param {Element} part @returns {string} */
+/** A block with all that is in it. */
 export function blockOf(part) {
   if (part.matches(OWN) || part instanceof SVGElement) return "";
   if (part instanceof HTMLTableElement) return tableOf(part);
   switch (part.tagName) {
-    case "H1": return `# ${inline(part)}\n\n`;
     case "H2": return `## ${inline(part)}\n\n`;
-    case "P": return `${inline(part).trim()}\n\n`;
+    case "SUMMARY": return `### ${inline(part)}\n\n`;
+    case "P": case "FIGCAPTION": return `${inline(part).trim()}\n\n`;
     case "PRE": return block(part.textContent ?? "");
     case "UL": case "OL":
       return `${[...part.children].map((item) => `- ${inline(item).trim()}\n`).join("")}\n`;
     case "DL":
       return `${[...part.children].map((entry) =>
         `- ${inline(entry.children[0])}: ${inline(entry.children[1])}\n`).join("")}\n`;
-    case "DETAILS": return details(part, 3);
-    case "FIGURE": {
-      const sentence = part.querySelector("figcaption");
-      const table = part.querySelector("details table");
-      return (sentence ? `${inline(sentence).trim()}\n\n` : "")
-        + (table instanceof HTMLTableElement ? tableOf(table) : "");
-    }
+    case "FIGURE": return all("figcaption, details table", part).map(blockOf).join("");
     default: return [...part.children].map(blockOf).join("");
   }
 }

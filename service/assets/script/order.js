@@ -1,6 +1,6 @@
 // In which order cells stand: by what their words mean. Pure.
 
-const SCALES = {
+export const SCALES = {
   ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12, day: 8.64e13, days: 8.64e13,
   bytes: 1, byte: 1, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4,
   "%": 1, "": 1,
@@ -23,9 +23,7 @@ function durationOf(text) {
 
 /**
  * What a cell is ordered by: a number where it shows one, else its words; null where it is empty.
- * @param {string} text
- * @param {string} exact what the service says of it, not rounded
- * @returns {number | string | null}
+ * `exact` is what the service says of it, not rounded.
  */
 export function orderOf(text, exact = "") {
   const first = exact.split(" ")[0];
@@ -43,7 +41,6 @@ export function compare(left, right, isDescending) {
   if (left === null || right === null) return Number(left === null) - Number(right === null);
   const sign = isDescending ? -1 : 1;
   if (typeof left !== typeof right) return typeof left === "number" ? -sign : sign;
-  if (typeof left === "number") return sign * (left - right);
   return sign * (left < right ? -1 : Number(left > right));
 }
 

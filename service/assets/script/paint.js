@@ -1,8 +1,10 @@
 // How a chart paints its marks, in the colours and shapes of the service's drawings.
 
-/** The colours of the page, as a canvas takes them. @returns {Record<string, string>} */
+import { make } from "./dom.js";
+
+/** The colours of the page, as a canvas takes them. */
 export function paints(box) {
-  const probe = document.createElement("span");
+  const probe = make("span");
   box.append(probe);
   const named = {
     line: "chart-line", grid: "line", quiet: "quiet", ink: "ink", paper: "paper",

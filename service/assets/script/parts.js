@@ -1,9 +1,6 @@
 // A page in parts, of which only those are replaced that changed.
 
-/**
- * A part has a key, the same in both states of the page, and its HTML as the service made it.
- * @typedef {{key: string, html: string, element: Element}} Part
- */
+import { all } from "./dom.js";
 
 function kindOf(element) {
   const heading = element.matches("section") ? element.querySelector("h2")?.textContent : "";
@@ -11,14 +8,13 @@ function kindOf(element) {
 }
 
 /**
- * The parts of a page: what stands in <main>, and the footer.
- * @param {Document} page
- * @returns {Part[]}
+ * What stands in <main>, and the footer: each has a key, the same in both states of the page, and its
+ * HTML as the service made it.
  */
 export function partsOf(page) {
   const counts = new Map();
   // What a form has done is said once, and stays.
-  return [...page.querySelectorAll("main > :not([role=status]), footer")].map((element) => {
+  return all("main > :not([role=status]), footer", page).map((element) => {
     // The count in a heading, "Regressed (4)", may change.
     const kind = kindOf(element).replace(/\(\d+\)/, "");
     const count = (counts.get(kind) ?? 0) + 1;
@@ -27,7 +23,7 @@ export function partsOf(page) {
   });
 }
 
-/** What stands in the page for a part: the script may have wrapped it. @param {Element} element */
+/** What stands in the page for a part: the script may have wrapped it. */
 function standing(element) {
   let top = element;
   while (top.parentElement && !top.parentElement.matches("main, body")) top = top.parentElement;
@@ -59,26 +55,24 @@ export function patch(before, after, replaced) {
 }
 
 const FOCUSABLE = "a[href], button, input, summary, [tabindex]";
+const SCROLLED = ".picture, pre";
 
-/** What a reader did to a part: what he opened, and where he is. @param {Element} part */
+/** What a reader did to a part: what he opened, and where he is. */
 export function traceOf(part) {
   return {
-    opened: [...part.querySelectorAll("details")].map((each) => each.open),
-    focused: [...part.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement ?? part),
-    scrolled: [...part.querySelectorAll(".picture, pre")].map((each) => each.scrollLeft),
+    opened: all("details", part).map((each) => each.open),
+    focused: all(FOCUSABLE, part).indexOf(document.activeElement),
+    scrolled: all(SCROLLED, part).map((each) => each.scrollLeft),
   };
 }
 
-/** Does the same to a new part. @param {Element} part @param {ReturnType<typeof traceOf>} trace */
-export function retrace(part, trace) {
-  part.querySelectorAll("details").forEach((each, index) => {
-    each.open = trace.opened[index] ?? each.open;
+/** Does the same to a new part. */
+export function retrace(part, { opened, focused, scrolled }) {
+  all("details", part).forEach((each, index) => {
+    each.open = opened[index] ?? each.open;
   });
-  part.querySelectorAll(".picture, pre").forEach((each, index) => {
-    each.scrollLeft = trace.scrolled[index] ?? 0;
+  all(SCROLLED, part).forEach((each, index) => {
+    each.scrollLeft = scrolled[index] ?? 0;
   });
-  const focused = part.querySelectorAll(FOCUSABLE)[trace.focused];
-  if (focused instanceof HTMLElement || focused instanceof SVGElement) {
-    focused.focus({ preventScroll: true });
-  }
+  all(FOCUSABLE, part)[focused]?.focus({ preventScroll: true });
 }

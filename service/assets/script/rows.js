@@ -1,32 +1,22 @@
 // Rows of tables by keys: walked, opened, chosen, compared.
 
 import { comparisonOf } from "./address.js";
-import { make, root, say, textOf } from "./dom.js";
+import { all, make, openLink, root, say, textOf } from "./dom.js";
 
 let last = null;
-
-function all(selector) {
-  return [...document.querySelectorAll(selector)];
-}
-
-/** The rows that can be seen, of all tables. @returns {HTMLTableRowElement[]} */
-function rowsOnPage() {
-  return all("main tbody tr").filter((row) => row.checkVisibility());
-}
 
 /** The row with the focus; else the one that had it last. */
 function currentRow() {
   const row = document.activeElement?.closest("main tbody tr") ?? last;
-  return row instanceof HTMLTableRowElement && row.isConnected ? row : null;
+  return row?.isConnected ? row : null;
 }
 
-/** Moves to the next row, or the one before. @param {1 | -1} step @returns {boolean} */
+/** Moves to the next row (1), or the one before (-1); false: there is none. */
 export function walk(step) {
-  const rows = rowsOnPage();
+  const rows = all("main tbody tr").filter((each) => each.checkVisibility());
   if (rows.length === 0) return false;
-  const current = currentRow();
-  const at = current ? rows.indexOf(current) : -1;
-  const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)];
+  const at = rows.indexOf(currentRow()) + step;
+  const row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
   row.tabIndex = -1;
   row.focus();
   row.scrollIntoView({ block: "nearest" });
@@ -34,28 +24,21 @@ export function walk(step) {
   return true;
 }
 
-function follow(link) {
-  link?.click();
-  return Boolean(link);
+/** Opens what a row leads to. */
+export function open({ target }) {
+  return target instanceof HTMLTableRowElement && openLink(target.querySelector("a[href]"));
 }
 
-/** Opens what a row leads to. @param {Event} event @returns {boolean} */
-export function open(event) {
-  const row = event.target;
-  return row instanceof HTMLTableRowElement && follow(row.querySelector("a[href]"));
-}
-
-/** The rows that are chosen. @returns {HTMLTableRowElement[]} */
 export function chosenRows() {
   return all("main tr[data-chosen]");
 }
 
-/** Chooses the current row, or no longer. @returns {boolean} */
+/** Chooses the current row, or no longer. */
 export function choose() {
   const row = currentRow();
   if (!row) return false;
-  const mark = make("span", { class: "chosen" }, "✓ ");
-  if (row.toggleAttribute("data-chosen")) row.cells[0].prepend(mark);
+  const isChosen = row.toggleAttribute("data-chosen");
+  if (isChosen) row.cells[0].prepend(make("span", { class: "chosen" }, "✓ "));
   else row.querySelector(".chosen")?.remove();
   const count = chosenRows().length;
   say(count === 0 ? "No row is chosen."
@@ -65,7 +48,7 @@ export function choose() {
 
 /** The build that a row is about: of a comparison its candidate. The older one has the smaller id. */
 function buildOf(row) {
-  for (const link of [...row.querySelectorAll("a")].reverse()) {
+  for (const link of all("a", row).reverse()) {
     const found = /\/(builds|comparisons)\/(\d+)$/.exec(new URL(link.href).pathname);
     const text = textOf(link);
     if (!found || text === found[2]) continue;
@@ -75,7 +58,7 @@ function buildOf(row) {
   return null;
 }
 
-/** Goes to the comparison of the two chosen rows. @returns {boolean} */
+/** Goes to the comparison of the two chosen rows. */
 export function compareChosen() {
   const builds = chosenRows().map(buildOf).filter((each) => each !== null);
   if (builds.length !== 2) {
@@ -87,7 +70,7 @@ export function compareChosen() {
   return true;
 }
 
-/** Follows the link to what comes before or after the page. @param {"prev" | "next"} relation */
+/** Follows the link to what comes before ("prev") or after the page ("next"). */
 export function step(relation) {
-  return follow(document.querySelector(`main a[rel="${relation}"]`));
+  return openLink(document.querySelector(`main a[rel="${relation}"]`));
 }

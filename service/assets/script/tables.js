@@ -1,19 +1,11 @@
 // Tables that are sorted and filtered where they stand.
 
 import { withParameters } from "./address.js";
-import { make, textOf } from "./dom.js";
+import { all, headingsOf, make, rowsOf, textOf, within } from "./dom.js";
 import { compare, fits, orderOf } from "./order.js";
 
 const SORTED_FROM = 3;
 const FILTERED_FROM = 8;
-
-function rowsOf(table) {
-  return [...table.tBodies[0].rows];
-}
-
-function headingsOf(table) {
-  return [...(table.tHead?.rows[0]?.cells ?? [])];
-}
 
 /** Sorts by a column, which says so as `aria-sort`. */
 function sortBy(table, heading, isDescending) {
@@ -45,7 +37,7 @@ function addSorting(table, heading) {
 
 /** The parameters of a table: "filter" and "by"; of the second one of the page "filter2" and "by2". */
 function parametersOf(table) {
-  const place = [...document.querySelectorAll("main table")].indexOf(table) + 1;
+  const place = all("main table").indexOf(table) + 1;
   return ["filter", "by"].map((word) => (place > 1 ? word + place : word));
 }
 
@@ -63,7 +55,7 @@ function keepInAddress(table) {
 /** Sorts and filters the tables of the page as its address says. */
 export function restoreFromAddress() {
   const given = new URL(location.href).searchParams;
-  for (const table of document.querySelectorAll("main table")) {
+  for (const table of all("main table")) {
     const [filter, column] = parametersOf(table).map((name) => given.get(name) ?? "");
     restore(table, [
       { column: column.replace(/^-/, ""), isDescending: column.startsWith("-"), filter }]);
@@ -102,13 +94,9 @@ function addFilter(table) {
   wrapper.append(label, table);
 }
 
-function tablesOf(part) {
-  return part.matches("table") ? [part] : [...part.querySelectorAll("table")];
-}
-
-/** Makes the tables of a part sortable, and those of many rows filtered. @param {Element} part */
+/** Makes the tables of a part sortable, and those of many rows filtered. */
 export function enhanceTables(part) {
-  for (const table of tablesOf(part)) {
+  for (const table of within(part, "table")) {
     const count = table.tBodies.length === 1 ? rowsOf(table).length : 0;
     if (count < SORTED_FROM || table.classList.contains("ready")) continue;
     table.classList.add("ready");
@@ -122,7 +110,7 @@ function fieldOf(table) {
 }
 
 function sortedHeading(table) {
-  return table.querySelector('th:is([aria-sort="ascending"], [aria-sort="descending"])');
+  return table.querySelector('th[aria-sort]:not([aria-sort="none"])');
 }
 
 function stateOf(table) {
@@ -136,12 +124,12 @@ function stateOf(table) {
 
 /** How the tables of a part are sorted and filtered. */
 export function statesOf(part) {
-  return tablesOf(part).map(stateOf);
+  return within(part, "table").map(stateOf);
 }
 
 /** Sorts and filters again what came anew. */
 export function restore(part, states) {
-  tablesOf(part).forEach((table, index) => {
+  within(part, "table").forEach((table, index) => {
     const state = states[index];
     if (!state || !table.classList.contains("ready")) return;
     const heading = headingsOf(table).find((one) => textOf(one) === state.column);
@@ -153,13 +141,11 @@ export function restore(part, states) {
   });
 }
 
-/** Puts the cursor into the filter that stands nearest. @returns {boolean} false: there is none */
+/** Puts the cursor into the filter that stands nearest; false: there is none. */
 export function focusFilter() {
-  const fields = [...document.querySelectorAll("main [data-filter]")].filter((each) =>
-    each.checkVisibility());
+  const fields = all("main [data-filter]").filter((each) => each.checkVisibility());
   const near = document.activeElement?.closest("section")?.querySelector("[data-filter]");
   const field = fields.find((each) => each === near) ?? fields[0];
-  if (!(field instanceof HTMLInputElement)) return false;
-  field.focus();
-  return true;
+  field?.focus();
+  return Boolean(field);
 }

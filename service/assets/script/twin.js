@@ -1,70 +1,74 @@
 // What a drawing of a series' past shows, read from the table that stands below it: the chart and
 // its table cannot differ.
 
-import { textOf } from "./dom.js";
+import { headingsOf, rowsOf, textOf } from "./dom.js";
+import { SCALES } from "./order.js";
 
 /**
- * Times are in ms; links may be empty; words are "41.2 ms [41.1 ms, 41.4 ms]"; the threshold is
- * null where values are no ratios. Both lists are by time.
- * @typedef {{time: number, value: number, low: number, high: number, day: string, build: string,
- *   link: string, words: string, verdict: string, runs: string}} Point
- * @typedef {{time: number, kind: string, label: string, link: string}} Mark
- * @typedef {{points: Point[], marks: Mark[], threshold: number | null}} Past
+ * A past has points (time, value, low, high, day, build, link, words, verdict, runs) and marks
+ * (time, kind, label, link), both by time. Times are in ms; links may be empty; words are "41.2 ms
+ * [41.1 ms, 41.4 ms]"; `threshold` is null where values are no ratios; `leftOut` points are in none.
  */
 
-/** Times without a zone are UTC. @param {string} text */
+/** Times without a zone are UTC. */
 function timeOf(text) {
   return Date.parse(/[T ]\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text);
 }
 
+function markOf({ cells: [when, what] }) {
+  return {
+    time: timeOf(textOf(when)),
+    kind: what.dataset.value ?? "",
+    label: textOf(what),
+    link: what.querySelector("a")?.href ?? "",
+  };
+}
+
 function pointOf(row) {
-  const cells = [...row.cells];
-  const value = Number(cells[2].dataset.value);
-  const ends = (cells[3]?.dataset.value ?? "").split(" ").map(Number);
-  const time = timeOf(textOf(cells[0]));
-  if (!Number.isFinite(value) || Number.isNaN(time)) return null;
+  const { time, label, link } = markOf(row);
+  const [when, , shown, interval] = row.cells;
+  const value = Number(shown.dataset.value);
+  const ends = (interval?.dataset.value ?? "").split(" ").map(Number);
   const [low, high] = ends.length === 2 ? ends : [value, value];
   return {
-    time, value, low, high,
-    day: textOf(cells[0]).replace("T", " ").replace(/:\d\dZ$/, " UTC"),
-    build: textOf(cells[1]),
-    link: cells[1].querySelector("a")?.href ?? "",
-    words: `${textOf(cells[2])} ${textOf(cells[3])}`.trim(),
+    time, value, low, high, link,
+    day: textOf(when).replace("T", " ").replace(/:\d\dZ$/, " UTC"),
+    build: label,
+    words: `${textOf(shown)} ${textOf(interval)}`.trim(),
     verdict: textOf(row.querySelector('[data-column="verdict"]')),
     runs: textOf(row.querySelector('[data-column="runs"]')),
   };
 }
 
-function markOf(row) {
-  const cell = row.cells[1];
-  const time = timeOf(textOf(row.cells[0]));
-  if (Number.isNaN(time)) return null;
-  return {
-    time,
-    kind: cell.dataset.value ?? "",
-    label: textOf(cell),
-    link: cell.querySelector("a")?.href ?? "",
-  };
+/** For points and marks. */
+export function byTime(left, right) {
+  return left.time - right.time;
 }
 
-/** Reads a table; null where it has no points at known times. @returns {Past | null} */
+/** Reads a table; null where it has no points at known times. */
 export function readPast(table) {
-  if (!(table instanceof HTMLTableElement)) return null;
-  const rows = [...table.tBodies[0].rows];
+  if (!table) return null;
   const isPoint = (row) => row.cells[1]?.dataset.value === "point";
-  const points = rows.filter(isPoint).map(pointOf).filter((each) => each !== null);
-  const marks = rows.filter((row) => !isPoint(row)).map(markOf).filter((each) => each !== null);
+  const points = rowsOf(table).filter(isPoint).map(pointOf)
+    .filter(({ time, value }) => Number.isFinite(time + value));
+  const marks = rowsOf(table).filter((row) => !isPoint(row)).map(markOf)
+    .filter(({ time }) => Number.isFinite(time));
   if (points.length === 0) return null;
-  const given = Number(table.querySelector("th[data-value]")?.getAttribute("data-value"));
+  const [leftOut, , threshold] = headingsOf(table).map((each) => each.dataset.value);
   return {
-    points: points.sort((left, right) => left.time - right.time),
-    marks: marks.sort((left, right) => left.time - right.time),
-    threshold: given > 0 ? given : null,
+    points: points.sort(byTime), marks: marks.sort(byTime),
+    threshold: Number(threshold) || null, leftOut: Number(leftOut ?? 0),
   };
 }
 
-const TIMES = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
-const SIZES = [[1, "bytes"], [1024, "KiB"], [1024 ** 2, "MiB"], [1024 ** 3, "GiB"], [1024 ** 4, "TiB"]];
+/** Points with those of a part in their place, of which there are more. */
+export function refined(points, { points: part }) {
+  const [from, to] = [part[0].time, part[part.length - 1].time];
+  return [...points.filter(({ time }) => time < from || time > to), ...part].sort(byTime);
+}
+
+const TIMES = ["ns", "µs", "ms", "s"];
+const SIZES = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 /** A value at an axis, in the units that the table has; `sample` is one of its values. */
 export function axisText(value, sample) {
@@ -73,9 +77,9 @@ export function axisText(value, sample) {
     return `${change > 0 ? "+" : ""}${Number(change.toFixed(1))} %`;
   }
   if (sample.includes("/iteration")) return value.toLocaleString("en-US");
-  const scales = /\d (ns|µs|ms|s)\b/.test(sample) ? TIMES : SIZES;
-  const found = [...scales].reverse().find(([factor]) => Math.abs(value) >= Number(factor)) ?? scales[0];
-  return `${Number((value / Number(found[0])).toPrecision(4))} ${found[1]}`;
+  const units = /\d (ns|µs|ms|s)\b/.test(sample) ? TIMES : SIZES;
+  const unit = units.findLast((each) => Math.abs(value) >= SCALES[each]) ?? units[0];
+  return `${Number((value / SCALES[unit]).toPrecision(4))} ${unit}`;
 }
 
 /** The place of the point that is next to a moment. */

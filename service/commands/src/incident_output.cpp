@@ -24,6 +24,7 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
+#include "torchwatch/tracing/tracing.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -43,6 +44,7 @@ struct Shown {
   json baseline;
   json candidate;
   json bisection_result;
+  json traces = json::array();
   Heard heard;
 };
 
@@ -122,6 +124,11 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   TW_TRY(shown.heard, add_heard(database, facts));
   TW_TRY_VOID(add_bisection(database, shown));
   facts.drawings = drawer_of(database, config, facts.row);
+  TW_TRY(const auto traces, tracing::kept_of(database, config, facts.row));
+  for (const auto& trace : traces) {
+    facts.traces.push_back(printable(tracing::text_of(trace)));
+    shown.traces.push_back(tracing::json_of(trace));
+  }
   facts.reproduce =
       report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
   return shown;
@@ -141,6 +148,7 @@ json json_of(const Shown& shown) {
   object.update(report::json_of(facts.loss));
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = report::json_list(facts.trace);
+  object["traces"] = shown.traces;
   return object;
 }
 

@@ -1,6 +1,7 @@
 #include "torchwatch/comparison/measurement.hpp"
 
 #include <map>
+#include <utility>
 
 #include "build_measurer.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -67,11 +68,17 @@ Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::I
 
 Result<std::vector<Observed>> observe_build(Services& services, storage::Id build, const Plan& plan,
                                             Pass pass, std::stop_token stop) {
+  return observe_build(services, build, plan, plan.benchmarks, pass, std::move(stop));
+}
+
+Result<std::vector<Observed>> observe_build(Services& services, storage::Id build, const Plan& plan,
+                                            const std::vector<Benchmark>& benchmarks, Pass pass,
+                                            std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, plan, stop));
-  measurer.expect(static_cast<int>(plan.benchmarks.size()));
+  measurer.expect(static_cast<int>(benchmarks.size()));
   storage::RunStore store(services.database);
   std::vector<Observed> all;
-  for (const auto& benchmark : plan.benchmarks) {
+  for (const auto& benchmark : benchmarks) {
     TW_TRY(const auto made, measurer.run(benchmark, pass, 1, stop));
     const auto& row = made.front().row;
     auto& one = all.emplace_back(Observed{

@@ -196,6 +196,10 @@ void add_judging(std::vector<Key>& table) {
                       "changes cannot add up unseen. 0: never."));
   table.push_back(key("detect", "drift_span", &C::detect, &C::Detect::drift_span, between(2, 365),
                       "How many nightlies back to compare with (fewer if fewer exist)."));
+  table.push_back(key("detect", "incident_traces", &C::detect, &C::Detect::incident_traces,
+                      Allowed<bool>{},
+                      "Make a trace of each build for an incident that is about time, once its "
+                      "comparison is measured."));
 
   table.push_back(
       key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),

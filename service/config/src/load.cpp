@@ -340,6 +340,10 @@ std::string page_of_incident(const Config& config, std::int64_t incident) {
   return page_of(config, "incidents", incident);
 }
 
+std::string page_of_trace(const Config& config, std::int64_t run) {
+  return page_of(config, "traces", run);
+}
+
 std::string page_of_comparison(const Config& config, std::int64_t comparison) {
   return page_of(config, "comparisons", comparison);
 }

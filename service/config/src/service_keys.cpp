@@ -124,6 +124,9 @@ void add_web(std::vector<Key>& table) {
       key("web", "assets", &C::web, &C::Web::assets, Allowed<std::filesystem::path>{},
           "A folder from which the pages' script is read at each request, for those who "
           "work on it: service/assets/script. Empty: the program's own."));
+  table.push_back(key("web", "perfetto", &C::web, &C::Web::perfetto, http_address_or_none(),
+                      "The Perfetto to which a reader's browser hands a trace. Empty: traces are "
+                      "only downloaded."));
   add_web_limits(table);
 }
 
@@ -221,8 +224,10 @@ void add_upkeep(std::vector<Key>& table) {
                       "median, spread and digest stay. 0s: for ever."));
   table.push_back(
       key("retention", "logs", &C::retention, &C::Retention::logs, any,
-          "How long the output of failed runs and of commit builds, and traces of runs, "
-          "are kept. 0s: for ever."));
+          "How long the output of failed runs and of commit builds is kept. 0s: for ever."));
+  table.push_back(key("retention", "traces", &C::retention, &C::Retention::traces, any,
+                      "How long traces of runs are kept, of which the newest 1 GiB stay at most. "
+                      "0s: as long as they fit."));
 }
 
 }  // namespace torchwatch::config

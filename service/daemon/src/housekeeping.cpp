@@ -37,8 +37,9 @@ Status Housekeeping::look_after(std::stop_token stop) {
   if (next_time_ && now < *next_time_) return {};
   // What cannot be done today keeps no other step from being done, and is tried again tomorrow.
   Status all;
-  for (const auto step : {&Housekeeping::check_database, &Housekeeping::thin_samples,
-                          &Housekeeping::remove_outputs, &Housekeeping::tidy}) {
+  for (const auto step :
+       {&Housekeeping::check_database, &Housekeeping::thin_samples, &Housekeeping::remove_outputs,
+        &Housekeeping::remove_traces, &Housekeeping::tidy}) {
     const auto done = (this->*step)(stop);
     if (!done && done.error().code == ErrorCode::damaged) return done;
     if (!done && all) all = done;
@@ -72,9 +73,18 @@ Status Housekeeping::remove_outputs(const std::stop_token&) {
   if (age.count() == 0) return {};
   TW_TRY(const auto oldest, before(age));
   remove_old_logs(oldest);
-  TW_TRY_VOID(traces::remove_old(traces::folder_beside(application_.config().storage.path),
-                                 written_at(oldest, application_.services().clock)));
   TW_TRY_VOID(storage::remove_outputs(application_.services().database, oldest));
+  return {};
+}
+
+Status Housekeeping::remove_traces(const std::stop_token&) {
+  const auto& config = application_.config();
+  auto oldest = std::filesystem::file_time_type::min();
+  if (config.retention.traces.count() > 0) {
+    TW_TRY(const auto moment, before(config.retention.traces));
+    oldest = written_at(moment, application_.services().clock);
+  }
+  TW_TRY_VOID(traces::remove_old(traces::folder_beside(config.storage.path), oldest));
   return {};
 }
 

@@ -36,6 +36,7 @@ class Housekeeping {
   Status check_database(const std::stop_token& stop);
   Status thin_samples(const std::stop_token& stop);
   Status remove_outputs(const std::stop_token& stop);
+  Status remove_traces(const std::stop_token& stop);
   Status tidy(const std::stop_token& stop);
   /// The time before which something is as old as `age`.
   Result<storage::WallMillis> before(std::chrono::seconds age);

@@ -130,6 +130,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .commits_address = config::commits_address(config),
           .issues_address = config::issues_address(config),
           .traces = traces::folder_beside(config.storage.path),
+          .perfetto = config.web.perfetto,
           .confidence = config.detect.confidence,
           .threshold = 1 + config.detect.threshold,
           .exact_threshold = 1 + config.detect.exact_threshold};

@@ -103,9 +103,9 @@ std::string summary(const History& history, const Line& line) {
   std::vector<double> values;
   for (const auto& each : line.points) values.push_back(each.point->value);
   const auto [least, greatest] = std::ranges::minmax(values);
-  auto text = fmt::format("{}, {}. Newest: {} with {}", figures::count(values.size(), "point"),
-                          direction(history.metric), words_of(history, last.point->value),
-                          one_line(last.point->build));
+  auto text = fmt::format(
+      "{}, {}. Newest: {} with {}", figures::count(values.size() + history.left_out, "point"),
+      direction(history.metric), words_of(history, last.point->value), one_line(last.point->build));
   if (last.interval) {
     text += fmt::format(", {} {}", interval_heading(history.confidence),
                         interval_words_of(history, last.interval));
@@ -113,20 +113,6 @@ std::string summary(const History& history, const Line& line) {
   if (values.size() == 1) return text + ".";
   return text +
          fmt::format("; all from {} to {}.", words_of(history, least), words_of(history, greatest));
-}
-
-char letter_of(MarkKind kind) {
-  switch (kind) {
-    case MarkKind::build:
-      return 'B';
-    case MarkKind::incident:
-      return 'I';
-    case MarkKind::environment:
-      return 'E';
-    case MarkKind::self_test:
-      break;
-  }
-  return 'S';
 }
 
 std::string_view word_of(MarkKind kind) {
@@ -141,6 +127,11 @@ std::string_view word_of(MarkKind kind) {
       break;
   }
   return "self-test";
+}
+
+/// The capital that its word begins with.
+std::string letter_of(MarkKind kind) {
+  return {static_cast<char>(word_of(kind).front() - 'a' + 'A')};
 }
 
 struct Axes {
@@ -267,7 +258,7 @@ void draw_marks(Svg& svg, const History& history, const Line& line, const Axes& 
     const bool is_small = mark.kind == MarkKind::build;
     svg.line(x, is_small ? axes.bottom - 6 : axes.top, x, axes.bottom, is_small ? "frame" : "mark");
     if (!is_small && x >= free_from) {
-      svg.text(x, axes.top - 4, "bold middle", std::string(1, letter_of(mark.kind)));
+      svg.text(x, axes.top - 4, "bold middle", letter_of(mark.kind));
       free_from = x + 10;
     }
     svg.close();
@@ -296,6 +287,15 @@ void draw_times(Svg& svg, const Line& line, const Axes& axes) {
 
 }  // namespace
 
+std::string left_out_words(const History& history) {
+  const auto shown = history.points.size();
+  return fmt::format(
+      "Shown are {} of {}: the least and the greatest of each stretch, and "
+      "everything that regressed or improved.",
+      figures::grouped(static_cast<std::int64_t>(shown)),
+      figures::count(shown + history.left_out, "point"));
+}
+
 std::string svg_of(const History& history) {
   const auto line = line_of(history);
   Svg svg(history.frame, history.title, summary(history, line));
@@ -317,6 +317,7 @@ std::string svg_of(const History& history) {
     notes += " I: incident, E: environment change, S: self-test; short lines: builds.";
   }
   if (is_dense(line, axes)) notes += " Unchanged points are too many for marks.";
+  if (history.left_out > 0) notes += " " + left_out_words(history);
   svg.notes(notes);
   return svg.finished();
 }
@@ -326,6 +327,7 @@ std::string text_of(const History& history, int columns) {
   const auto line = line_of(history);
   std::string text = paragraph(history.title, wide) + paragraph(summary(history, line), wide);
   if (line.points.empty()) return text;
+  if (history.left_out > 0) text += paragraph(left_out_words(history), wide);
   std::vector<double> values;
   for (const auto& each : line.points) values.push_back(each.point->value);
   const auto shown = thinned(values, static_cast<std::size_t>(wide));
@@ -376,18 +378,23 @@ std::vector<Row> rows_of(const History& history) {
 
 }  // namespace
 
-Table table_of(const History& history) {
-  Table table{{"time", "build or event", history.is_ratio ? "change" : "value",
-               interval_heading(history.confidence), "verdict", "runs"},
-              {}};
-  for (auto& row : rows_of(history)) table.rows.push_back(std::move(row.cells));
-  return table;
+TableForScript table_for_script(const History& history) {
+  TableForScript both;
+  both.table.head = {"time",
+                     "build or event",
+                     history.is_ratio ? "change" : "value",
+                     interval_heading(history.confidence),
+                     "verdict",
+                     "runs"};
+  for (auto& row : rows_of(history)) {
+    both.table.rows.push_back(std::move(row.cells));
+    both.behind.push_back(std::move(row.behind));
+  }
+  return both;
 }
 
-std::vector<Behind> behind(const History& history) {
-  std::vector<Behind> all;
-  for (auto& row : rows_of(history)) all.push_back(std::move(row.behind));
-  return all;
+Table table_of(const History& history) {
+  return table_for_script(history).table;
 }
 
 }  // namespace torchwatch::drawing

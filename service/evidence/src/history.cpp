@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "drawn.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
-#include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::evidence {
@@ -15,7 +14,6 @@ namespace {
 using drawing::HistoryMark;
 using drawing::MarkKind;
 using storage::PastVerdict;
-using Builds = std::map<storage::Id, storage::BuildRow>;
 using Facts = std::map<std::string, std::string>;
 
 std::string time_text(storage::WallMillis at) {
@@ -44,18 +42,55 @@ bool has_point(const PastVerdict& past, bool is_ratio) {
   return is_measured && (!is_ratio || verdict.ratio > 0);
 }
 
-drawing::HistoryPoint point_of(const PastVerdict& past, const Builds& builds,
-                               const Context& context, bool is_ratio) {
-  const auto effect = report::effect_of(past.verdict);
+/// A verdict that has a value.
+struct Measured {
+  const PastVerdict* past = nullptr;
+  double value = 0;  ///< a ratio, or in the metric's unit
+};
+
+std::vector<Measured> measured_of(const std::vector<PastVerdict>& all, bool is_ratio) {
+  std::vector<Measured> measured;
+  for (const auto& past : all) {
+    if (!has_point(past, is_ratio)) continue;
+    const auto effect = report::effect_of(past.verdict);
+    measured.push_back({&past, is_ratio ? effect.ratio : effect.candidate_value});
+  }
+  return measured;
+}
+
+bool is_change(const Measured& measured) {
+  const auto verdict = measured.past->verdict.verdict;
+  return verdict == Verdict::regressed || verdict == Verdict::improved;
+}
+
+/// Those that are drawn, in their order. What is left out lies between two that are kept.
+std::vector<Measured> kept_of(const std::vector<Measured>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  const auto stretches = std::max<std::size_t>(most / 2, 1);
+  std::vector<Measured> kept;
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i * all.size() / stretches);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>((i + 1) * all.size() / stretches);
+    const auto [least, greatest] = std::ranges::minmax_element(begin, end, {}, &Measured::value);
+    for (auto each = begin; each != end; ++each) {
+      const bool is_end = each == all.begin() || each == all.end() - 1;
+      const bool is_extreme = each == least || each == greatest;
+      if (is_end || is_extreme || is_change(*each)) kept.push_back(*each);
+    }
+  }
+  return kept;
+}
+
+drawing::HistoryPoint point_of(const Measured& measured, const Context& context, bool is_ratio) {
+  const auto& past = *measured.past;
   drawing::HistoryPoint point;
-  const auto build = builds.find(past.candidate);
-  if (build != builds.end()) point.build = name_of(build->second, context);
+  point.build = name_of(past.candidate, context);
   point.time = time_text(past.at);
-  point.value = is_ratio ? effect.ratio : effect.candidate_value;
+  point.value = measured.value;
   point.interval = interval_of(past.verdict);
   if (point.interval && !is_ratio) {
-    point.interval->low *= effect.baseline_value;
-    point.interval->high *= effect.baseline_value;
+    point.interval->low *= past.verdict.baseline_value;
+    point.interval->high *= past.verdict.baseline_value;
   }
   point.runs = static_cast<std::size_t>(past.verdict.runs);
   point.verdict = past.verdict.verdict;
@@ -64,15 +99,13 @@ drawing::HistoryPoint point_of(const PastVerdict& past, const Builds& builds,
 }
 
 /// Marks the builds with which a version begins.
-void add_versions(std::vector<HistoryMark>& marks, const std::vector<PastVerdict>& past,
-                  const Builds& builds) {
+void add_versions(std::vector<HistoryMark>& marks, const std::vector<PastVerdict>& past) {
   const auto release_of = [](const std::string& version) {
     return version.substr(0, std::min(version.find(".dev"), version.find('+')));
   };
   std::string before;
   for (const auto& each : past) {
-    const auto build = builds.find(each.candidate);
-    const auto now = build == builds.end() ? std::string() : release_of(build->second.version);
+    const auto now = release_of(each.candidate.version);
     if (now.empty()) continue;
     if (!before.empty() && now != before) {
       marks.push_back({.kind = MarkKind::build,
@@ -112,6 +145,12 @@ std::string difference_of(const Facts& before, const Facts& after, const Context
   return text;
 }
 
+/// Facts as they are stored; none where the text is damaged.
+Facts facts_in(const std::string& json) {
+  const auto object = nlohmann::json::parse(json, nullptr, false);
+  return object.is_object() ? object.get<Facts>() : Facts();
+}
+
 /// Marks where the machine changed; the build is another each time.
 Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastVerdict>& past,
                         const Context& context) {
@@ -120,12 +159,14 @@ Status add_environments(std::vector<HistoryMark>& marks, const std::vector<PastV
     const bool is_new = digests.empty() || digests.back() != each.environment_digest;
     if (!each.environment_digest.empty() && is_new) digests.push_back(each.environment_digest);
   }
-  TW_TRY(const auto all, storage::RunStore(context.database).facts_beside_build(digests));
-  const Facts* before = nullptr;
+  TW_TRY(const auto all, storage::EvidenceReader(context.database).facts_beside_build(digests));
+  const std::string* before = nullptr;
   for (const auto& each : past) {
     const auto found = all.find(each.environment_digest);
     if (found == all.end()) continue;
-    auto difference = before == nullptr ? "" : difference_of(*before, found->second, context);
+    const bool is_equal = before == nullptr || *before == found->second;
+    auto difference =
+        is_equal ? "" : difference_of(facts_in(*before), facts_in(found->second), context);
     if (!difference.empty()) {
       marks.push_back({.kind = MarkKind::environment,
                        .time = time_text(each.at),
@@ -165,31 +206,25 @@ Status add_self_tests(std::vector<HistoryMark>& marks, const HistoryWanted& want
   return {};
 }
 
-Result<Builds> all_builds(const Context& context) {
-  TW_TRY(auto rows, storage::BuildStore(context.database).list());
-  Builds builds;
-  for (auto& row : rows) builds.emplace(row.id, std::move(row));
-  return builds;
-}
-
 }  // namespace
 
 Result<drawing::History> history_of(const Context& context, const HistoryWanted& wanted) {
   TW_TRY(const auto past, storage::EvidenceReader(context.database)
                               .past_of(past_wanted(wanted, storage::Purpose::nightly)));
-  TW_TRY(const auto builds, all_builds(context));
   drawing::History history{.title = to_string(wanted.series),
                            .metric = wanted.series.metric,
                            .is_ratio = wanted.is_ratio,
                            .threshold = context.threshold,
                            .confidence = context.confidence};
-  for (const auto& each : past) {
-    if (!has_point(each, wanted.is_ratio)) continue;
-    history.points.push_back(point_of(each, builds, context, wanted.is_ratio));
-    history.confidence = each.confidence.value_or(context.confidence);
-    history.threshold = threshold_of(each.verdict, context);
+  const auto measured = measured_of(past, wanted.is_ratio);
+  const auto kept = kept_of(measured, wanted.most);
+  for (const auto& each : kept) {
+    history.points.push_back(point_of(each, context, wanted.is_ratio));
+    history.confidence = each.past->confidence.value_or(context.confidence);
+    history.threshold = threshold_of(each.past->verdict, context);
   }
-  add_versions(history.marks, past, builds);
+  history.left_out = measured.size() - kept.size();
+  add_versions(history.marks, past);
   TW_TRY_VOID(add_environments(history.marks, past, context));
   TW_TRY_VOID(add_incidents(history.marks, wanted, context));
   TW_TRY_VOID(add_self_tests(history.marks, wanted, context));

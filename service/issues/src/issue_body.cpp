@@ -213,6 +213,15 @@ std::string sections_that_fit(const std::vector<std::string>& sections, std::siz
   return is_whole ? text : text.append(kNote);
 }
 
+/// Leads to one iteration of each build, operator by operator.
+std::string traces_line(const std::vector<TraceFacts>& traces) {
+  std::string links;
+  for (const auto& trace : traces) {
+    links += (links.empty() ? "" : ", ") + link(trace.side, trace.address);
+  }
+  return links.empty() ? "" : "\nTraces of one iteration, for Perfetto: " + links + ".\n";
+}
+
 std::string found_section(const IncidentFacts& facts) {
   if (!facts.bisection) return "";
   return whole_lines("\n" + bisection_section(*facts.bisection, facts.commits_address),
@@ -231,7 +240,7 @@ std::string issue_body(const IncidentFacts& facts) {
   const auto evidence =
       sections_that_fit({output_section(facts), comparison_section(facts), effects_section(facts),
                          unaffected_section(facts), drawings_section(facts.drawings),
-                         found_section(facts), builds_section(facts)},
+                         traces_line(facts.traces), found_section(facts), builds_section(facts)},
                         left);
   const auto machine = machine_section(facts);
   const bool fits = evidence.size() + machine.size() <= left;

@@ -19,6 +19,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/tracing/tracing.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -179,6 +180,19 @@ Result<report::Drawings> intact_drawings_of(comparison::Services& services,
   return report::Drawings{};
 }
 
+/// Where readers find the traces of both builds.
+Result<std::vector<report::TraceFacts>> traces_of(comparison::Services& services,
+                                                  const report::IncidentFacts& facts) {
+  std::vector<report::TraceFacts> traces;
+  if (facts.page.empty()) return traces;
+  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(facts.id));
+  TW_TRY(const auto kept, tracing::kept_of(services.database, services.config, incident));
+  for (const auto& trace : kept) {
+    traces.push_back({trace.side, config::page_of_trace(services.config, trace.run)});
+  }
+  return traces;
+}
+
 /// How commits that bisections named held; empty before the first.
 Result<std::string> tally_of_culprits(comparison::Services& services) {
   TW_TRY(const auto audits, evidence::audits_of(services.database));
@@ -269,6 +283,7 @@ Status add_history(comparison::Services& services, const storage::ComparisonRow&
   }
   TW_TRY(facts.tally, tally_of_culprits(services));
   TW_TRY(facts.drawings, intact_drawings_of(services, facts));
+  TW_TRY(facts.traces, traces_of(services, facts));
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/tracing/tracing.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -162,6 +163,7 @@ class Stages {
   }
 
   Result<ComparisonRow> bisect(const Comparison& comparison) {
+    TW_TRY_VOID(tracing::trace_incidents(services_, comparison, stop_));
     storage::IncidentStore incidents(services_.database);
     storage::BisectionStore bisections(services_.database);
     TW_TRY(const auto found, incidents.of_comparison(comparison.row.id));

@@ -145,7 +145,8 @@ http::Route route_of(const Entry& entry, std::string_view path,
                      const std::shared_ptr<const Sources>& sources) {
   const auto answer = [entry, sources](const http::Request& request) {
     const auto [page, form] = split(request, entry.path);
-    const auto view = view_of(page, *sources, root_of(page.path));
+    auto view = view_of(page, *sources, root_of(page.path));
+    view.is_for_csv = form == Form::csv;
     return reply_for(entry, form, view);
   };
   return {.method = "GET", .path = path, .handler = answer, .scope = Scope::read, .is_page = true};

@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <cstdlib>
+
 #include "items.hpp"
 #include "mutes.hpp"
 #include "torchwatch/evidence/series.hpp"
@@ -15,7 +18,9 @@ namespace {
 using Parameters = std::map<std::string, std::string>;
 
 const std::vector<std::string> kShown{"values", "changes"};
-constexpr int kValuesRead = 200;
+constexpr int kValuesRead = 60;
+/// A year of nightlies is shown whole; of a longer past no screen could show more.
+constexpr std::size_t kPointsShown = 400;
 
 /// What the page's path says, or else its query; the default where neither does.
 std::string given(const View& view, const Parameters& parameters, const std::string& name,
@@ -109,11 +114,11 @@ Result<html::Fragment> runs_section(const Series& series, const View& view) {
 html::Fragment past_figure(const drawing::History& history, const std::string& sentence) {
   constexpr int kColumns = 100;
   constexpr std::size_t kValue = 2;
-  const auto data = drawing::table_of(history);
-  const auto behind = drawing::behind(history);
+  const auto [data, behind] = drawing::table_for_script(history);
   html::Table table;
   for (const auto& name : data.head) table.columns.push_back({name});
   if (history.is_ratio) table.columns[kValue].exact = nlohmann::json(history.threshold).dump();
+  if (history.left_out > 0) table.columns.front().exact = std::to_string(history.left_out);
   for (std::size_t i = 0; i < behind.size(); ++i) {
     auto& cells = table.rows.emplace_back(data.rows[i].begin(), data.rows[i].end());
     cells[kValue - 1].link = behind[i].link;
@@ -123,6 +128,28 @@ html::Fragment past_figure(const drawing::History& history, const std::string& s
   }
   return html::figure(drawing::responsive(history), drawing::text_of(history, kColumns), sentence,
                       html::table(std::move(table)));
+}
+
+/// Where the points are that were left out: in the table as a file, and in each year's page.
+html::Fragment ways_to_the_rest(const drawing::History& history, const http::Days& days,
+                                const View& view) {
+  if (history.left_out == 0) return {};
+  const auto& path = view.request.path;
+  const auto name = http::percent_encoded(path.substr(path.rfind('/') + 1));
+  auto line = html::text(drawing::left_out_words(history) + " All: ") +
+              html::link(name + ".csv" + view.query_with("", ""), "as CSV");
+  const bool is_whole = days.from == 0 && days.until == http::Days().until;
+  const auto year_of = [](const std::string& time) { return std::atoi(time.c_str()); };
+  if (is_whole) {
+    for (int year = year_of(history.points.back().time);
+         year >= year_of(history.points.front().time); --year) {
+      const auto number = std::to_string(year);
+      line += html::text(" · ") + html::link(view.with_parameter("from", number + "-01-01") +
+                                                 "&to=" + number + "-12-31",
+                                             number);
+    }
+  }
+  return html::paragraph(line);
 }
 
 /// The comparisons that a history leads to, by their links.
@@ -194,6 +221,13 @@ Result<Page> list_of_series(const http::Page& page, const View& view) {
               .way = {{view.root + "models", "Models"}}};
 }
 
+std::string sentence_on(const drawing::History& history) {
+  return std::string(figures::name_of(history.metric)) + " in " +
+         std::string(unit_of(history.metric)) + " of " +
+         figures::count(history.points.size() + history.left_out, "comparison") +
+         "; less is better";
+}
+
 }  // namespace
 
 Result<Page> make_series(const View& view) {
@@ -214,10 +248,12 @@ Result<Page> make_series(const View& view) {
     comparisons[link] = id;
     return link;
   };
-  TW_TRY(auto history, evidence::history_of(context, {.series = series,
-                                                      .from = days.from,
-                                                      .until = days.until,
-                                                      .is_ratio = shown == "changes"}));
+  TW_TRY(auto history,
+         evidence::history_of(context, {.series = series,
+                                        .from = days.from,
+                                        .until = days.until,
+                                        .most = view.is_for_csv ? SIZE_MAX : kPointsShown,
+                                        .is_ratio = shown == "changes"}));
   history.frame.id = "history";
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
   TW_TRY(const auto runs, runs_section(series, view));
@@ -228,13 +264,9 @@ Result<Page> make_series(const View& view) {
                  mutes_section(mutes, view) + choice(view, "show", shown, "values", kShown) +
                  ranges(view);
   if (!history.points.empty()) {
-    content +=
-        html::section("Nightly by nightly",
-                      past_figure(history, std::string(figures::name_of(series.metric)) + " in " +
-                                               std::string(unit_of(series.metric)) + " of " +
-                                               figures::count(history.points.size(), "comparison") +
-                                               "; less is better"),
-                      "past");
+    content += html::section(
+        "Nightly by nightly",
+        past_figure(history, sentence_on(history)) + ways_to_the_rest(history, days, view), "past");
   }
   TW_TRY(const auto traces, traces_section(series.benchmark, {}, view));
   content += samples + traces + runs + others;

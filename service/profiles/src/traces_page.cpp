@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/profiles/pages.hpp"
@@ -13,8 +14,6 @@ namespace {
 using storage::ProfileRun;
 
 constexpr std::string_view kFile = "/trace.json.gz";
-/// Opened by a reader's click alone; nothing of it is loaded into a page.
-constexpr std::string_view kPerfetto = "https://ui.perfetto.dev";
 
 struct Kept {
   ProfileRun run;
@@ -53,10 +52,13 @@ std::string reading_text(Device device) {
 html::Fragment ways_to_open(storage::Id run, const View& view) {
   const auto file = view.to_trace(run) + std::string(kFile);
   auto line = html::link(file, "Download trace.json.gz");
-  line += html::text(" · ") + html::link(kPerfetto, "Open in Perfetto", "external") +
-          html::text(
-              ": your browser hands the trace over, nothing is uploaded. Without a script, "
-              "drop the file there.");
+  // Opened by a reader's click alone; nothing of it is loaded into a page.
+  if (const auto& perfetto = view.sources.perfetto; !perfetto.empty()) {
+    line += html::text(" · ") + html::link(perfetto, "Open in Perfetto", "external") +
+            html::text(
+                ": your browser hands the trace over, nothing is uploaded. Without a script, "
+                "drop the file there.");
+  }
   return html::paragraph(line, "summary");
 }
 
@@ -90,11 +92,15 @@ Result<html::Fragment> traces_section(const Benchmark& benchmark,
   constexpr int kRead = 20;
   if (view.sources.traces.empty()) return html::Fragment();
   storage::EvidenceReader reader(view.sources.database);
-  TW_TRY(auto runs, reader.profile_runs_of(benchmark, kRead));
-  const auto is_other = [&](const ProfileRun& run) {
-    return !builds.empty() && std::ranges::find(builds, run.build) == builds.end();
-  };
-  std::erase_if(runs, is_other);
+  std::vector<ProfileRun> runs;
+  if (builds.empty()) {
+    TW_TRY(runs, reader.profile_runs_of(benchmark, kRead));
+  }
+  for (const auto id : builds) {
+    TW_TRY(const auto of_build, reader.profile_runs_of(id));
+    std::ranges::copy_if(of_build, std::back_inserter(runs),
+                         [&](const ProfileRun& run) { return run.benchmark == benchmark; });
+  }
   TW_TRY(auto content, trace_table(runs, view));
   std::string commands;
   for (const auto id : builds) {

@@ -1,6 +1,7 @@
 #include "torchwatch/runs/evidence_reader.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "benchmarks.hpp"
 #include "transaction.hpp"
@@ -11,7 +12,10 @@ namespace {
 
 PastVerdict past_of_row(Query& row) {
   PastVerdict past;
-  past.candidate = row.take<Id>();
+  past.candidate.id = row.take<Id>();
+  past.candidate.origin = row.take<BuildOrigin>();
+  past.candidate.name = row.take<std::string>();
+  past.candidate.version = row.take<std::string>();
   past.at = row.take<WallMillis>();
   past.confidence = row.take<std::optional<double>>();
   past.environment_digest = row.take<std::string>();
@@ -103,7 +107,8 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
     TW_TRY(
         auto past,
         all_rows(Query(connection,
-                       "SELECT comparison.candidate_id, comparison.created_at, "
+                       "SELECT build.id, build.origin, build.name, build.version, "
+                       "comparison.created_at, "
                        "comparison.confidence, "
                        "ifnull((SELECT digest FROM attempt "
                        "JOIN result ON result.attempt_id = attempt.id "
@@ -116,7 +121,9 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                        "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
                        "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
                        "AND variant = ?3) AND metric = ?4 "
-                       "WHERE purpose = ?5 AND created_at >= ?6 AND created_at < ?8 "
+                       "JOIN build ON build.id = comparison.candidate_id "
+                       "WHERE purpose = ?5 AND comparison.created_at >= ?6 "
+                       "AND comparison.created_at < ?8 "
                        "ORDER BY comparison.id DESC LIMIT ?9",
                        benchmark.workload, to_string(benchmark.configuration),
                        to_string(benchmark.variant), wanted.series.metric, wanted.purpose,
@@ -125,6 +132,24 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
     for (auto& each : past) each.verdict.series = wanted.series;
     std::ranges::reverse(past);
     return past;
+  });
+}
+
+Result<std::map<std::string, std::string>> EvidenceReader::facts_beside_build(
+    const std::vector<std::string>& digests) {
+  using Found = std::map<std::string, std::string>;
+  return read(database_, [&](Connection& connection) -> Result<Found> {
+    Found found;
+    Query query(connection,
+                "SELECT digest, (SELECT json_group_object(name, value) FROM environment_fact "
+                "WHERE environment_id = environment.id AND name NOT GLOB 'build.*') "
+                "FROM json_each(?) AS wanted JOIN environment ON digest = wanted.value",
+                nlohmann::json(digests).dump());
+    while (query.next()) {
+      auto digest = query.take<std::string>();
+      found.insert_or_assign(std::move(digest), query.take<std::string>());
+    }
+    return found;
   });
 }
 

@@ -1,7 +1,6 @@
 #include "torchwatch/runs/run_store.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "benchmarks.hpp"
@@ -229,26 +228,6 @@ Result<Environment> RunStore::environment(const std::string& digest) {
   return read(database_, [&](Connection& connection) -> Result<Environment> {
     TW_TRY(auto facts, facts_of(connection, digest));
     return Environment{std::move(facts), {}};
-  });
-}
-
-Result<std::map<std::string, RunStore::Facts>> RunStore::facts_beside_build(
-    const std::vector<std::string>& digests) {
-  using Found = std::map<std::string, Facts>;
-  return read(database_, [&](Connection& connection) -> Result<Found> {
-    Found found;
-    Query query(connection,
-                "SELECT digest, name, environment_fact.value FROM json_each(?) AS wanted "
-                "JOIN environment ON digest = wanted.value "
-                "JOIN environment_fact ON environment_id = environment.id "
-                "WHERE name NOT GLOB 'build.*'",
-                nlohmann::json(digests).dump());
-    while (query.next()) {
-      auto& facts = found[query.take<std::string>()];
-      auto name = query.take<std::string>();
-      facts.insert_or_assign(std::move(name), query.take<std::string>());
-    }
-    return found;
   });
 }
 

@@ -78,7 +78,7 @@ def figures_of_history(served: Served) -> dict[str, Any]:
     found = {}
     for name, path in (("page", series), ("values", f"{series}.json?limit=200")):
         seconds = [client.get(path)[2] for _ in range(HISTORY_ASKED)]
-        found[name] = visits.summary_of(seconds)
+        found[name] = visits.summary_of(seconds) | {"bytes": len(client.get(path)[1])}
     client.close()
     return found
 
@@ -144,7 +144,7 @@ def print_table(result: dict[str, Any]) -> None:
         )
         print("  " + line_of("/healthz meanwhile", followed["healthz"]))
     for name, row in result.get("ten_years", {}).items():
-        print(line_of(f"a series over ten years, {name}", row))
+        print(line_of(f"a series over ten years, {name}", row) + f"; {row['bytes']:,} bytes")
     if painted := result.get("browser"):
         for name in ("first_paint", "redraw"):
             row = painted[name]

@@ -109,7 +109,7 @@ test::ApiDescription api_description() {
                                     "/service/api/openapi.json");
 }
 
-Api::Api(events::FeedLimits limits)
+Api::Api(events::FeedLimits limits, const std::string& perfetto)
     : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
       reader(
           Database::open({.path = folder.path() / "torchwatch.sqlite", .read_only = true}).value()),
@@ -136,6 +136,7 @@ Api::Api(events::FeedLimits limits)
       .commits_address = "https://github.com/pytorch/pytorch",
       .issues_address = "https://github.com/owner/issues",
       .traces = folder.path() / "traces",
+      .perfetto = perfetto,
       .api = routes};
   std::ranges::move(forms::routes({.sources = shown, .sign_ins = *sign_ins}),
                     std::back_inserter(routes));

@@ -29,7 +29,9 @@ inline constexpr const char* kTriagerToken = "tw_a-triager";
 /// API and pages over a fresh database. At its end every answer is compared with openapi.json, and
 /// every request that was accepted as well.
 struct Api {
-  explicit Api(torchwatch::events::FeedLimits limits = {.clients_per_address_max = 2'000});
+  /// `perfetto`: where pages have traces opened.
+  explicit Api(torchwatch::events::FeedLimits limits = {.clients_per_address_max = 2'000},
+               const std::string& perfetto = "https://ui.perfetto.dev");
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;

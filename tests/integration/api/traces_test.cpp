@@ -69,6 +69,20 @@ TEST_CASE("the page of a trace leads to its file, its build, its series and Perf
   CHECK(traced.api.get(traced.page() + ".json").body.at("pass") == "profile");
 }
 
+TEST_CASE("a trace is handed to the Perfetto that is configured, and to none without one") {
+  for (const std::string perfetto : {"", "https://perfetto.example/ui/"}) {
+    INFO(perfetto);
+    Api api({.clients_per_address_max = 2'000}, perfetto);
+    api.fill();
+    const auto page = "/traces/" + std::to_string(api.add_trace(kTrace));
+    const auto html = api.page(page);
+    CHECK_THAT(html, Contains(page.substr(1) + "/trace.json.gz") && !Contains("ui.perfetto.dev"));
+    const auto link = "<a href=\"" + perfetto + "\" rel=\"external\">";
+    CHECK(count(html, link) == (perfetto.empty() ? 0 : 1));
+    CHECK(count(html, "Perfetto") == (perfetto.empty() ? 0 : 1));
+  }
+}
+
 TEST_CASE("a trace that was removed, and a run of another pass, are not found, with the reason") {
   Traced traced;
   CHECK(traced.api.get("/traces/1").status == 404);

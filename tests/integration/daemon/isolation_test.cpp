@@ -106,6 +106,7 @@ TEST_CASE("rows that cannot be thinned keep logs, traces and caches from nothing
   RunningService service;
   service.config.build.cache_limit_bytes = 0;
   service.config.retention.logs = std::chrono::seconds(1);
+  service.config.retention.traces = std::chrono::seconds(1);
   const auto kit = service.config.build.cache / "kits" / "a";
   const auto log = service.config.build.cache / "commits" / "a.log";
   const auto trace = traces::folder_beside(service.config.storage.path) / "a.json.gz";
@@ -129,6 +130,33 @@ TEST_CASE("rows that cannot be thinned keep logs, traces and caches from nothing
   CHECK_FALSE(fs::exists(log));
   CHECK_FALSE(fs::exists(trace));
   require_that_requests_end(service);
+}
+
+TEST_CASE("traces go when they are as old as [retention] traces says, whatever logs says") {
+  const bool is_of_traces = GENERATE(true, false);
+  RunningService service;
+  auto& retention = service.config.retention;
+  (is_of_traces ? retention.traces : retention.logs) = std::chrono::seconds(1);
+  (is_of_traces ? retention.logs : retention.traces) = std::chrono::seconds(0);
+  const auto log = service.config.build.cache / "commits" / "a.log";
+  const auto trace = traces::folder_beside(service.config.storage.path) / "a.json.gz";
+  for (const auto& file : {log, trace}) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "x";
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(100));
+  }
+  service.start();
+  auto& services = service.application->services();
+  add_nightly(services.database, "n1", 1000);
+  add_nightly(services.database, "n2", services.clock.wall_now());
+  // It is a problem when all that is due has been done.
+  execute(service,
+          "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
+          "BEGIN SELECT RAISE(ABORT, 'planted'); END");
+  service.work();
+  wait_for_problem_of(service, "housekeeping");
+  CHECK(fs::exists(trace) == !is_of_traces);
+  CHECK(fs::exists(log) == is_of_traces);
 }
 
 TEST_CASE("what takes the service down three times ends with that as its reason, of every kind") {

@@ -139,3 +139,83 @@ TEST_CASE("incidents and self-tests of the series are marked, those of others ar
   CHECK(other.points.empty());
   CHECK(other.marks.empty());
 }
+
+namespace {
+
+/// Nightlies that hardly differ, with a peak, two changes and a first one that is neither.
+struct LongPast : EvidenceRows {
+  static constexpr int kPeak = 57;
+
+  LongPast() {
+    for (int day = 0; day < 120; ++day) {
+      const auto build = add_build("nightly-" + std::to_string(day));
+      const auto row = add_comparison(build, build, (day + 1) * kDay);
+      const double ratio = day == kPeak ? 2 : 1 + ((day * 37) % 11) * 0.001;
+      add_verdict(row.id, kTime, verdict_of(day), ratio);
+    }
+  }
+
+  static Verdict verdict_of(int day) {
+    if (day == 31 || day == 32) return Verdict::regressed;
+    return day == 77 ? Verdict::improved : Verdict::unchanged;
+  }
+};
+
+double value_of(const drawing::HistoryPoint& point) {
+  return point.value;
+}
+
+}  // namespace
+
+TEST_CASE("of a long history the ends, the changes and each stretch's extremes are kept") {
+  LongPast rows;
+  constexpr std::size_t kStretches = 10;
+  const auto whole = evidence::history_of(rows.context, {.series = kTime}).value();
+  const auto kept =
+      evidence::history_of(rows.context, {.series = kTime, .most = 2 * kStretches}).value();
+  REQUIRE(whole.points.size() == 120);
+  CHECK(whole.left_out == 0);
+  CHECK(kept.left_out + kept.points.size() == 120);
+  CHECK(kept.points.size() <= 2 * kStretches + 3 + 2);
+  CHECK(kept.points.front().build == "nightly-0");
+  CHECK(kept.points.back().build == "nightly-119");
+  CHECK(std::ranges::is_sorted(kept.points, {}, &drawing::HistoryPoint::time));
+  const auto shows = [&](const drawing::HistoryPoint& point) {
+    return std::ranges::find(kept.points, point.build, &drawing::HistoryPoint::build) !=
+           kept.points.end();
+  };
+  for (const auto& point : whole.points) {
+    INFO(point.build);
+    CHECK((point.verdict == Verdict::unchanged || shows(point)));
+  }
+  constexpr std::ptrdiff_t kLong = 12;
+  for (auto begin = whole.points.begin(); begin != whole.points.end(); begin += kLong) {
+    const auto [least, greatest] = std::ranges::minmax_element(begin, begin + kLong, {}, value_of);
+    CHECK(shows(*least));
+    CHECK(shows(*greatest));
+  }
+}
+
+TEST_CASE("marks of points that a history leaves out stay") {
+  LongPast rows;
+  const auto build = rows.add_build("nightly-x", "2.15.0");
+  const auto late = rows.add_comparison(build, build, 121 * kDay);
+  rows.add_verdict(late.id, kTime, Verdict::unchanged, 1.0);
+  for (int day = 122; day < 160; ++day) {
+    const auto next = rows.add_build("nightly-" + std::to_string(day), "2.15.0");
+    rows.add_verdict(rows.add_comparison(next, next, day * kDay).id, kTime, Verdict::unchanged, 1);
+  }
+  const auto whole = evidence::history_of(rows.context, {.series = kTime}).value();
+  const auto kept = evidence::history_of(rows.context, {.series = kTime, .most = 4}).value();
+  REQUIRE(marks_of(whole, MarkKind::build).size() == 1);
+  REQUIRE(marks_of(kept, MarkKind::build).size() == 1);
+  CHECK(marks_of(kept, MarkKind::build)[0].time == marks_of(whole, MarkKind::build)[0].time);
+}
+
+TEST_CASE("a history of ratios keeps the extremes of its ratios") {
+  LongPast rows;
+  const auto kept =
+      evidence::history_of(rows.context, {.series = kTime, .most = 4, .is_ratio = true}).value();
+  const auto greatest = std::ranges::max_element(kept.points, {}, value_of);
+  CHECK(greatest->build == "nightly-" + std::to_string(LongPast::kPeak));
+}

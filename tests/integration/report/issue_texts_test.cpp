@@ -86,6 +86,21 @@ TEST_CASE("an issue links the incident's page where people reach it") {
                       "[JSON](https://torchwatch.example.org/incidents/7.json))"));
 }
 
+TEST_CASE("an issue leads to the traces of both builds") {
+  StoredDay day;
+  day.add_pair(kResnet, 2'000'000, 2'300'000);
+  auto facts = day.facts({slower(kResnet, 1.152)}, std::nullopt);
+  CHECK_THAT(report::issue_body(facts), !Contains("Traces of one iteration"));
+  config::Config config;
+  config.web.public_address = "https://torchwatch.example.org/";
+  facts.traces = {{"baseline", config::page_of_trace(config, 12)},
+                  {"candidate", config::page_of_trace(config, 13)}};
+  CHECK_THAT(report::issue_body(facts),
+             Contains("Traces of one iteration, for Perfetto: "
+                      "[baseline](https://torchwatch.example.org/traces/12), "
+                      "[candidate](https://torchwatch.example.org/traces/13).\n"));
+}
+
 TEST_CASE("an issue shows the picture where strangers may read the pages") {
   config::Config::Web web;
   web.public_address = "https://torchwatch.example.org/";

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -165,10 +166,11 @@ TEST_CASE_METHOD(ComparisonWithRuns, "facts of many environments are read withou
   const auto rows = runs.runs_of(owner).value();
   const auto& before = rows[0].environment_digest;
   const auto& after = rows[1].environment_digest;
-  using Found = std::map<std::string, storage::RunStore::Facts>;
-  CHECK(runs.facts_beside_build({before, after, "unknown", "'"}).value() ==
-        Found{{before, {{"kernel", "6.1"}}}, {after, {{"kernel", "6.8"}, {"threads", "4"}}}});
-  CHECK(runs.facts_beside_build({}).value() == Found{});
+  using Found = std::map<std::string, std::string>;
+  storage::EvidenceReader reader(*database);
+  CHECK(reader.facts_beside_build({before, after, "unknown", "'"}).value() ==
+        Found{{before, R"({"kernel":"6.1"})"}, {after, R"({"kernel":"6.8","threads":"4"})"}});
+  CHECK(reader.facts_beside_build({}).value() == Found{});
 }
 
 TEST_CASE_METHOD(ComparisonWithRuns, "the series of one workload are those that are its own") {

@@ -159,8 +159,9 @@ TEST_CASE("text of others stays text in every drawing") {
 
 TEST_CASE("behind each row of a history stand its numbers, its kind and its link") {
   const auto history = sample_history();
-  const auto rows = table_of(history).rows;
-  const auto all = behind(history);
+  const auto [table, all] = table_for_script(history);
+  const auto& rows = table.rows;
+  REQUIRE(rows == table_of(history).rows);
   REQUIRE(all.size() == rows.size());
   std::size_t points = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -207,6 +208,19 @@ TEST_CASE("ten years of nightlies are a small picture that keeps every peak and 
   flat.points[kPeak].value = 1e7;
   CHECK(svg_of(flat) != svg);
   CHECK(table_of(history).rows.size() == kDays);
+}
+
+TEST_CASE("a history says in each form how many of its points are not shown") {
+  auto history = sample_history();
+  constexpr int kOneLine = 4000;
+  history.frame.width = kOneLine;
+  const std::string said = "Shown are 27 of 3,650 points: the least and the greatest of each";
+  CHECK_THAT(svg_of(history), !Contains("Shown are"));
+  CHECK_THAT(text_of(history, 400), !Contains("Shown are"));
+  history.left_out = 3650 - history.points.size();
+  CHECK_THAT(svg_of(history), Contains(said) && Contains("3,650 points, lower is faster"));
+  CHECK_THAT(text_of(history, 400), Contains(said) && Contains("3,650 points, lower is faster"));
+  check_sound(history);
 }
 
 TEST_CASE("a table has what is drawn, in its order") {

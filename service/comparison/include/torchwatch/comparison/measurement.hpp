@@ -44,5 +44,9 @@ struct Observed {
 /// profile, and stores them as measure_build does. Errors: as of measure_build.
 Result<std::vector<Observed>> observe_build(Services&, storage::Id build, const Plan&, Pass,
                                             std::stop_token stop);
+/// The same for some of the plan's benchmarks, with the runner of the whole plan.
+Result<std::vector<Observed>> observe_build(Services&, storage::Id build, const Plan&,
+                                            const std::vector<Benchmark>&, Pass,
+                                            std::stop_token stop);
 
 }  // namespace torchwatch::comparison

@@ -134,6 +134,7 @@ struct Config {
     std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds
     int drift_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
     int drift_span = 28;  ///< how many nightlies back the older one is
+    bool incident_traces = true;  ///< of both builds, where an incident is about time
   } detect;
   struct Bisect {
     double confidence = 0.99;
@@ -181,6 +182,7 @@ struct Config {
     std::vector<TrustedWorkflow> oidc;      ///< empty: no signed token counts
     std::filesystem::path socket;           ///< empty: see control_socket
     std::filesystem::path assets;           ///< empty: the script of pages is the program's
+    std::string perfetto = "https://ui.perfetto.dev";  ///< empty: traces are only downloaded
     std::int64_t body_limit_bytes = std::int64_t{1} << 20;
     std::chrono::seconds head_time_limit{5};
     std::chrono::seconds body_time_limit{10};
@@ -248,6 +250,7 @@ struct Config {
   struct Retention {  ///< 0: for ever
     std::chrono::seconds samples{400 * 86'400};
     std::chrono::seconds logs{90 * 86'400};
+    std::chrono::seconds traces{90 * 86'400};
   } retention;
   struct Log {
     torchwatch::log::Level level = torchwatch::log::Level::info;
@@ -270,6 +273,8 @@ std::filesystem::path control_socket(const Config&, const UnitFolders& unit = {}
 std::filesystem::path backups_folder(const Config&);
 /// Returns the address of an incident's page; empty without [web] public_address.
 std::string page_of_incident(const Config&, std::int64_t incident);
+/// Returns the address of the page of a run's trace, likewise.
+std::string page_of_trace(const Config&, std::int64_t run);
 /// The same of a comparison's page.
 std::string page_of_comparison(const Config&, std::int64_t comparison);
 /// Returns whether [source] repository is an address, which the service clones.

@@ -40,21 +40,29 @@ struct History {
   std::vector<HistoryMark> marks = {};
   double threshold = 1.07;  ///< drawn where values are ratios
   double confidence = 0.99;
+  /// How many points were left out: neither changes nor the least or the greatest of a stretch.
+  std::size_t left_out = 0;
 };
 
 std::string svg_of(const History&);
+/// Says which points are shown where some were left out.
+std::string left_out_words(const History&);
 std::string text_of(const History&, int columns);
 /// One row a point, and one row a mark, by time.
 Table table_of(const History&);
 
-/// What stands behind a row of that table, for a script that draws it again.
+/// What stands behind a row of the table, for a script that draws it again.
 struct Behind {
   std::string kind = {};      ///< "point", or the mark's
   std::string value = {};     ///< not rounded; of a mark empty
   std::string interval = {};  ///< both ends, with a blank between; may be empty
   std::string link = {};
 };
-/// One for each row of table_of, in its order.
-std::vector<Behind> behind(const History&);
+/// The table of table_of, and what stands behind each of its rows.
+struct TableForScript {
+  Table table = {};
+  std::vector<Behind> behind = {};
+};
+TableForScript table_for_script(const History&);
 
 }  // namespace torchwatch::drawing

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -52,12 +53,15 @@ struct HistoryWanted {
   storage::WallMillis from = 0;
   storage::WallMillis until = INT64_MAX;  ///< the first moment after it
   int limit = 4'000;                      ///< of points, the newest: ten years of nightlies
+  std::size_t most = SIZE_MAX;            ///< of points that are kept, besides changes
   bool is_ratio = false;                  ///< ratios to each comparison's baseline, not values
 };
 
 /// Returns the verdicts of nightly comparisons on a series, with what explains them: versions that
 /// began, incidents, facts of the environment that changed, self-tests. A point's time is that of
-/// its comparison.
+/// its comparison. Of more points than `most` it keeps the first and the last, every one that
+/// regressed or improved, and the least and the greatest of each of `most` / 2 stretches; marks are
+/// those of all points.
 Result<drawing::History> history_of(const Context&, const HistoryWanted&);
 
 }  // namespace torchwatch::evidence

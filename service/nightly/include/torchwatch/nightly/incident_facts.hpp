@@ -14,8 +14,8 @@ Result<report::IncidentFacts> incident_facts(comparison::Services&, const storag
                                              const comparison::Comparison&);
 
 /// Adds what only the issue says: how long it takes to measure again, how commits named before
-/// held, and what the incident rests on, drawn. Samples that are damaged keep no issue back: the
-/// log says that they are left out. Errors: those of storage.
+/// held, what the incident rests on, drawn, and the traces of both builds. Samples that are damaged
+/// keep no issue back: the log says that they are left out. Errors: those of storage.
 Status add_history(comparison::Services&, const storage::ComparisonRow& comparison,
                    report::IncidentFacts&);
 

@@ -91,6 +91,12 @@ struct Drawings {
   std::string picture = {};  ///< the address of them as a picture; empty: GitHub reaches none
 };
 
+/// A trace of one of the two builds.
+struct TraceFacts {
+  std::string side;     ///< "baseline", "candidate"
+  std::string address;  ///< of its page
+};
+
 /// What the machine did beside the runs of the pass that found an incident.
 struct Disturbance {
   int runs = 0;           ///< that stated it; 0: nothing is known
@@ -125,6 +131,8 @@ struct IncidentFacts {
   std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
   Unaffected unaffected;
   Drawings drawings;
+  std::vector<TraceFacts>
+      traces;                    ///< of the series whose time grew most; empty: nobody reaches any
   double reproduce_seconds = 0;  ///< what the runs of `reproduce` took here; 0: not known
   std::string tally;             ///< a clause on how commits that were named before held
   double confidence = 0.99;      ///< of the intervals

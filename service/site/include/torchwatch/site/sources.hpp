@@ -37,6 +37,7 @@ struct Sources {
   std::string commits_address = {};   ///< where commits are linked; empty: they are not
   std::string issues_address = {};    ///< where issues are linked; empty: they are not
   std::filesystem::path traces = {};  ///< the folder of traces; empty: there are none
+  std::string perfetto = {};          ///< where a trace may be handed to; empty: nowhere
   std::string assets = {};            ///< the script's folder: "assets/5d1c/"; empty: no script
   double confidence = 0.99;           ///< of the intervals of comparisons
   double threshold = 1.07;            ///< the ratio that must be found

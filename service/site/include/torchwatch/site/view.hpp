@@ -25,6 +25,7 @@ struct View {
   std::string root;                 ///< the way to the overview: "" or "../"
   health::Report service_now = {};  ///< as it was when the page was asked for
   double confidence = 0.99;         ///< of the intervals on this page
+  bool is_for_csv = false;          ///< it is made for its table, which has every row then
 
   std::string to_incident(storage::Id) const;
   std::string to_comparison(storage::Id) const;

@@ -14,8 +14,8 @@ namespace torchwatch::storage {
 
 /// A verdict in the past of its series.
 struct PastVerdict {
-  Id candidate = 0;   ///< the build
-  WallMillis at = 0;  ///< when the comparison was opened
+  BuildRow candidate = {};  ///< its id, origin, name and version
+  WallMillis at = 0;        ///< when the comparison was opened
   std::optional<double> confidence = {};
   std::string environment_digest = {};  ///< of the run in `slot`; empty where there is none
   VerdictRow verdict = {};
@@ -93,6 +93,11 @@ class EvidenceReader {
 
   /// Returns the verdicts on a series, oldest first.
   Result<std::vector<PastVerdict>> past_of(const PastWanted&);
+  /// Returns what is known of each of these environments beside the build, by digest, as the text
+  /// of a JSON object: most of many are equal, and need not be read. The digests are not checked;
+  /// of an unknown one there is nothing.
+  Result<std::map<std::string, std::string>> facts_beside_build(
+      const std::vector<std::string>& digests);
 
   /// Returns the newest `count` nightly comparisons up to that one which have verdicts, oldest
   /// first.

@@ -46,7 +46,6 @@ struct Disturbance {
 /// counts exactly once. Thread-safe as Database is.
 class RunStore {
  public:
-  using Facts = std::map<std::string, std::string>;  ///< name to value
   explicit RunStore(Database& database) : database_(database) {}
 
   /// Commits the attempt before its process starts. Errors: conflict, when the token exists or the
@@ -86,9 +85,6 @@ class RunStore {
   Result<RunResult> result_of(Id attempt);
   /// Returns the facts with that digest. Errors: not_found, corrupt.
   Result<Environment> environment(const std::string& digest);
-  /// Returns what is known of each of these environments beside the build, by digest. The digests
-  /// are not checked; of an unknown one there are no facts.
-  Result<std::map<std::string, Facts>> facts_beside_build(const std::vector<std::string>& digests);
   /// Returns the series that have values, by workload, configuration, variant and metric; those of
   /// one workload where one is named.
   Result<std::vector<Series>> all_series(const std::string& workload = {});
