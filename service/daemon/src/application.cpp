@@ -12,6 +12,7 @@
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::daemon {
@@ -78,7 +79,7 @@ channel::ActionsSettings actions_settings(const config::Config& config,
           .artifact = config.actions.artifact,
           .token = [file = own.empty() ? config.github.token_file : own,
                     &log]() -> Result<std::string> {
-            TW_TRY(auto token, config::read_secret(file));
+            TW_TRY(auto token, secrets::read_secret(file));
             log.hide(token);
             return token;
           },

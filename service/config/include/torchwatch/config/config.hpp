@@ -307,10 +307,4 @@ std::string example();
 /// missing file is an error only if `required`. Errors: invalid, not_found, unavailable.
 Result<Config> load(const std::filesystem::path& file, bool required);
 
-/// Reads a secret from a file, which must have mode 0600 or 0400, without the space around it.
-/// Errors name the file, never the content.
-Result<std::string> read_secret(const std::filesystem::path&);
-/// Reads a secret of several lines, such as a key in PEM, from such a file.
-Result<std::string> read_secret_text(const std::filesystem::path&);
-
 }  // namespace torchwatch::config
