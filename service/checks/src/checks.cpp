@@ -310,9 +310,10 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_program("cmake", "runners are compiled with it"),
         check_program("ninja", "runners are compiled with it"), check_pip(config),
         check_disk(config), check_database(config.storage.path), check_channel(config, *client),
-        check_names(config), check_thresholds(config), check_source(config), check_recipe(config),
-        check_folding(config), check_sandbox(config), check_address(config.web.address),
-        check_socket(config), check_web_token(config), check_delivery(config)}) {
+        check_names(config), check_externals(config), check_thresholds(config),
+        check_source(config), check_recipe(config), check_folding(config), check_sandbox(config),
+        check_address(config.web.address), check_socket(config), check_web_token(config),
+        check_delivery(config)}) {
     results.push_back(result);
   }
   std::ranges::move(check_receivers(config), std::back_inserter(results));

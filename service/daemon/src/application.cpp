@@ -8,6 +8,7 @@
 #include "logged.hpp"
 #include "torchwatch/channel/actions_builds.hpp"
 #include "torchwatch/channel/artifacts.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/process/process.hpp"
@@ -123,6 +124,7 @@ struct Application::Parts {
   std::optional<Executors> executors;
   std::optional<kits::KitStore> kits;
   std::optional<KitRunners> runners;
+  std::optional<comparison::SuiteRunners> suite;  ///< those, with the external workloads
   std::optional<source::Clone> clone;
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
@@ -281,11 +283,12 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_pull_builds(runners);
   parts->open_channels();
+  parts->suite.emplace(runners != nullptr ? *runners : *parts->runners, parts->config);
   parts->services.emplace(
       comparison::Services{.config = parts->config,
                            .database = *parts->database,
                            .executor = parts->executors->chosen(),
-                           .runners = runners != nullptr ? *runners : *parts->runners,
+                           .runners = *parts->suite,
                            .channel = *parts->channel,
                            .history = parts->history ? &*parts->history : nullptr,
                            .commits = parts->commits ? &*parts->commits : nullptr,
@@ -362,7 +365,8 @@ void Application::unlock_machine() {
 
 Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
   const auto processes = process::make_process_runner("names of workloads");
-  return kits::KitStore(kit_settings(config, {}), *processes).workloads();
+  TW_TRY(auto names, kits::KitStore(kit_settings(config, {}), *processes).workloads());
+  return comparison::with_externals(config, std::move(names));
 }
 
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
