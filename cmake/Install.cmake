@@ -4,7 +4,7 @@
 #   bin/torchwatch-carry           what runs on the nodes of a cluster
 #   share/torchwatch/              what kits are compiled from and releases fetched with, laid out as
 #                                  in a checkout; the program finds it beside itself
-#   share/torchwatch/deploy/       recipes, the list of Debian packages
+#   share/torchwatch/deploy/       recipes, examples of external workloads, the list of Debian packages
 #   share/doc/torchwatch/          README, documents, the configuration with every key
 #   share/man/man1/torchwatch.1    the manual page, made by the program itself
 #   lib/systemd/system/            the unit, which runs the installed program
@@ -31,6 +31,7 @@ endforeach()
 install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
 install(PROGRAMS deploy/cluster/lane DESTINATION ${torchwatch_share}/deploy/cluster)
 install(DIRECTORY deploy/fetching DESTINATION ${torchwatch_share}/deploy FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY deploy/workloads DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
 install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
 
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md torchwatch.example.toml

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/nightly/discovery.hpp"
@@ -39,6 +40,7 @@ struct ScriptedService::Parts {
   std::unique_ptr<process::ProcessRunner> processes;
   std::optional<executor::LocalExecutor> executor;
   ScriptedRunners runners;
+  comparison::SuiteRunners suite{runners, config};
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
   std::unique_ptr<channel::Channel> channel;
@@ -62,8 +64,8 @@ struct ScriptedService::Parts {
                       return bisect::check_out(config.source.repository, sha, folder);
                     });
     channel = channel::make_directory_channel(config.channel.path);
-    services.emplace(comparison::Services{config, *database, *executor, runners, *channel,
-                                          &*history, &*commits, clock, random, progress});
+    services.emplace(comparison::Services{config, *database, *executor, suite, *channel, &*history,
+                                          &*commits, clock, random, progress});
     return {};
   }
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "torchwatch/protocol/result.hpp"
 
 namespace torchwatch::protocol {
@@ -8,18 +10,53 @@ tl::unexpected<Error> lacks(Pass pass, std::string_view what) {
               "an ok result of the " + std::string(to_string(pass)) + " pass " + std::string(what));
 }
 
+/// The least share of the length that a request asks of a sample, `batch_below_ns`. A figure in
+/// microseconds is a thousandth of what it says.
+constexpr double kSampleShareMin = 0.1;
+
+/// Refuses samples of an external workload that are shorter than they may be: they are in another
+/// unit, or were not taken of a batch.
+Status check_length(const Request& request, const RunResult& result) {
+  const auto time = static_cast<double>(result.values.at(Metric::time));
+  const double length = time * static_cast<double>(result.iterations_per_sample);
+  if (length >= kSampleShareMin * static_cast<double>(request.batch_below_ns)) return {};
+  return lacks(Pass::timing, "must have samples of at least batch_below_ns, " +
+                                 std::to_string(request.batch_below_ns) + " ns, and has of " +
+                                 std::to_string(static_cast<std::int64_t>(length)) +
+                                 ": state nanoseconds, and time short iterations in batches");
+}
+
 Status check_timing(const Request& request, const RunResult& result) {
   if (result.samples_ns.empty()) return lacks(Pass::timing, "must have samples_ns");
   const auto asked = static_cast<std::size_t>(request.iterations);
   if (result.samples_ns.size() > asked || result.device_samples_ns.size() > asked) {
     return lacks(Pass::timing, "must not have more samples than were asked for");
   }
+  const bool is_timed = std::ranges::find(request.metrics, Metric::time) != request.metrics.end();
+  return is_timed ? check_length(request, result) : Status{};
+}
+
+/// An external workload states what it was asked for, neither less nor more.
+Status check_stated(const Request& request, const RunResult& result) {
+  for (const auto metric : request.metrics) {
+    if (result.values.contains(metric)) continue;
+    return lacks(request.pass,
+                 "must state " + std::string(to_string(metric)) + " in values: it was asked for");
+  }
+  for (const auto& [metric, value] : result.values) {
+    if (std::ranges::find(request.metrics, metric) != request.metrics.end()) continue;
+    return lacks(request.pass,
+                 "must not state " + std::string(to_string(metric)) + ": it was not asked for");
+  }
   return {};
 }
 
 Status check_memory(const Request& request, const RunResult& result) {
-  if (!result.values.contains(Metric::cpu_peak)) return lacks(Pass::memory, "must have cpu_peak");
-  if (request.leak_iterations > 0 && !result.leak) return lacks(Pass::memory, "must have leak");
+  const bool is_external = !request.metrics.empty();
+  if (!is_external && !result.values.contains(Metric::cpu_peak))
+    return lacks(Pass::memory, "must have cpu_peak");
+  if (!is_external && request.leak_iterations > 0 && !result.leak)
+    return lacks(Pass::memory, "must have leak");
   const auto growth = result.values.find(Metric::leak_growth);
   if (growth != result.values.end() &&
       (!result.leak || result.leak->growth_bytes_per_iteration != growth->second)) {
@@ -39,6 +76,7 @@ Status check_answers(const Request& request, const RunResult& result) {
     return fail(ErrorCode::conflict, "result of another attempt: \"" + result.attempt + "\"");
   }
   if (result.status != RunStatus::ok) return {};
+  if (!request.metrics.empty()) TW_TRY_VOID(check_stated(request, result));
   switch (request.pass) {
     case Pass::timing:
       return check_timing(request, result);

@@ -1,5 +1,7 @@
 #include "json_object.hpp"
 
+#include <algorithm>
+
 #include "torchwatch/protocol/result.hpp"
 
 namespace torchwatch::protocol {
@@ -134,6 +136,18 @@ Result<std::vector<std::int64_t>> ObjectReader::integers(std::string_view name, 
     numbers.push_back(*number);
   }
   return numbers;
+}
+
+Result<std::vector<std::string>> ObjectReader::texts(std::string_view name, std::size_t count_max) {
+  std::vector<std::string> texts;
+  const json* value = find(name);
+  if (value == nullptr) return texts;
+  const auto is_text = [](const json& element) { return element.is_string(); };
+  if (!value->is_array() || value->size() > count_max || !std::ranges::all_of(*value, is_text)) {
+    return wrong(name, "must be a list of at most " + std::to_string(count_max) + " strings");
+  }
+  for (const json& element : *value) texts.push_back(element.get<std::string>());
+  return texts;
 }
 
 Result<std::map<std::string, std::int64_t>> ObjectReader::integer_map(std::string_view name,

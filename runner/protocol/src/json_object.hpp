@@ -46,6 +46,7 @@ class ObjectReader {
   Result<std::string> text(std::string_view name, std::size_t bytes_max,
                            std::optional<std::string> fallback = {});
   Result<std::vector<std::int64_t>> integers(std::string_view name, Range, std::size_t count_max);
+  Result<std::vector<std::string>> texts(std::string_view name, std::size_t count_max);
   Result<std::map<std::string, std::int64_t>> integer_map(std::string_view name, Range);
   Result<std::map<std::string, std::string>> text_map(std::string_view name);
   /// The object under `name`; empty if it is absent or null.

@@ -12,6 +12,7 @@ constexpr int kLeakIterationsMin = 20;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kMillisecondsMax = 86'400'000;
 constexpr std::size_t kPathBytesMax = 4096;
+constexpr std::size_t kMetricsMax = 32;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
 
 Status read_benchmark(ObjectReader& in, Benchmark& benchmark) {
@@ -72,6 +73,18 @@ Status read_interleave(ObjectReader& in, Request& request) {
   return {};
 }
 
+Status read_metrics(ObjectReader& in, Request& request) {
+  TW_TRY(const auto words, in.texts("metrics", kMetricsMax));
+  for (const auto& word : words) {
+    TW_TRY(const auto metric, parse_metric(word));
+    if (pass_of(metric) != request.pass) {
+      return in.wrong("metrics", "names " + word + ", which another pass states");
+    }
+    request.metrics.push_back(metric);
+  }
+  return {};
+}
+
 nlohmann::json interleave_json(const std::optional<Interleave>& pipes) {
   if (!pipes) return nullptr;
   return {{"own", pipes->own}, {"other", pipes->other}, {"begins", pipes->begins}};
@@ -90,7 +103,7 @@ Status read_limits(ObjectReader& in, RunLimits& limits) {
 
 std::string to_json(const Request& request) {
   const auto& [workload, configuration, variant] = request.benchmark;
-  return dump(
+  nlohmann::json object(
       {{"schema", kSchema},
        {"attempt", request.attempt},
        {"workload", workload},
@@ -115,6 +128,8 @@ std::string to_json(const Request& request) {
        {"interleave", interleave_json(request.interleave)},
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
+  for (const auto metric : request.metrics) object["metrics"].push_back(to_string(metric));
+  return dump(object);
 }
 
 Result<Request> parse_request(std::string_view json) {
@@ -134,6 +149,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY_VOID(read_chrome_trace(in, request));
   TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
+  TW_TRY_VOID(read_metrics(in, request));
   TW_TRY_VOID(in.refuse_unknown());
   return request;
 }

@@ -1,6 +1,7 @@
 #include "torchwatch/api/accepted_tokens.hpp"
 
 #include "torchwatch/config/config.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
 namespace torchwatch::api {
@@ -12,7 +13,7 @@ constexpr std::chrono::minutes kNotedEvery{1};
 /// Reads the token of the file; empty where none is configured.
 Result<std::string> read_token(const std::filesystem::path& file) {
   if (file.empty()) return std::string();
-  TW_TRY(auto token, config::read_secret(file));
+  TW_TRY(auto token, secrets::read_secret(file));
   if (token.size() >= kLengthMin) return token;
   return fail(ErrorCode::invalid, "the token in " + file.string() +
                                       " can be guessed: it must have " +

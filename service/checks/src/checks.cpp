@@ -20,6 +20,7 @@
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
@@ -185,7 +186,7 @@ CheckResult check_recipe(const config::Config& config) {
   }
   if (is_built_by_actions(config)) {
     const auto& own = config.actions.token_file;
-    const auto token = config::read_secret(own.empty() ? config.github.token_file : own);
+    const auto token = secrets::read_secret(own.empty() ? config.github.token_file : own);
     if (!token) {
       return bad(
           Severity::error, "[actions] token_file", token.error().text(),
@@ -233,7 +234,7 @@ CheckResult check_folding(const config::Config& config) {
 CheckResult check_web_token(const config::Config& config) {
   if (config.web.token_file.empty())
     return good("[web] token_file", "not set: `torchwatch token create` makes tokens");
-  const auto token = config::read_secret(config.web.token_file);
+  const auto token = secrets::read_secret(config.web.token_file);
   if (token) return good("[web] token_file", "readable by its owner alone");
   return bad(Severity::error, "[web] token_file", token.error().text(),
              "write a token there, chmod 600");
@@ -309,9 +310,10 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_program("cmake", "runners are compiled with it"),
         check_program("ninja", "runners are compiled with it"), check_pip(config),
         check_disk(config), check_database(config.storage.path), check_channel(config, *client),
-        check_names(config), check_thresholds(config), check_source(config), check_recipe(config),
-        check_folding(config), check_sandbox(config), check_address(config.web.address),
-        check_socket(config), check_web_token(config), check_delivery(config)}) {
+        check_names(config), check_externals(config), check_thresholds(config),
+        check_source(config), check_recipe(config), check_folding(config), check_sandbox(config),
+        check_address(config.web.address), check_socket(config), check_web_token(config),
+        check_delivery(config)}) {
     results.push_back(result);
   }
   std::ranges::move(check_receivers(config), std::back_inserter(results));

@@ -1,12 +1,13 @@
 #include <unistd.h>
 
 #include "torchwatch/checks/checks.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::checks {
 namespace {
 
 CheckResult check_secret(const std::string& what, const std::filesystem::path& file) {
-  const auto secret = config::read_secret(file);
+  const auto secret = secrets::read_secret(file);
   if (secret) {
     return {.severity = Severity::good,
             .what = what,

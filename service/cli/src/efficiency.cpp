@@ -64,13 +64,15 @@ class EfficiencyRuns {
 Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services& services, const storage::BuildRow& build,
     const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop) {
-  TW_TRY(auto plan, comparison::plan_of_config(services));
+  TW_TRY(const auto plan, comparison::plan_of_config(services));
   TW_TRY(auto runner, inquiry::prepare_runner(services, build, stop));
-  EfficiencyRuns runs(services, std::move(runner), std::move(plan), stop);
+  EfficiencyRuns runs(services, std::move(runner), plan, stop);
   services.progress.phase_started("counting the operations of each workload");
   std::vector<Efficiency> all;
   for (const auto& figure : figures) {
     if (figure.series.metric != Metric::time || figure.status != RunStatus::ok) continue;
+    // Nobody counts the operations of a program of somebody's own.
+    if (plan.stated.contains(figure.series.benchmark.workload)) continue;
     Efficiency one;
     one.benchmark = figure.series.benchmark;
     TW_TRY(one.flops_per_iteration, runs.flops_per_iteration(one.benchmark));

@@ -5,10 +5,12 @@
 #include "coverage.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/inquiry/listed_workloads.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/terminal/table.hpp"
+#include "torchwatch/verification/command.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -93,6 +95,7 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
          inquiry::counted_workloads(*opened.application, build, invocation.stop));
   TW_TRY(auto suite, kits::read_suite(daemon::source_folder(opened.services().config)));
   kits::add_counted(suite, counted);
+  comparison::add_externals(suite, opened.services().config);
   print(invocation, items_of(std::move(suite)), "No workload.");
   return ExitStatus::done;
 }
@@ -111,6 +114,7 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
   const auto counted = kits::counted_by_kits(config.build.cache / "kits");
   kits::add_counted(suite, counted);
   const auto reasons = suite;
+  comparison::add_externals(suite, config);
   print(invocation, items_of(std::move(suite)), "No workload.");
   if (invocation.json) return ExitStatus::done;
   print_reasons(reasons, invocation.out);
@@ -125,7 +129,7 @@ Outcome run_list(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_workloads(Commands& all) {
-  auto& workload = all.add("workload", "The suite: list, batches", nullptr);
+  auto& workload = all.add("workload", "The suite: list, batches, verify", nullptr);
   workload.require_subcommand(1);
   workload.footer("torchwatch workload list");
   auto options = std::make_shared<Options>();
@@ -143,6 +147,7 @@ void add_workloads(Commands& all) {
                    "Run one iteration of each and report which operators the suite reaches");
   command.footer("torchwatch workload list --coverage");
   add_batches(all, workload);
+  verification::add_verify(all, workload);
 }
 
 }  // namespace torchwatch::cli

@@ -63,10 +63,15 @@ class Reader {
 };
 
 json to_object(const executor::RunSpec& run) {
-  return {{"request", protocol::to_json(run.request)},
-          {"runner", run.runner.string()},
-          {"libraries", run.libraries.string()},
-          {"fresh_copy", run.fresh_copy}};
+  json object{{"request", protocol::to_json(run.request)},
+              {"runner", run.runner.string()},
+              {"libraries", run.libraries.string()},
+              {"fresh_copy", run.fresh_copy}};
+  if (!run.command) return object;
+  object["command"] = run.command->words;
+  object["readable"] = json::array();
+  for (const auto& path : run.command->readable) object["readable"].push_back(path.string());
+  return object;
 }
 
 Result<executor::RunSpec> run_of(const json& object) {
@@ -83,6 +88,13 @@ Result<executor::RunSpec> run_of(const json& object) {
   TW_TRY(run.request, protocol::parse_request(request));
   run.runner = runner;
   run.libraries = libraries;
+  if (!object.contains("command")) return run;
+  std::vector<std::string> readable;
+  auto& command = run.command.emplace();
+  reader.take("command", command.words);
+  reader.take("readable", readable);
+  TW_TRY_VOID(reader.status());
+  command.readable.assign(readable.begin(), readable.end());
   return run;
 }
 

@@ -81,6 +81,7 @@ Result<std::vector<BatchChoice>> choose_batches(Services& services, storage::Id 
   std::vector<BatchChoice> choices;
   for (const auto& benchmark : measurer.plan().benchmarks) {
     if (benchmark.configuration.mode != Mode::infer || benchmark.variant != Variant{}) continue;
+    if (measurer.plan().stated.contains(benchmark.workload)) continue;  // its size is its own
     TW_TRY(auto choice, Doubling(measurer, benchmark, runs).choose(stop));
     choices.push_back(std::move(choice));
   }

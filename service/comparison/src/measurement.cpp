@@ -53,6 +53,7 @@ Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::I
   std::vector<MeasuredFigure> result;
   for (const auto& benchmark : plan.benchmarks) {
     for (const auto pass : plan.passes) {
+      if (!has_pass(plan, benchmark, pass)) continue;
       TW_TRY(const auto made, measurer.run(benchmark, pass, runs, stop));
       for (auto& figure : figures(benchmark, pass, made)) {
         if (runs == 1 && figure.series.metric == Metric::time && figure.status == RunStatus::ok) {

@@ -48,6 +48,7 @@ Result<std::vector<NoiseFigure>> measure_noise(Services& services, storage::Id b
       services.config, {.budget_series = series_count(measurer.plan()), .wants_intervals = true});
   std::vector<NoiseFigure> figures;
   for (const auto& benchmark : benchmarks) {
+    if (!has_pass(measurer.plan(), benchmark, Pass::timing)) continue;
     const auto begun = services.clock.monotonic_now();
     TW_TRY(const auto made, measurer.run_pairs(benchmark, pairs, stop));
     const std::chrono::duration<double> took = services.clock.monotonic_now() - begun;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"
 
@@ -49,8 +50,12 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
   plan.time_limit_ms = std::chrono::milliseconds(config.measure.time_limit).count();
   plan.memory_limit_bytes = config.measure.memory_limit_bytes;
   plan.interleave = config.measure.interleave;
+  for (const auto& external : config.suite.externals) {
+    plan.stated[external.name] = external.metrics;
+  }
   for (const auto& workload : workloads) {
     for (const auto configuration : configurations) {
+      if (!is_measured_in(config, workload, configuration)) continue;
       for (const auto& variant : config.suite.variants) {
         plan.benchmarks.push_back(Benchmark{workload, configuration, variant});
       }
@@ -71,6 +76,9 @@ protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass
   request.iterations_min = std::min(plan.iterations, request.iterations_min);
   request.limits.time_ms = plan.time_limit_ms;
   request.limits.memory_bytes = plan.memory_limit_bytes;
+  if (!plan.stated.contains(benchmark.workload)) return request;
+  request.metrics = metrics_of(plan, benchmark, pass);
+  if (std::ranges::none_of(request.metrics, is_leak)) request.leak_iterations = 0;
   return request;
 }
 
@@ -81,7 +89,10 @@ bool is_interleaved(const Plan& plan, const Benchmark& benchmark, Pass pass) {
 int series_count(const Plan& plan) {
   int count = 0;
   for (const auto& benchmark : plan.benchmarks) {
-    count += static_cast<int>(metrics_of(benchmark.configuration.device).size());
+    const auto external = plan.stated.find(benchmark.workload);
+    count += static_cast<int>(external == plan.stated.end()
+                                  ? metrics_of(benchmark.configuration.device).size()
+                                  : external->second.size());
   }
   return count;
 }

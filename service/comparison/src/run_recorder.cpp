@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/traces/traces.hpp"
@@ -30,15 +31,29 @@ bool is_killed(const executor::RunOutcome& outcome) {
   return failure != nullptr && failure->is_killed;
 }
 
+/// Returns the external workload that a benchmark is of; null for one of the suite's own. Errors:
+/// invalid, when the configuration has it no more.
+Result<const config::ExternalWorkload*> external_of(const config::Config& config, const Plan& plan,
+                                                    const Benchmark& benchmark) {
+  const auto* external = external_workload(config, benchmark.workload);
+  if (external != nullptr || !plan.stated.contains(benchmark.workload)) return external;
+  return fail(ErrorCode::invalid,
+              "workload \"" + benchmark.workload + "\" is external, and no [[suite.external]] is " +
+                  "called so any more",
+              "put it back, or ask for the comparison anew");
+}
+
 /// A workload that reports its failure leaves its slot open for a second attempt, like one that
 /// crashed.
-storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome) {
+storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome,
+                           const std::string& workload) {
   const auto& token = run.request.attempt;
   if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
     return {token, storage::AttemptFailure{failure->reason, failure->output}};
   }
-  const auto& result = std::get<RunResult>(outcome);
-  if (result.status != RunStatus::failed) return {token, result};
+  auto result = std::get<RunResult>(outcome);
+  if (!workload.empty()) result.environment.facts["workload"] = workload;
+  if (result.status != RunStatus::failed) return {token, std::move(result)};
   return {token, storage::AttemptFailure{result.reason, {}}};
 }
 
@@ -119,6 +134,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
                                                const Benchmark& benchmark, Pass pass) {
   const auto& measured = slot.measured;
   Issued issued;
+  TW_TRY(const auto external, external_of(services_.config, plan, benchmark));
   issued.row = {.owner = owner_,
                 .slot = slot.slot,
                 .build = measured.build,
@@ -131,6 +147,10 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   issued.run.runner = measured.kit.runner;
   issued.run.libraries = measured.tree.folder / "lib";
   issued.run.fresh_copy = measured.place_libraries;
+  if (external != nullptr) {
+    issued.run.command = command_of(*external);
+    issued.workload = fingerprint(*external).value_or("not readable");
+  }
   if (pass == Pass::profile) {
     const auto folder = traces::folder_beside(services_.config.storage.path);
     issued.run.request.chrome_trace = traces::file_of(folder, token);
@@ -161,7 +181,7 @@ Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
   TW_TRY(const auto issued, issue(slot, plan, benchmark, pass));
   TW_TRY(const auto outcome, services_.executor.run(issued.run, stop));
   note(is_killed(outcome));
-  const auto end = end_of(issued.run, outcome);
+  const auto end = end_of(issued.run, outcome, issued.workload);
   TW_TRY_VOID(store_.record({end}, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
   return ended(issued, end);
@@ -181,7 +201,8 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot
   }
   TW_TRY(const auto outcomes, services_.executor.run_pair({first.run, second.run}, stop));
   note(is_killed(outcomes[0]) || is_killed(outcomes[1]));
-  std::vector ends{end_of(first.run, outcomes[0]), end_of(second.run, outcomes[1])};
+  std::vector ends{end_of(first.run, outcomes[0], first.workload),
+                   end_of(second.run, outcomes[1], second.workload)};
   fail_together(ends);
   TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));

@@ -39,6 +39,7 @@ ScheduleStep Schedule::next() const {
   };
   for (const auto& benchmark : plan_.benchmarks) {
     for (const auto pass : plan_.passes) {
+      if (!has_pass(plan_, benchmark, pass)) continue;
       ++step.total;
       const auto block = BenchmarkSchedule(*this, benchmark, pass).next();
       if (!block) ++step.decided;
@@ -52,6 +53,7 @@ std::vector<JudgedSeries> Schedule::judged() const {
   std::vector<JudgedSeries> all;
   for (const auto& benchmark : plan_.benchmarks) {
     for (const auto pass : plan_.passes) {
+      if (!has_pass(plan_, benchmark, pass)) continue;
       for (auto& series : BenchmarkSchedule(*this, benchmark, pass).judged())
         all.push_back(std::move(series));
     }

@@ -59,6 +59,7 @@ void add_service(std::vector<Key>&);
 void add_executor_kind(std::vector<Key>&);
 void add_slurm(std::vector<Key>&);
 void add_actions(std::vector<Key>&);
+void add_external(std::vector<Key>&);
 void add_web(std::vector<Key>&);
 void add_oidc(std::vector<Key>&);
 void add_reports(std::vector<Key>&);

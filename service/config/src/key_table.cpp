@@ -242,6 +242,7 @@ std::vector<Key> make_table() {
   add_builds(table);
   add_actions(table);
   add_suite(table);
+  add_external(table);
   add_measuring(table);
   add_judging(table);
   add_sandbox(table);

@@ -59,6 +59,9 @@ Status read(const toml::node&, std::vector<Configuration>&);
 Status read(const toml::node&, std::vector<Variant>&);
 Status read(const toml::node&, std::vector<SeriesThreshold>&);
 Status read(const toml::node&, Scopes&);
+Status read(const toml::node&, Device&);
+Status read(const toml::node&, std::vector<Mode>&);
+Status read(const toml::node&, std::vector<Metric>&);
 
 std::string write(const std::string&);
 std::string write(const std::filesystem::path&);
@@ -82,5 +85,8 @@ std::string write(const std::vector<Configuration>&);
 std::string write(const std::vector<Variant>&);
 std::string write(const std::vector<SeriesThreshold>&);
 std::string write(const Scopes&);
+std::string write(Device);
+std::string write(const std::vector<Mode>&);
+std::string write(const std::vector<Metric>&);
 
 }  // namespace torchwatch::config

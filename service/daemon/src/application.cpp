@@ -8,10 +8,12 @@
 #include "logged.hpp"
 #include "torchwatch/channel/actions_builds.hpp"
 #include "torchwatch/channel/artifacts.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::daemon {
@@ -78,7 +80,7 @@ channel::ActionsSettings actions_settings(const config::Config& config,
           .artifact = config.actions.artifact,
           .token = [file = own.empty() ? config.github.token_file : own,
                     &log]() -> Result<std::string> {
-            TW_TRY(auto token, config::read_secret(file));
+            TW_TRY(auto token, secrets::read_secret(file));
             log.hide(token);
             return token;
           },
@@ -122,6 +124,7 @@ struct Application::Parts {
   std::optional<Executors> executors;
   std::optional<kits::KitStore> kits;
   std::optional<KitRunners> runners;
+  std::optional<comparison::SuiteRunners> suite;  ///< those, with the external workloads
   std::optional<source::Clone> clone;
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
@@ -280,11 +283,12 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_pull_builds(runners);
   parts->open_channels();
+  parts->suite.emplace(runners != nullptr ? *runners : *parts->runners, parts->config);
   parts->services.emplace(
       comparison::Services{.config = parts->config,
                            .database = *parts->database,
                            .executor = parts->executors->chosen(),
-                           .runners = runners != nullptr ? *runners : *parts->runners,
+                           .runners = *parts->suite,
                            .channel = *parts->channel,
                            .history = parts->history ? &*parts->history : nullptr,
                            .commits = parts->commits ? &*parts->commits : nullptr,
@@ -361,7 +365,8 @@ void Application::unlock_machine() {
 
 Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
   const auto processes = process::make_process_runner("names of workloads");
-  return kits::KitStore(kit_settings(config, {}), *processes).workloads();
+  TW_TRY(auto names, kits::KitStore(kit_settings(config, {}), *processes).workloads());
+  return comparison::with_externals(config, std::move(names));
 }
 
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {

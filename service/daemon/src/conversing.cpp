@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "torchwatch/secrets/secrets.hpp"
+
 namespace torchwatch::daemon {
 namespace {
 
@@ -53,7 +55,7 @@ Result<webhooks::Intake> webhook_intake(Application& application, std::function<
                           .arrived = std::move(arrived),
                           .logger = application.log().logger("webhooks")};
   if (github.webhook_secret_file.empty()) return intake;
-  TW_TRY(intake.secret, config::read_secret(github.webhook_secret_file));
+  TW_TRY(intake.secret, secrets::read_secret(github.webhook_secret_file));
   application.log().hide(intake.secret);
   return intake;
 }

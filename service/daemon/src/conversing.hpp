@@ -27,7 +27,7 @@ struct ConversingCalls {
 /// Begins to read and answer; null where [github] is not set. The application must outlive it.
 std::unique_ptr<Conversing> converse(Application&, ConversingCalls);
 
-/// Returns what the webhook's endpoint works with. Errors: those of config::read_secret.
+/// Returns what the webhook's endpoint works with. Errors: those of secrets::read_secret.
 Result<webhooks::Intake> webhook_intake(Application&, std::function<void()> arrived);
 
 }  // namespace torchwatch::daemon

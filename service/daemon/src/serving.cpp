@@ -7,6 +7,7 @@
 #include "torchwatch/assets/assets.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/caches/build_files.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/page_sources.hpp"
@@ -95,10 +96,11 @@ Status check_request(Application& application, storage::RequestKind kind,
 
 /// What lists the workloads of the suite, with what kits have counted of them.
 std::function<Result<nlohmann::json>()> suite_of(const config::Config& config) {
-  return [sources = source_folder(config),
+  return [config, sources = source_folder(config),
           folder = config.build.cache / "kits"]() -> Result<nlohmann::json> {
     TW_TRY(auto suite, kits::read_suite(sources));
     kits::add_counted(suite, kits::counted_by_kits(folder));
+    comparison::add_externals(suite, config);
     return suite;
   };
 }

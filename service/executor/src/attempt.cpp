@@ -44,7 +44,13 @@ Result<AttemptFolder> AttemptFolder::create(const fs::path& scratch, const RunSp
   AttemptFolder folder(path_of(scratch, spec));
   fs::remove_all(folder.path(), error);
   if (!error) fs::create_directories(folder.path(), error);
-  if (!error) fs::create_symlink(fs::absolute(spec.runner), folder.runner(), error);
+  if (!error && !spec.command) {
+    fs::create_symlink(fs::absolute(spec.runner), folder.runner(), error);
+  }
+  if (!error && spec.command) fs::create_directory(folder.tree().parent_path(), error);
+  if (!error && spec.command) {
+    fs::create_symlink(fs::absolute(spec.libraries).parent_path(), folder.tree(), error);
+  }
   if (!error) fs::create_symlink(fs::absolute(spec.libraries), folder.libraries(), error);
   if (error) return failed(folder.path(), error);
   // Not made durable: nobody reads it after a power cut.

@@ -30,6 +30,9 @@ class AttemptFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path runner() const { return path_ / "runner"; }
   std::filesystem::path libraries() const { return path_ / "lib"; }
+  /// The build, for an external workload alone. Python imports the folder that lies in "build" as
+  /// torch.
+  std::filesystem::path tree() const { return path_ / "build" / "torch"; }
   std::filesystem::path request() const { return path_ / "REQUEST.json"; }
   std::filesystem::path result() const { return path_ / "RESULT.json"; }
 

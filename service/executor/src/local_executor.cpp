@@ -13,6 +13,7 @@
 
 #include "attempt.hpp"
 #include "run_judgement.hpp"
+#include "torchwatch/executor/external_command.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/failpoint.hpp"
@@ -37,7 +38,7 @@ Status check(const RunSpec& spec) {
     return fail(ErrorCode::invalid, "invalid attempt id \"" + spec.request.attempt +
                                         "\": must be letters, digits, - and _");
   }
-  if (access(spec.runner.c_str(), X_OK) != 0) {
+  if (!spec.command && access(spec.runner.c_str(), X_OK) != 0) {
     return fail(ErrorCode::unavailable, "runner " + spec.runner.string() + " cannot be executed");
   }
   std::error_code ignored;
@@ -57,7 +58,11 @@ std::array<protocol::Interleave, 2> pipes_of(const fs::path& scratch,
 
 /// Its own folder, to write; of the other run of a pair, only the pipe.
 sandbox::Profile profile_of(const RunSpec& run, const AttemptFolder& folder) {
-  auto profile = profile_of_runner(run.runner, run.libraries);
+  const fs::path program = run.command ? fs::path(run.command->words.front()) : run.runner;
+  auto profile = profile_of_runner(program, run.libraries);
+  if (run.command) {
+    show_command(*run.command, fs::absolute(run.libraries).parent_path(), profile);
+  }
   profile.writable.push_back(folder.path());
   if (run.request.interleave) profile.writable.emplace_back(run.request.interleave->other);
   profile.has_gpu = run.request.benchmark.configuration.device == Device::cuda;
@@ -220,11 +225,36 @@ process::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
   return spec;
 }
 
+void LocalExecutor::set_program(process::ProcessSpec& spec, const RunSpec& run,
+                                const AttemptFolder& folder) {
+  spec.program = folder.runner();
+  if (run.command) {
+    const auto& words = run.command->words;
+    spec.program = words.front();
+    spec.arguments.assign(words.begin() + 1, words.end());
+    // The tree is not to be written, and the order of sets not to be drawn anew in each run.
+    spec.environment.insert({{kTreeVariable, folder.tree().string()},
+                             {"PYTHONDONTWRITEBYTECODE", "1"},
+                             {"PYTHONHASHSEED", "0"},
+                             {"PYTHONNOUSERSITE", "1"}});
+    // On the heap what Python's objects take can be seen.
+    if (run.request.pass == Pass::memory) spec.environment["PYTHONMALLOC"] = "malloc";
+  }
+  for (const auto& word :
+       {std::string("measure"), folder.request().string(), folder.result().string()}) {
+    spec.arguments.push_back(word);
+  }
+}
+
 Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFolder& folder,
                                             std::stop_source& stop) {
+  if (run.command) {
+    // A command of somebody's own that cannot be started fails alone: the others are measured.
+    auto reason = why_not_startable(*run.command);
+    if (!reason.empty()) return RunFailure{.reason = std::move(reason), .output = {}};
+  }
   auto spec = make_spec(run.request, folder.path());
-  spec.program = folder.runner();
-  spec.arguments = {"measure", folder.request(), folder.result()};
+  set_program(spec, run, folder);
   std::string& search_path = spec.environment["LD_LIBRARY_PATH"];
   search_path = folder.libraries().string() + (search_path.empty() ? "" : ":" + search_path);
   TW_TRY_VOID(settings_.sandbox.confine(spec, profile_of(run, folder)));
@@ -239,6 +269,7 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
   if (auto* const result = std::get_if<RunResult>(&judged)) {
     result->environment.facts["sandbox"] = spelling(settings_.sandbox.kind());
+    if (run.command) result->environment.facts.merge(machine_facts());
   }
   return judged;
 }

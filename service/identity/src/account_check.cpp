@@ -5,6 +5,7 @@
 #include "torchwatch/github/github_api.hpp"
 #include "torchwatch/identity/credentials.hpp"
 #include "torchwatch/report/markdown.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::identity {
 namespace {
@@ -175,7 +176,7 @@ std::vector<AccountFact> check_account(const config::Config& config, platform::H
   const auto credentials = Credentials::open(config, http, clock, [](const std::string&) {});
   if (!credentials) return {wrong(credentials.error())};
   if (!config.github.token_file.empty()) {
-    if (const auto read = config::read_secret(config.github.token_file); !read) {
+    if (const auto read = secrets::read_secret(config.github.token_file); !read) {
       return {wrong({read.error().code, read.error().text(), kTokenRemedy})};
     }
   }

@@ -9,6 +9,7 @@
 #include "torchwatch/identity/app_jwt.hpp"
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/report/markdown.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::identity {
 namespace {
@@ -151,7 +152,7 @@ Delivered<platform::HttpResponse> AppTokens::send_once(const std::string& method
                                                        const std::stop_token& stop) const {
   const auto client = github::ApiClient::create(http_, settings_.api, kTimeLimit, stop);
   if (!client) return tl::unexpected(github::failure_of(client.error()));
-  const auto key = config::read_secret_text(settings_.key_file);
+  const auto key = secrets::read_secret_text(settings_.key_file);
   if (!key) return tl::unexpected(github::failure_of(key.error().within("[github] app_key_file")));
   const auto now = seconds(clock_.wall_now() / 1000) + skew_;
   const auto jwt = make_app_jwt(*key, settings_.app, now);

@@ -1,5 +1,7 @@
 #include "torchwatch/identity/credentials.hpp"
 
+#include "torchwatch/secrets/secrets.hpp"
+
 namespace torchwatch::identity {
 namespace {
 
@@ -54,7 +56,7 @@ Result<std::unique_ptr<Credentials>> Credentials::open(
 Result<int> Credentials::refresh() {
   const std::scoped_lock lock(mutex_);
   if (given_ == nullptr) return tokens_read_;
-  TW_TRY(const auto now, config::read_secret(token_file_));
+  TW_TRY(const auto now, secrets::read_secret(token_file_));
   if (now == last_) return tokens_read_;
   hide_(now);
   given_->set(now);

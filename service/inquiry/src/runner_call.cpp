@@ -27,6 +27,10 @@ Result<Runner> prepare_runner(comparison::Services& services, const storage::Bui
   }
   services.progress.phase_started("preparing the runner of " + build.name);
   TW_TRY(const auto kit, services.runners.kit_for(tree, workloads, stop));
+  if (kit.runner.empty()) {
+    return fail(ErrorCode::invalid, "no runner is compiled: all workloads of [suite] are external",
+                "name one of the suite with --workload or in [suite] workloads");
+  }
   return Runner{tree, kit};
 }
 

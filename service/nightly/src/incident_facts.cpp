@@ -15,6 +15,7 @@
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -135,7 +136,7 @@ std::vector<std::string> secrets_of(const config::Config& config) {
   std::vector<std::string> secrets;
   for (const auto& file :
        {config.web.token_file, config.github.token_file, config.github.app_key_file}) {
-    auto secret = config::read_secret_text(file);
+    auto secret = secrets::read_secret_text(file);
     if (secret) secrets.push_back(*std::move(secret));
   }
   return secrets;

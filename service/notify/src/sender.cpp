@@ -10,6 +10,7 @@
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/markdown.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::notify {
 namespace {
@@ -109,7 +110,7 @@ tl::expected<void, NoticeSender::Failure> NoticeSender::post(
     const config::Config::Notify::Webhook& webhook, const OutboxRow& message,
     const std::stop_token& stop) {
   // The secret is read anew: one that was exchanged needs no restart.
-  const auto secret = config::read_secret(webhook.secret_file);
+  const auto secret = secrets::read_secret(webhook.secret_file);
   if (!secret)
     return tl::unexpected(Failure{"webhook " + webhook.name + ": " + secret.error().text()});
   parts_.log.hide(*secret);

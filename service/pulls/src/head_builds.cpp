@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/kits/kit_store.hpp"
 #include "torchwatch/platform/folder.hpp"
 
@@ -112,6 +113,7 @@ HeadBuilds::HeadBuilds(const config::Config& config, comparison::RunnerSource& t
       .compiler_cache = builds::CompilerCache::read_only};
   runners_ = std::make_unique<Runners>(keeps_apart ? trusted : *settings.runners, std::move(kits),
                                        processes, keeps_apart ? folder_ : fs::path("/nowhere"));
+  suite_ = std::make_unique<comparison::SuiteRunners>(*runners_, config);
 }
 
 HeadBuilds::~HeadBuilds() = default;
@@ -131,7 +133,7 @@ comparison::Services HeadBuilds::services(const comparison::Services& trusted) {
   return {.config = trusted.config,
           .database = trusted.database,
           .executor = trusted.executor,
-          .runners = *runners_,
+          .runners = *suite_,
           .channel = trusted.channel,
           .history = trusted.history,
           .commits = nullptr,

@@ -7,6 +7,7 @@
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/registration/made_app.hpp"
 #include "torchwatch/registration/waiting.hpp"
+#include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::registration {
 namespace {
@@ -87,7 +88,7 @@ Outcome print_page(const Invocation& invocation, const config::Config& config,
 Outcome take_answer(const Invocation& invocation, const config::Config& config,
                     const SetupOptions& options, const SetupParts& parts) {
   const AppFiles files(options.folder);
-  const auto text = config::read_secret(files.state);
+  const auto text = secrets::read_secret(files.state);
   if (!text) {
     return fail(ErrorCode::not_found, "no question is open in " + options.folder.string(),
                 "begin with `torchwatch github setup --print-only`");

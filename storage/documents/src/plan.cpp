@@ -1,8 +1,54 @@
 #include "torchwatch/documents/plan.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace torchwatch::comparison {
 
 using nlohmann::json;
+
+void to_json(json& to, const Plan& plan) {
+  to = json{{"preset", plan.preset},
+            {"benchmarks", plan.benchmarks},
+            {"passes", plan.passes},
+            {"threads", plan.threads},
+            {"warmup", plan.warmup},
+            {"iterations", plan.iterations},
+            {"enough_ns", plan.enough_ns},
+            {"time_limit_ms", plan.time_limit_ms},
+            {"memory_limit_bytes", plan.memory_limit_bytes},
+            {"interleave", plan.interleave}};
+  if (!plan.stated.empty()) to["stated"] = plan.stated;
+}
+
+void from_json(const json& from, Plan& plan) {
+  from.at("preset").get_to(plan.preset);
+  from.at("benchmarks").get_to(plan.benchmarks);
+  from.at("passes").get_to(plan.passes);
+  from.at("threads").get_to(plan.threads);
+  from.at("warmup").get_to(plan.warmup);
+  from.at("iterations").get_to(plan.iterations);
+  from.at("enough_ns").get_to(plan.enough_ns);
+  from.at("time_limit_ms").get_to(plan.time_limit_ms);
+  from.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
+  from.at("interleave").get_to(plan.interleave);
+  plan.stated.clear();
+  if (from.contains("stated")) from.at("stated").get_to(plan.stated);
+}
+
+std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pass pass) {
+  const auto external = plan.stated.find(benchmark.workload);
+  const auto& all =
+      external == plan.stated.end() ? metrics_of(benchmark.configuration.device) : external->second;
+  std::vector<Metric> metrics;
+  std::ranges::copy_if(all, std::back_inserter(metrics),
+                       [&](Metric metric) { return pass_of(metric) == pass; });
+  return metrics;
+}
+
+bool has_pass(const Plan& plan, const Benchmark& benchmark, Pass pass) {
+  return !plan.stated.contains(benchmark.workload) || !metrics_of(plan, benchmark, pass).empty();
+}
 
 std::string to_json(const Plan& plan) {
   return json(plan).dump();

@@ -88,16 +88,34 @@ struct Document {
 
 /// Commands that the other cases ask, that measure (their documents are made up here or come from
 /// the scripted day), or that print no JSON.
-const std::set<std::string> kAskedElsewhere{
-    "completion bash",  "completion fish", "completion zsh",
-    "nightly",          "compare",         "measure",
-    "bisect",           "serve",           "github setup",
-    "status",           "comparison show", "comparison cancel",
-    "comparison retry", "incident show",   "incident acknowledge",
-    "incident accept",  "incident close",  "incident reopen",
-    "incident dispute", "incident retest", "bisection cancel",
-    "workload batches", "database export", "init",
-    "completion",       "manual",          "help"};
+const std::set<std::string> kAskedElsewhere{"completion bash",
+                                            "completion fish",
+                                            "completion zsh",
+                                            "nightly",
+                                            "compare",
+                                            "measure",
+                                            "bisect",
+                                            "serve",
+                                            "github setup",
+                                            "status",
+                                            "comparison show",
+                                            "comparison cancel",
+                                            "comparison retry",
+                                            "incident show",
+                                            "incident acknowledge",
+                                            "incident accept",
+                                            "incident close",
+                                            "incident reopen",
+                                            "incident dispute",
+                                            "incident retest",
+                                            "bisection cancel",
+                                            "workload batches",
+                                            "workload verify",
+                                            "database export",
+                                            "init",
+                                            "completion",
+                                            "manual",
+                                            "help"};
 
 /// The names of all commands that do something: "incident show".
 std::vector<std::string> command_names() {

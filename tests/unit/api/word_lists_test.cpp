@@ -121,6 +121,8 @@ Lists known_lists() {
       {"Mode", words<Mode>()},
       {"Configuration", configurations()},
       {"Preset", words<Preset>()},
+      {"Precision", words<Precision>()},
+      {"Backend", words<Backend>()},
       {"Metric", words<Metric>()},
       {"Unit", units(unit_of)},
       {"SearchUnit", units(search_unit)},

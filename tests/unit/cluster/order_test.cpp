@@ -39,6 +39,19 @@ TEST_CASE("an order that is written and read again is the same, on one line") {
   CHECK(read->settings.hidden == order.settings.hidden);
 }
 
+TEST_CASE("the command of an external workload reaches the node as it is") {
+  auto order = cluster_order({"a", "b"});
+  order.runs[1].command = {.words = {"/usr/bin/python3", "./x \"y\""}, .readable = {"/opt/mlp"}};
+  order.runs[1].request.metrics = {Metric::time};
+  const auto read = parse_order(to_json(order));
+  REQUIRE(read);
+  CHECK_FALSE(read->runs[0].command.has_value());
+  REQUIRE(read->runs[1].command.has_value());
+  CHECK(read->runs[1].command->words == order.runs[1].command->words);
+  CHECK(read->runs[1].command->readable == order.runs[1].command->readable);
+  CHECK(read->runs[1].request.metrics == order.runs[1].request.metrics);
+}
+
 TEST_CASE("an order that is cut, strange or of another version is refused") {
   const auto text = to_json(cluster_order({"a"}));
   const std::string of_later = "{\"carry\":2" + text.substr(10);

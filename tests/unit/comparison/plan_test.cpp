@@ -58,3 +58,26 @@ TEST_CASE("a plan has a series for each metric of each benchmark's device") {
   plan.benchmarks.push_back({"dlrm", {Device::cuda, Mode::train}, {}});
   CHECK(series_count(plan) == 15);
 }
+
+TEST_CASE("an external workload is planned in its device and modes, for what it states") {
+  config::Config config;
+  config.suite.externals = {{.name = "mine",
+                             .command = {"/bin/mine"},
+                             .metrics = {Metric::time},
+                             .device = Device::cpu,
+                             .modes = {Mode::infer},
+                             .readable = {}}};
+  const std::vector<Configuration> both{{Device::cpu, Mode::train}, {Device::cpu, Mode::infer}};
+  const auto plan = make_plan(config, {"dlrm", "mine"}, both);
+  REQUIRE(plan.benchmarks.size() == 3);
+  const auto& mine = plan.benchmarks.back();
+  CHECK(to_string(mine) == "mine cpu-infer");
+  CHECK(has_pass(plan, mine, Pass::timing));
+  CHECK_FALSE(has_pass(plan, mine, Pass::memory));
+  CHECK(has_pass(plan, plan.benchmarks.front(), Pass::memory));
+  CHECK(series_count(plan) == 2 * 6 + 1);
+  CHECK(request_for(plan, mine, Pass::timing).metrics == std::vector{Metric::time});
+  CHECK(request_for(plan, plan.benchmarks.front(), Pass::timing).metrics.empty());
+  CHECK(parse_plan(to_json(plan)).value() == plan);
+  CHECK(to_json(some_plan()).find("stated") == std::string::npos);
+}

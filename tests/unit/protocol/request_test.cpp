@@ -154,3 +154,22 @@ TEST_CASE("what is not JSON is corrupt, with the place") {
   REQUIRE(parse_request("[]").error().code == ErrorCode::corrupt);
   REQUIRE(parse_request(std::string(kRequestBytesMax + 1, ' ')).error().code == ErrorCode::corrupt);
 }
+
+TEST_CASE("the metrics that an external workload must state are read back, and left out without") {
+  Request request;
+  request.attempt = "a1";
+  request.benchmark.workload = "mine";
+  CHECK_FALSE(json::parse(to_json(request)).contains("metrics"));
+  request.metrics = {Metric::time};
+  CHECK(parse_request(to_json(request)).value().metrics == request.metrics);
+}
+
+TEST_CASE("metrics that are none, or of another pass, are refused by their name") {
+  auto request = minimal();
+  request["metrics"] = {"speed"};
+  CHECK(refusal(request).find("speed") != std::string::npos);
+  request["metrics"] = {"cpu_peak"};
+  CHECK(refusal(request).find("names cpu_peak, which another pass states") != std::string::npos);
+  request["metrics"] = "time";
+  CHECK(refusal(request).find("list of at most 32 strings") != std::string::npos);
+}

@@ -173,3 +173,38 @@ TEST_CASE("an ok result of the flops or the peak pass must have its figure") {
     CHECK_FALSE(check_answers(request, timing_result()).has_value());
   }
 }
+
+TEST_CASE("an external workload must state what it was asked for, and nothing else") {
+  Request request;
+  request.attempt = "a1";
+  request.metrics = {Metric::time};
+  request.batch_below_ns = 0;
+  CHECK(check_answers(request, timing_result()).has_value());
+  request.metrics = {Metric::time, Metric::device_time};
+  CHECK(check_answers(request, timing_result()).error().message.find("must state device_time") !=
+        std::string::npos);
+  request.pass = Pass::memory;
+  request.metrics = {Metric::cpu_peak_resident};
+  RunResult memory;
+  memory.attempt = "a1";
+  memory.values = {{Metric::cpu_peak_resident, 4096}};
+  CHECK(check_answers(request, memory).has_value());
+  memory.values[Metric::cpu_peak] = 4096;
+  CHECK(check_answers(request, memory).error().message.find("must not state cpu_peak") !=
+        std::string::npos);
+}
+
+TEST_CASE("samples of an external workload that are too short are in another unit") {
+  Request request;
+  request.attempt = "a1";
+  request.metrics = {Metric::time};
+  RunResult result;
+  result.attempt = "a1";
+  result.samples_ns = {2'000};
+  result.values = {{Metric::time, 2'000}};
+  const auto refused = check_answers(request, result);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message.find("state nanoseconds") != std::string::npos);
+  result.iterations_per_sample = 512;
+  CHECK(check_answers(request, result).has_value());
+}

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/records/vocabulary.hpp"
 
@@ -58,9 +59,12 @@ struct Request {
   /// Profile: the file for a Chrome trace of one iteration, for people; empty: no such file.
   std::string chrome_trace;
   RunLimits limits;
+  /// What an external workload must state of this pass; empty: all that the runner gives.
+  std::vector<Metric> metrics;
 };
 
-/// Writes the request on one line, with every member, also those that have their default.
+/// Writes the request on one line, with every member, also those that have their default; without
+/// `metrics` where it is empty.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

@@ -19,7 +19,7 @@ namespace torchwatch::api {
 class AcceptedTokens {
  public:
   /// Reads them; an empty path names no file. What is passed by reference must outlive the tokens;
-  /// the log hides that of the file. Errors: those of config::read_secret; invalid (too short a
+  /// the log hides that of the file. Errors: those of secrets::read_secret; invalid (too short a
   /// token); those of storage.
   static Result<std::unique_ptr<AcceptedTokens>> open(storage::Database&, const platform::Clock&,
                                                       log::Log&, const std::filesystem::path& file);

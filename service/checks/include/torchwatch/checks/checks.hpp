@@ -40,6 +40,9 @@ CheckResult check_suite(const std::vector<std::string>& named,
                         const std::vector<std::string>& known,
                         const std::string& what = "[suite] workloads");
 
+/// Checks that the command of each [[suite.external]] can be started.
+CheckResult check_externals(const config::Config&);
+
 /// Checks the disks of [storage] path and [build] cache: an error below [build] disk_reserve, a
 /// warning where releases and builds of commits do not fit.
 CheckResult check_disk(const config::Config&);

@@ -82,6 +82,7 @@ class RunRecorder {
     storage::NewAttempt row;
     storage::Id attempt = 0;
     executor::RunSpec run;
+    std::string workload;  ///< of an external one: its fingerprint
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass);
   Status wait_after_kills(std::stop_token stop);

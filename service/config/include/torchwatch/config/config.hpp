@@ -63,6 +63,17 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
+/// An executable of somebody's own that answers the runner's requests ([[suite.external]]).
+struct ExternalWorkload {
+  std::string name;
+  std::vector<std::string> command;  ///< program and arguments; paths are absolute after loading
+  std::vector<Metric> metrics;       ///< that it states: the passes that it is asked for
+  Device device = Device::cpu;
+  std::vector<Mode> modes = {Mode::train, Mode::infer};
+  std::vector<std::filesystem::path> readable = {};  ///< besides its command and the build
+  bool operator==(const ExternalWorkload&) const = default;
+};
+
 /// All settings of torchwatch.toml with their defaults. Paths are absolute after loading (relative
 /// ones are relative to the file). The key of a member is its table and name.
 struct Config {
@@ -111,6 +122,7 @@ struct Config {
     std::vector<Configuration> configurations;  ///< empty: what the machine has
     std::vector<Variant> variants = {Variant{}};
     std::filesystem::path inference_batches;  ///< empty: the preset's
+    std::vector<ExternalWorkload> externals;  ///< beside the suite's own
   } suite;
   struct Measure {
     int threads = 1;
@@ -311,11 +323,5 @@ std::string example();
 /// that name file, line, key and what is allowed; all errors of a file are reported at once. A
 /// missing file is an error only if `required`. Errors: invalid, not_found, unavailable.
 Result<Config> load(const std::filesystem::path& file, bool required);
-
-/// Reads a secret from a file, which must have mode 0600 or 0400, without the space around it.
-/// Errors name the file, never the content.
-Result<std::string> read_secret(const std::filesystem::path&);
-/// Reads a secret of several lines, such as a key in PEM, from such a file.
-Result<std::string> read_secret_text(const std::filesystem::path&);
 
 }  // namespace torchwatch::config

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
@@ -12,12 +14,21 @@
 
 namespace torchwatch::executor {
 
+/// An executable of somebody's own in the place of a kit's runner: it is started with its words,
+/// then `measure REQUEST.json RESULT.json`, as a runner is, and finds the build in
+/// TORCHWATCH_TREE, a folder of the name "torch" that has the build's lib/.
+struct ExternalCommand {
+  std::vector<std::string> words;               ///< the program's absolute path, its arguments
+  std::vector<std::filesystem::path> readable;  ///< what it sees besides
+};
+
 /// One run to carry out: a runner kit, the libraries it loads, and the request.
 struct RunSpec {
   protocol::Request request;        ///< request.attempt is the token that the result must repeat
   std::filesystem::path runner;     ///< the kit's executable
   std::filesystem::path libraries;  ///< the build's lib/: first in LD_LIBRARY_PATH
   bool fresh_copy = false;  ///< of the libraries, where the run takes place (PlacedLibraries)
+  std::optional<ExternalCommand> command = {};  ///< in the place of `runner`
 };
 
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.

@@ -66,6 +66,8 @@ class LocalExecutor final : public Executor {
   class Hold;
 
   Result<RunOutcome> carry_out(const RunSpec&, const AttemptFolder&, std::stop_source&);
+  /// Sets what a run starts: the kit's runner, or somebody's own command with its variables.
+  static void set_program(process::ProcessSpec&, const RunSpec&, const AttemptFolder&);
   process::ProcessSpec make_spec(const protocol::Request&,
                                  const std::filesystem::path& folder) const;
 

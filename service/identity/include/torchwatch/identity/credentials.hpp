@@ -26,7 +26,7 @@ class Credentials {
   /// Reads the token file anew: somebody who replaces an expired token need not restart the
   /// service. Returns how many tokens it has read so far: another number says that there is another
   /// one. An App's key is read whenever it is used.
-  /// Errors: those of config::read_secret.
+  /// Errors: those of secrets::read_secret.
   Result<int> refresh();
 
  private:

@@ -45,6 +45,7 @@ class HeadBuilds {
   sandbox::Sandbox sandbox_;
   builds::CommitBuilder builder_;
   std::unique_ptr<Runners> runners_;
+  std::unique_ptr<comparison::RunnerSource> suite_;  ///< those, with the external workloads
 };
 
 /// Returns the folder of all that is made of pull requests.

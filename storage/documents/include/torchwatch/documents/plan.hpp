@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -24,12 +25,21 @@ struct Plan {
   std::int64_t time_limit_ms = 300'000;
   std::int64_t memory_limit_bytes = 0;
   bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
+  /// The metrics that each external workload states. All others state those of their device.
+  std::map<std::string, std::vector<Metric>> stated = {};
 
   bool operator==(const Plan&) const = default;
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, preset, benchmarks, passes, threads, warmup, iterations,
-                                   enough_ns, time_limit_ms, memory_limit_bytes, interleave)
+/// A plan without external workloads is written as before there were any, without `stated`.
+void to_json(nlohmann::json&, const Plan&);
+void from_json(const nlohmann::json&, Plan&);
+
+/// Returns the metrics that a run of the benchmark in that pass states.
+std::vector<Metric> metrics_of(const Plan&, const Benchmark&, Pass);
+/// Returns whether the benchmark is measured in that pass: external workloads may state nothing of
+/// it.
+bool has_pass(const Plan&, const Benchmark&, Pass);
 
 std::string to_json(const Plan&);
 /// Reads a stored plan. Errors: corrupt.

@@ -1,3 +1,5 @@
+#include "torchwatch/secrets/secrets.hpp"
+
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -6,10 +8,9 @@
 #include <cstdint>
 
 #include "temporary_folder.hpp"
-#include "torchwatch/config/config.hpp"
 
 using namespace torchwatch;
-using namespace torchwatch::config;
+using namespace torchwatch::secrets;
 using torchwatch::test::TemporaryFolder;
 namespace fs = std::filesystem;
 

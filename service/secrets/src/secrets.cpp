@@ -1,3 +1,5 @@
+#include "torchwatch/secrets/secrets.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -11,10 +13,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "torchwatch/config/config.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
-namespace torchwatch::config {
+namespace torchwatch::secrets {
 namespace {
 
 /// Tokens that hold a JWT, and keys of 8,192 bits, are of a few thousand bytes.
@@ -118,4 +119,4 @@ Result<std::string> read_secret(const std::filesystem::path& path) {
   return fail(ErrorCode::invalid, "secret " + path.string() + " is not one line of text");
 }
 
-}  // namespace torchwatch::config
+}  // namespace torchwatch::secrets

@@ -1,0 +1,26 @@
+#include "torchwatch/checks/checks.hpp"
+#include "torchwatch/executor/external_command.hpp"
+#include "torchwatch/figures/figures.hpp"
+
+namespace torchwatch::checks {
+
+CheckResult check_externals(const config::Config& config) {
+  CheckResult result{
+      .severity = Severity::good, .what = "[[suite.external]]", .found = "", .remedy = ""};
+  for (const auto& external : config.suite.externals) {
+    const executor::ExternalCommand command{.words = external.command, .readable = {}};
+    const auto reason = executor::why_not_startable(command);
+    if (reason.empty()) continue;
+    result.found += (result.found.empty() ? "" : "; ") + external.name + ": " + reason;
+  }
+  if (!result.found.empty()) {
+    result.severity = Severity::error;
+    result.remedy = "then run `torchwatch workload verify NAME`";
+    return result;
+  }
+  const auto count = config.suite.externals.size();
+  result.found = count == 0 ? "none" : figures::count(count, "command") + " can be started";
+  return result;
+}
+
+}  // namespace torchwatch::checks

@@ -1,0 +1,321 @@
+#include "torchwatch/conformance/verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <thread>
+
+#include "partner.hpp"
+#include "torchwatch/executor/external_command.hpp"
+#include "torchwatch/figures/figures.hpp"
+
+namespace torchwatch::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kSampleNs = 1'000'000;
+constexpr std::int64_t kLongSampleNs = 20'000'000;
+constexpr std::int64_t kHourNs = 3'600'000'000'000;
+constexpr milliseconds kShortLimit{3'000};
+constexpr int kLevels = 20;  ///< of memory: two blocks
+constexpr double kPeaksApart = 0.2;
+
+/// What the checks ask with: each request gets an attempt of its own.
+class Asking {
+ public:
+  Asking(executor::Executor& executor, const Subject& subject, platform::Random& random,
+         std::filesystem::path scratch, std::stop_token stop)
+      : subject_(subject),
+        executor_(executor),
+        random_(random),
+        scratch_(std::move(scratch)),
+        stop_(std::move(stop)) {}
+
+  const Subject& subject() const { return subject_; }
+  const std::filesystem::path& scratch() const { return scratch_; }
+
+  std::vector<Metric> metrics_of(Pass pass) const {
+    std::vector<Metric> metrics;
+    std::ranges::copy_if(subject_.metrics, std::back_inserter(metrics),
+                         [&](Metric metric) { return pass_of(metric) == pass; });
+    return metrics;
+  }
+
+  executor::RunSpec spec(Pass pass) const {
+    executor::RunSpec spec;
+    spec.command = subject_.command;
+    spec.libraries = subject_.libraries;
+    auto& request = spec.request;
+    request.attempt = random_.token();
+    request.benchmark = {
+        .workload = subject_.name, .configuration = subject_.configuration, .variant = {}};
+    request.benchmark.variant.threads = 1;
+    request.pass = pass;
+    request.warmup = 2;
+    request.iterations = 10;
+    request.iterations_min = 3;
+    request.enough_ns = 50 * kSampleNs;
+    request.batch_below_ns = kSampleNs;
+    request.metrics = metrics_of(pass);
+    const bool has_leaks = std::ranges::any_of(request.metrics, is_leak);
+    request.leak_iterations = has_leaks ? kLevels : 0;
+    request.limits.time_ms = subject_.time_limit.count();
+    return spec;
+  }
+
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec) const {
+    return executor_.run(spec, stop_);
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(
+      const std::array<executor::RunSpec, 2>& specs) const {
+    return executor_.run_pair(specs, stop_);
+  }
+
+ private:
+  const Subject& subject_;
+  executor::Executor& executor_;
+  platform::Random& random_;
+  std::filesystem::path scratch_;
+  std::stop_token stop_;
+};
+
+const RunResult* ok_result(const executor::RunOutcome& outcome) {
+  const auto* result = std::get_if<RunResult>(&outcome);
+  return result != nullptr && result->status == RunStatus::ok ? result : nullptr;
+}
+
+/// What came, where it was no result that is ok.
+std::string misfortune(const executor::RunOutcome& outcome) {
+  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
+    const auto end = failure->output.find_last_not_of('\n');
+    const auto text = failure->output.substr(0, end == std::string::npos ? 0 : end + 1);
+    const auto line = text.substr(text.rfind('\n') + 1);
+    return failure->reason + (line.empty() ? "" : "; it printed: " + line);
+  }
+  const auto& result = std::get<RunResult>(outcome);
+  return std::string(to_string(result.status)) + ": " + result.reason;
+}
+
+std::string samples_of(const RunResult& result) {
+  return figures::count(result.samples_ns.size(), "sample") + " of " +
+         std::to_string(result.iterations_per_sample) + " iterations, " +
+         std::to_string(result.values.at(Metric::time)) + " ns each";
+}
+
+double length_ns(const RunResult& result) {
+  return static_cast<double>(result.values.at(Metric::time)) *
+         static_cast<double>(result.iterations_per_sample);
+}
+
+Finding finding(std::string check, std::string asked, bool holds, std::string came,
+                std::string remedy) {
+  return {.check = std::move(check),
+          .holds = holds,
+          .asked = std::move(asked),
+          .came = std::move(came),
+          .remedy = holds ? "" : std::move(remedy)};
+}
+
+Result<Finding> check_timing(const Asking& asking) {
+  TW_TRY(const auto outcome, asking.run(asking.spec(Pass::timing)));
+  const auto* result = ok_result(outcome);
+  return finding("timing", "the pass timing, 3 to 10 samples", result != nullptr,
+                 result != nullptr ? samples_of(*result) : misfortune(outcome),
+                 "answer with status ok, samples_ns and their median as values.time, in whole "
+                 "nanoseconds");
+}
+
+Result<Finding> check_attempts(const Asking& asking) {
+  std::string came = "each run repeated its own";
+  bool holds = true;
+  for (int i = 0; i < 2 && holds; ++i) {
+    TW_TRY(const auto outcome, asking.run(asking.spec(Pass::timing)));
+    holds = ok_result(outcome) != nullptr;
+    if (!holds) came = misfortune(outcome);
+  }
+  return finding("attempts", "two runs with attempts of their own", holds, came,
+                 "repeat the request's attempt in the result; keep nothing from run to run");
+}
+
+Result<Finding> check_enough(const Asking& asking) {
+  auto spec = asking.spec(Pass::timing);
+  spec.request.iterations = 1000;
+  spec.request.enough_ns = 1;
+  TW_TRY(const auto outcome, asking.run(spec));
+  const auto* result = ok_result(outcome);
+  const bool holds = result != nullptr && result->samples_ns.size() == 3;
+  return finding("enough",
+                 "to stop with iterations_min, 3 samples, as enough_ns is measured by then", holds,
+                 result != nullptr ? samples_of(*result) : misfortune(outcome),
+                 "stop once enough_ns are measured and iterations_min samples are there");
+}
+
+Result<Finding> check_batches(const Asking& asking) {
+  auto spec = asking.spec(Pass::timing);
+  spec.request.batch_below_ns = kLongSampleNs;
+  TW_TRY(const auto outcome, asking.run(spec));
+  const auto* result = ok_result(outcome);
+  const bool holds = result != nullptr && length_ns(*result) >= kLongSampleNs / 2.0;
+  return finding("batches", "samples of at least 20 ms", holds,
+                 result != nullptr ? samples_of(*result) : misfortune(outcome),
+                 "double the iterations of a sample until it takes batch_below_ns, and state their "
+                 "number as iterations_per_sample");
+}
+
+Result<Finding> check_limit(const Asking& asking) {
+  auto spec = asking.spec(Pass::timing);
+  spec.request.iterations = 1'000'000;
+  spec.request.enough_ns = kHourNs;
+  spec.request.limits.time_ms = kShortLimit.count();
+  TW_TRY(const auto outcome, asking.run(spec));
+  const auto* result = std::get_if<RunResult>(&outcome);
+  std::string came = result == nullptr ? misfortune(outcome) : "ended in time, ";
+  if (result != nullptr) {
+    came += ok_result(outcome) != nullptr ? samples_of(*result) : misfortune(outcome);
+  }
+  return finding("time limit", "an hour of samples within limits.time_ms, 3 s", result != nullptr,
+                 came, "end before limits.time_ms with the samples that there are, or with failed");
+}
+
+Result<Finding> check_variant(const Asking& asking) {
+  auto spec = asking.spec(Pass::timing);
+  spec.request.benchmark.variant.precision = Precision::bf16;
+  spec.request.benchmark.variant.batch = 3;
+  TW_TRY(const auto outcome, asking.run(spec));
+  const auto* result = std::get_if<RunResult>(&outcome);
+  const bool holds = result != nullptr && result->status != RunStatus::failed;
+  return finding("variant", "the variant bf16,batch=3", holds,
+                 ok_result(outcome) != nullptr ? samples_of(*result) : misfortune(outcome),
+                 "answer unsupported with the reason where a variant is not measured");
+}
+
+Result<Finding> check_other_pass(const Asking& asking) {
+  TW_TRY(const auto outcome, asking.run(asking.spec(Pass::coverage)));
+  const auto* result = std::get_if<RunResult>(&outcome);
+  const bool holds = result != nullptr && result->status != RunStatus::failed;
+  return finding("other passes", "the pass coverage", holds,
+                 ok_result(outcome) != nullptr ? "operators" : misfortune(outcome),
+                 "answer unsupported with the reason for a pass that is not measured");
+}
+
+/// The figures of a memory pass as text: "heap_growth 0 bytes/iteration".
+std::string memory_of(const RunResult& result) {
+  std::string text;
+  for (const auto& [metric, value] : result.values) {
+    text += (text.empty() ? "" : ", ") + std::string(to_string(metric)) + " " +
+            std::to_string(value) + " " + std::string(unit_of(metric));
+  }
+  return text;
+}
+
+bool are_near(const RunResult& one, const RunResult& other) {
+  return std::ranges::all_of(one.values, [&](const auto& entry) {
+    const auto& [metric, value] = entry;
+    if (is_leak(metric)) return true;
+    const auto found = other.values.find(metric);
+    if (found == other.values.end()) return false;
+    const auto larger = std::max(value, found->second);
+    const auto apart = static_cast<double>(std::abs(value - found->second));
+    return apart <= kPeaksApart * static_cast<double>(larger);
+  });
+}
+
+/// Levels of memory belong to growth: without them nobody can see where it comes from.
+bool has_levels(const RunResult& result, const protocol::Request& request) {
+  const auto levels = static_cast<std::size_t>(request.leak_iterations);
+  if (levels == 0) return true;
+  return result.leak &&
+         std::max(result.leak->live_bytes.size(), result.leak->heap_bytes.size()) == levels;
+}
+
+Result<Finding> check_memory(const Asking& asking) {
+  const auto spec = asking.spec(Pass::memory);
+  TW_TRY(const auto first, asking.run(spec));
+  TW_TRY(const auto second, asking.run(asking.spec(Pass::memory)));
+  const auto* one = ok_result(first);
+  const auto* other = ok_result(second);
+  const std::string asked =
+      "the pass memory twice, with " + std::to_string(spec.request.leak_iterations) + " levels";
+  if (one == nullptr || other == nullptr) {
+    return finding("memory", asked, false, misfortune(one == nullptr ? first : second),
+                   "answer with the metrics that the request names, in bytes");
+  }
+  const auto came = memory_of(*one) + "; then " + memory_of(*other);
+  if (!has_levels(*one, spec.request)) {
+    return finding("memory", asked, false, came + ", without as many levels",
+                   "state a level for each of leak_iterations in leak.live_bytes or heap_bytes");
+  }
+  return finding("memory", asked, are_near(*one, *other), came,
+                 "state a peak above the level before the workload is made, after the warm-up");
+}
+
+Result<Finding> check_turns(const Asking& asking) {
+  TW_TRY(const auto partner, Partner::open(asking.scratch()));
+  auto spec = asking.spec(Pass::timing);
+  spec.request.interleave = partner.pipes();
+  spec.command->readable.emplace_back(spec.request.interleave->own);
+  Turns turns;
+  std::jthread playing([&](const std::stop_token& ended) { turns = partner.play(ended); });
+  auto outcome = asking.run(spec);
+  playing.request_stop();
+  playing.join();
+  if (!outcome) return fail(outcome.error());
+  const auto* result = ok_result(*outcome);
+  const bool holds = result != nullptr && turns.problem.empty() && turns.samples > 0;
+  auto came = figures::count(static_cast<std::size_t>(turns.samples), "sample") + " in turn";
+  if (result == nullptr) came = misfortune(*outcome);
+  if (!turns.problem.empty()) came = turns.problem + "; " + came;
+  return finding("interleaving", "one sample a turn, the partner's turn first", holds, came,
+                 "read a y before the workload is made and before each sample; write a y after the "
+                 "warm-up and after each sample, a d at the end");
+}
+
+Result<Finding> check_pair(const Asking& asking) {
+  TW_TRY(const auto outcomes,
+         asking.run_pair({asking.spec(Pass::timing), asking.spec(Pass::timing)}));
+  const bool holds = std::ranges::all_of(
+      outcomes, [](const auto& outcome) { return ok_result(outcome) != nullptr; });
+  std::string came = "both answered";
+  for (const auto& outcome : outcomes) {
+    if (ok_result(outcome) == nullptr) came = misfortune(outcome);
+  }
+  return finding("pair", "two processes, interleaved", holds, came,
+                 "share nothing between processes: no lock, no port, no file outside TMPDIR");
+}
+
+using Check = Result<Finding> (*)(const Asking&);
+
+constexpr std::array<Check, 6> kChecks{check_attempts, check_enough,  check_batches,
+                                       check_limit,    check_variant, check_other_pass};
+
+}  // namespace
+
+Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject& subject,
+                                    platform::Random& random, const std::filesystem::path& scratch,
+                                    std::stop_token stop) {
+  const Asking asking(executor, subject, random, scratch, std::move(stop));
+  std::vector<Finding> findings;
+  const auto reason = executor::why_not_startable(subject.command);
+  findings.push_back(finding("start", "a program that can be started", reason.empty(),
+                             reason.empty() ? "it can" : reason, "see what came"));
+  if (!reason.empty()) return findings;
+  std::vector<Check> checks;
+  if (!asking.metrics_of(Pass::timing).empty()) {
+    TW_TRY(auto timed, check_timing(asking));
+    findings.push_back(std::move(timed));
+    if (!findings.back().holds) return findings;
+    checks.assign(kChecks.begin(), kChecks.end());
+    if (subject.configuration.device == Device::cpu) {
+      checks.insert(checks.end(), {check_turns, check_pair});
+    }
+  }
+  if (!asking.metrics_of(Pass::memory).empty()) checks.push_back(check_memory);
+  for (const auto check : checks) {
+    TW_TRY(auto found, check(asking));
+    findings.push_back(std::move(found));
+  }
+  return findings;
+}
+
+}  // namespace torchwatch::conformance

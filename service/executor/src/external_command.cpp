@@ -1,0 +1,96 @@
+#include "torchwatch/executor/external_command.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace torchwatch::executor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kElf =
+    "\x7f"
+    "ELF";
+constexpr std::size_t kFirstLineMax = 256;  // as much as the kernel reads
+
+std::string begin_of(const fs::path& file) {
+  std::string begin(kFirstLineMax, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(in.gcount()));
+  return begin;
+}
+
+/// The interpreter in the first line of a script; empty where the file is not one.
+fs::path interpreter_of(const fs::path& program) {
+  const auto begin = begin_of(program);
+  if (!begin.starts_with("#!")) return {};
+  std::istringstream line(begin.substr(2, begin.find('\n') - 2));
+  std::string interpreter;
+  line >> interpreter;
+  return interpreter;
+}
+
+bool is_executable(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string why_not_startable(const ExternalCommand& command) {
+  if (command.words.empty()) return "the command is empty";
+  const fs::path program = command.words.front();
+  const auto told = "command " + program.string();
+  std::error_code error;
+  if (!fs::exists(program, error)) return told + " does not exist: correct [[suite.external]]";
+  if (!is_executable(program)) {
+    return told + " may not be executed: run chmod +x, or name its interpreter first";
+  }
+  const auto interpreter = interpreter_of(program);
+  if (interpreter.empty()) {
+    if (begin_of(program).starts_with(kElf)) return {};
+    return told + " is neither an ELF file nor a script: begin it with #! and its interpreter";
+  }
+  if (is_executable(interpreter)) return {};
+  return told + " needs the interpreter " + interpreter.string() +
+         ", which is missing: install it, or correct the file's first line";
+}
+
+void show_command(const ExternalCommand& command, const fs::path& tree, sandbox::Profile& profile) {
+  profile.readable.push_back(tree);
+  profile.linked.push_back(tree);
+  for (const auto& word : command.words) {
+    if (word.starts_with('/')) profile.readable.emplace_back(word);
+  }
+  if (command.words.empty()) return;
+  if (auto interpreter = interpreter_of(command.words.front()); !interpreter.empty()) {
+    profile.readable.push_back(std::move(interpreter));
+  }
+  profile.readable.insert(profile.readable.end(), command.readable.begin(), command.readable.end());
+}
+
+std::map<std::string, std::string> machine_facts() {
+  utsname names{};
+  const bool is_known = uname(&names) == 0;
+  return {
+      {"cpu_model", cpu_model()},
+      {"cpus", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
+      {"kernel", is_known ? std::string(names.sysname) + " " + names.release + " " + names.machine
+                          : "unknown"}};
+}
+
+}  // namespace torchwatch::executor

@@ -1,0 +1,215 @@
+#include "torchwatch/verification/command.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/page_text.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
+#include "torchwatch/conformance/verify.hpp"
+#include "torchwatch/daemon/confinement.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+#include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/platform/folder.hpp"
+#include "torchwatch/storage/build_store.hpp"
+
+namespace torchwatch::verification {
+namespace {
+
+namespace fs = std::filesystem;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
+using conformance::Finding;
+using conformance::Subject;
+using nlohmann::json;
+
+struct Options {
+  std::vector<std::string> words;
+  std::string tree;
+  std::vector<std::string> metrics;
+  std::vector<std::string> readable;
+  std::string device = "cpu";
+  std::string mode = "infer";
+};
+
+/// A folder that is removed with its object.
+class ScratchFolder {
+ public:
+  static Result<ScratchFolder> make() {
+    std::error_code error;
+    auto name = (fs::temp_directory_path(error) / "torchwatch-verify-XXXXXX").string();
+    if (!error && mkdtemp(name.data()) != nullptr) return ScratchFolder(name);
+    return fail(ErrorCode::unavailable, "cannot make a folder such as " + name);
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit ScratchFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+/// Words that are paths start at the folder where the command is typed.
+std::vector<std::string> absolute_words(std::vector<std::string> words) {
+  for (auto& word : words) {
+    const bool is_program = &word == &words.front();
+    const bool is_path = word.starts_with("./") || word.starts_with("../");
+    if (is_program || is_path) word = fs::absolute(word).lexically_normal().string();
+  }
+  return words;
+}
+
+Result<Subject> subject_of(const config::Config& config, const Options& options) {
+  Subject subject;
+  TW_TRY(subject.configuration.device, parse_device(options.device));
+  TW_TRY(subject.configuration.mode, parse_mode(options.mode));
+  for (const auto& word : options.metrics) {
+    TW_TRY(const auto metric, parse_metric(word));
+    subject.metrics.push_back(metric);
+  }
+  const auto& first = options.words.front();
+  if (const auto* named = comparison::external_workload(config, first)) {
+    subject.name = named->name;
+    subject.command = comparison::command_of(*named);
+    subject.configuration = {named->device, named->modes.front()};
+    subject.metrics = named->metrics;
+    return subject;
+  }
+  if (first.find('/') == std::string::npos) {
+    return fail(ErrorCode::invalid, "no [[suite.external]] is called \"" + first + "\"",
+                "name one, or the path of a program: ./" + first);
+  }
+  subject.command.words = absolute_words(options.words);
+  for (const auto& path : options.readable) {
+    subject.command.readable.push_back(fs::absolute(path).lexically_normal());
+  }
+  if (subject.metrics.empty()) subject.metrics = {Metric::time};
+  return subject;
+}
+
+/// Returns the tree that was named, or that of the newest build that is known and still there.
+Result<fs::path> tree_of(const config::Config& config, const std::string& named) {
+  std::error_code ignored;
+  if (!named.empty()) {
+    if (fs::is_directory(fs::path(named) / "lib", ignored)) return fs::absolute(named);
+    return fail(ErrorCode::not_found, "invalid tree " + named + ": must have a folder lib");
+  }
+  if (const auto database = daemon::open_reader(config)) {
+    TW_TRY(const auto builds, storage::BuildStore(**database).list());
+    for (const auto& build : builds) {
+      if (fs::is_directory(fs::path(build.folder) / "lib", ignored)) return fs::path(build.folder);
+    }
+  }
+  return fail(ErrorCode::not_found, "no build is known yet",
+              "name a tree with --tree: an unpacked LibTorch, or torch of a Python environment");
+}
+
+json to_json(const Subject& subject, const fs::path& tree, const std::vector<Finding>& findings) {
+  auto items = json::array();
+  for (const auto& each : findings) {
+    items.push_back({{"check", each.check},
+                     {"holds", each.holds},
+                     {"asked", each.asked},
+                     {"came", each.came},
+                     {"remedy", each.remedy.empty() ? json() : json(each.remedy)}});
+  }
+  return {{"schema", 1},
+          {"command", subject.command.words},
+          {"tree", tree.string()},
+          {"configuration", to_string(subject.configuration)},
+          {"items", std::move(items)}};
+}
+
+void print(const Invocation& invocation, const std::vector<Finding>& findings) {
+  using terminal::Table;
+  using Fit = Table::Fit;
+  Table table({{.heading = "check", .fit = Fit::whole},
+               {.heading = "holds", .fit = Fit::whole},
+               {.heading = "asked", .fit = Fit::wrap},
+               {.heading = "came", .fit = Fit::wrap},
+               {.heading = "what to do", .fit = Fit::wrap}});
+  for (const auto& each : findings) {
+    table.add({each.check, each.holds ? "yes" : "no", each.asked, each.came, each.remedy});
+  }
+  commands::print_table(invocation, table);
+  const auto failed =
+      static_cast<std::size_t>(std::ranges::count(findings, false, &Finding::holds));
+  invocation.out << (failed == 0 ? "\nThe command conforms.\n"
+                                 : "\nThe command does not conform: " +
+                                       figures::count(failed, "check") + " failed.\n");
+}
+
+Outcome run_verify(const Invocation& invocation, const Options& options) {
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(auto subject, subject_of(config, options));
+  TW_TRY(const auto tree, tree_of(config, options.tree));
+  subject.libraries = tree / "lib";
+  subject.time_limit = config.measure.time_limit;
+  TW_TRY(const auto lock, executor::MachineLock::acquire(config.executor.machine_lock));
+  TW_TRY(const auto scratch, ScratchFolder::make());
+  const auto processes = process::make_process_runner(scratch.path().string());
+  TW_TRY(const auto confinement, daemon::open_sandbox(config, *processes));
+  executor::LocalExecutor::Settings settings;
+  settings.environment = executor::device_environment();
+  settings.sandbox = confinement.sandbox;
+  settings.bind_to_cores = process::may_raise_priority();
+  executor::LocalExecutor executor(*processes, scratch.path() / "runs", settings);
+  platform::SystemRandom random;
+  TW_TRY(const auto findings,
+         conformance::verify(executor, subject, random, scratch.path(), invocation.stop));
+  if (invocation.json) {
+    invocation.out << to_json(subject, tree, findings).dump(2) << '\n';
+  } else {
+    print(invocation, findings);
+  }
+  const bool conforms = std::ranges::all_of(findings, &Finding::holds);
+  return conforms ? ExitStatus::done : ExitStatus::wrong_use;
+}
+
+}  // namespace
+
+void add_verify(commands::Commands& all, CLI::App& workload) {
+  auto options = std::make_shared<Options>();
+  auto& command = all.add(
+      workload, "verify",
+      "Test whether a program of your own answers as a workload must; each check has its remedy",
+      [options](const Invocation& invocation) { return run_verify(invocation, *options); });
+  command
+      .add_option("COMMAND", options->words,
+                  "A name of [[suite.external]], or a program with its arguments (behind -- where "
+                  "they begin with -)")
+      ->required();
+  command.add_option("--tree", options->tree,
+                     "The TREE that it measures, a folder with lib; default: that of the newest "
+                     "build");
+  command
+      .add_option("--metric", options->metrics,
+                  "A METRIC that it states; may be given several times; default: time")
+      ->allow_extra_args(false);
+  command
+      .add_option("--readable", options->readable,
+                  "A PATH that it may read besides; may be given several times")
+      ->allow_extra_args(false);
+  command.add_option("--device", options->device, "cpu or cuda")
+      ->capture_default_str()
+      ->check(commands::one_of({"cpu", "cuda"}));
+  command.add_option("--mode", options->mode, "train or infer")
+      ->capture_default_str()
+      ->check(commands::one_of({"train", "infer"}));
+  command.footer("torchwatch workload verify --tree .deps/libtorch ./matmul");
+}
+
+}  // namespace torchwatch::verification

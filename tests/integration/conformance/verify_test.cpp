@@ -1,0 +1,159 @@
+// What is checked of a command of somebody's own, by the real executor: each check fails for a
+// command that breaks the contract in that place, and holds for one that keeps it.
+#include "torchwatch/conformance/verify.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "temporary_folder.hpp"
+#include "torchwatch/config/config.hpp"
+#include "torchwatch/executor/local_executor.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using conformance::Finding;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kSource = TORCHWATCH_SOURCE_DIR;
+
+std::vector<Finding> verified(const conformance::Subject& subject) {
+  const test::TemporaryFolder folder;
+  const auto processes = process::make_process_runner("conformance test");
+  executor::LocalExecutor::Settings settings;
+  settings.grace = std::chrono::milliseconds(2'000);
+  executor::LocalExecutor executor(*processes, folder.path() / "scratch", settings);
+  platform::SystemRandom random;
+  auto findings = conformance::verify(executor, subject, random, folder.path(), {});
+  if (!findings) FAIL(findings.error().text());
+  return *findings;
+}
+
+/// Verifies a command on a build that has nothing in it.
+std::vector<Finding> verified(std::vector<std::string> words) {
+  const test::TemporaryFolder folder;
+  conformance::Subject subject;
+  subject.command.words = std::move(words);
+  subject.libraries = folder.write("torch/lib/libtorch_cpu.so", "library").parent_path();
+  subject.metrics = {Metric::time, Metric::heap_growth};
+  return verified(subject);
+}
+
+/// The folder torch of an environment with PyTorch, which TORCHWATCH_PYTHON_TREE names; empty, with
+/// a warning, without one.
+fs::path python_tree() {
+  const char* const named = std::getenv("TORCHWATCH_PYTHON_TREE");
+  if (named != nullptr) return named;
+  WARN(
+      "SKIPPED: no PyTorch for Python. Name the folder torch of an environment with "
+      "TORCHWATCH_PYTHON_TREE");
+  return {};
+}
+
+void require_all(const std::vector<Finding>& findings) {
+  for (const auto& each : findings) {
+    INFO(each.check << ": " << each.came);
+    CHECK(each.holds);
+  }
+  CHECK(findings.size() >= 10);
+}
+
+/// The first block of that kind in a text, without the blanks before its lines.
+std::string block_of(const std::string& text, const std::string& kind) {
+  const auto begin = text.find("```" + kind + "\n") + kind.size() + 4;
+  std::istringstream lines(text.substr(begin, text.find("```", begin) - begin));
+  std::string block;
+  for (std::string line; std::getline(lines, line);) {
+    block += (line.size() > 3 ? line.substr(3) : "") + "\n";
+  }
+  return block;
+}
+
+/// Verifies tests/support/careless_workload.py, which is careless in one place.
+std::vector<Finding> careless(const std::string& place) {
+  return verified({"/usr/bin/python3", kSource + "/tests/support/careless_workload.py", place});
+}
+
+std::vector<std::string> failed(const std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  for (const auto& each : findings) {
+    CHECK(each.holds == each.remedy.empty());
+    if (!each.holds) names.push_back(each.check);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a command that keeps the contract passes every check") {
+  const auto findings = careless("nothing");
+  require_all(findings);
+  CHECK(findings.size() == 11);
+}
+
+TEST_CASE("each breach of the contract fails the check of its place, with what to do") {
+  const std::vector<std::pair<std::string, std::string>> breaches{
+      {"microseconds", "timing"}, {"enough", "enough"},   {"batches", "batches"},
+      {"limit", "time limit"},    {"variant", "variant"}, {"passes", "other passes"},
+      {"turns", "interleaving"},  {"memory", "memory"}};
+  for (const auto& [place, check] : breaches) {
+    INFO(place);
+    CHECK(failed(careless(place)) == std::vector{check});
+  }
+}
+
+TEST_CASE("a command that cannot be started is asked nothing") {
+  const auto findings = verified(std::vector<std::string>{"/nowhere/program"});
+  REQUIRE(findings.size() == 1);
+  CHECK_THAT(findings.front().came, Contains("/nowhere/program does not exist"));
+}
+
+TEST_CASE("a build without its Python part is unsupported, and the example says so") {
+  const auto findings = verified({"/usr/bin/python3", kSource + "/deploy/workloads/mlp.py"});
+  REQUIRE(findings.size() == 2);
+  CHECK_THAT(findings.back().came, Contains("unsupported: the build has no Python part"));
+}
+
+TEST_CASE("the example in C++ conforms on a real LibTorch") {
+  const fs::path libtorch = TORCHWATCH_LIBTORCH;
+  if (!fs::exists(libtorch / "lib/libtorch_cpu.so")) return;
+  const test::TemporaryFolder folder;
+  const auto program = (folder.path() / "matmul").string();
+  const auto compiled =
+      "g++ -std=c++17 -O1 -o " + program + " " + kSource + "/deploy/workloads/matmul.cpp -ldl";
+  REQUIRE(std::system(compiled.c_str()) == 0);
+  conformance::Subject subject;
+  subject.command.words = {program};
+  subject.libraries = libtorch / "lib";
+  subject.configuration.mode = Mode::infer;
+  subject.metrics = {Metric::time};
+  require_all(verified(subject));
+}
+
+TEST_CASE("the page's ten minutes, step by step, lead to a workload that conforms") {
+  const auto tree = python_tree();
+  if (tree.empty()) return;
+  std::ifstream file(kSource + "/docs/external-workloads.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const auto section = page.substr(page.find("## Add your model in Python in ten minutes"));
+  const test::TemporaryFolder folder;
+  fs::copy(kSource + "/deploy/workloads/torchwatch_workload.py", folder.path());
+  folder.write("mymodel.py", block_of(section, "python"));
+  auto toml = block_of(section, "toml");
+  const std::string packages = "/opt/pytorch/packages";
+  for (auto at = toml.find(packages); at != std::string::npos; at = toml.find(packages)) {
+    toml.replace(at, packages.size(), tree.parent_path().string());
+  }
+  const auto config = config::load(folder.write("torchwatch.toml", toml), true);
+  if (!config) FAIL(config.error().text());
+  const auto& external = config->suite.externals.at(0);
+  conformance::Subject subject;
+  subject.name = external.name;
+  subject.command = {.words = external.command, .readable = external.readable};
+  subject.libraries = tree / "lib";
+  subject.metrics = external.metrics;
+  require_all(verified(subject));
+}

@@ -1,0 +1,111 @@
+"""The files of the contract of external workloads: request and result are as their schemas say, for
+the examples too. Whether the examples conform is tested by integration_conformance."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+from support import CHECKOUT, DEPLOY, ScriptTest
+
+PYTHON = "/usr/bin/python3"
+EXAMPLE = DEPLOY / "workloads" / "mlp.py"
+CAREFUL = (CHECKOUT / "tests" / "support" / "careless_workload.py", "nothing")
+REQUEST = {
+    "schema": 1,
+    "attempt": "attempt-1",
+    "workload": "mine",
+    "device": "cpu",
+    "mode": "train",
+    "precision": "fp32",
+    "backend": "eager",
+    "batch": 0,
+    "threads": 1,
+    "pass": "timing",
+    "preset": "small",
+    "warmup": 2,
+    "iterations": 5,
+    "iterations_min": 3,
+    "enough_ns": 1_000_000,
+    "batch_below_ns": 1_000_000,
+    "leak_iterations": 0,
+    "seed": 1337,
+    "pin_to_core": True,
+    "fixed_heap": True,
+    "chrome_trace": "",
+    "interleave": None,
+    "limits": {"time_ms": 300_000, "memory_bytes": 0},
+    "metrics": ["time"],
+}
+
+
+def violations(schema: str, document: Path) -> str:
+    judge = CHECKOUT / "tests" / "support" / "schema_violations.py"
+    file = CHECKOUT / "docs" / "schemas" / f"{schema}.json"
+    done = subprocess.run(
+        [sys.executable, "-B", "-W", "ignore", judge, file, document],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+class Contract(ScriptTest):
+    def answer(self, tree: Path, *words: object, **members: object) -> dict[str, Any]:
+        """What a command answers; request and result are as their schemas say."""
+        request, result = self.folder / "REQUEST.json", self.folder / "RESULT.json"
+        request.write_text(json.dumps(REQUEST | members))
+        self.assertEqual(violations("workload_request", request), "")
+        variables = {"TORCHWATCH_TREE": str(tree), "TMPDIR": str(self.folder)}
+        done = self.run_script(*words, "measure", request, result, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(violations("workload_result", result), "")
+        found: dict[str, Any] = json.loads(result.read_text())
+        return found
+
+    def test_results_are_as_their_schema_says(self) -> None:
+        self.assertEqual(self.answer(self.folder, PYTHON, *CAREFUL)["status"], "ok")
+        growth = {"pass": "memory", "leak_iterations": 20, "metrics": ["heap_growth"]}
+        levels = self.answer(self.folder, PYTHON, *CAREFUL, **growth)["leak"]["heap_bytes"]
+        self.assertEqual(len(levels), 20)
+        coverage = {"pass": "coverage", "metrics": []}
+        refused = self.answer(self.folder, PYTHON, *CAREFUL, **coverage)
+        self.assertEqual(refused["status"], "unsupported")
+
+    def test_the_schemas_refuse_what_torchwatch_refuses(self) -> None:
+        self.answer(self.folder, PYTHON, *CAREFUL)
+        result = self.folder / "RESULT.json"
+        whole = json.loads(result.read_text())
+        for wrong in ({"attempt": 1}, {"status": "good"}, {"values": {"speed": 1}}):
+            result.write_text(json.dumps(whole | wrong))
+            self.assertNotEqual(violations("workload_result", result), "", wrong)
+        request = self.folder / "REQUEST.json"
+        request.write_text(json.dumps(REQUEST | {"iteration": 1}))
+        self.assertIn("iteration", violations("workload_request", request))
+
+    def test_the_example_in_python_measures_eager_and_compiled(self) -> None:
+        named = os.environ.get("TORCHWATCH_PYTHON_TREE")
+        if named is None:
+            loud = (
+                "SKIPPED: no PyTorch for Python; TORCHWATCH_PYTHON_TREE may name its folder torch"
+            )
+            print(f"\n{'=' * len(loud)}\n{loud}\n{'=' * len(loud)}", file=sys.stderr)
+            self.skipTest(loud)
+        command = ("/usr/bin/env", f"PYTHONPATH={Path(named).parent}", PYTHON, EXAMPLE)
+        for words in (command, (*command, "--compile")):
+            found = self.answer(Path(named), *words)
+            self.assertEqual(found["status"], "ok", found.get("reason"))
+            self.assertGreaterEqual(len(found["samples_ns"]), 3)
+
+    def test_the_example_says_so_where_a_build_has_no_python_part(self) -> None:
+        found = self.answer(self.folder, PYTHON, EXAMPLE)
+        self.assertEqual(found["status"], "unsupported")
+        self.assertIn("the build has no Python part", found["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()

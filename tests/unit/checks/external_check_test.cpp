@@ -1,0 +1,31 @@
+#include <catch2/catch.hpp>
+
+#include "torchwatch/checks/checks.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::checks;
+using Catch::Contains;
+
+namespace {
+
+config::Config with_command(const std::string& program) {
+  config::Config config;
+  config.suite.externals = {{.name = "mine",
+                             .command = {program},
+                             .metrics = {Metric::time},
+                             .device = Device::cpu,
+                             .modes = {Mode::train},
+                             .readable = {}}};
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("an external workload that cannot be started is an error with its name and the reason") {
+  CHECK(check_externals({}).severity == Severity::good);
+  CHECK(check_externals(with_command("/usr/bin/env")).severity == Severity::good);
+  const auto found = check_externals(with_command("/nowhere/program"));
+  CHECK(found.severity == Severity::error);
+  CHECK_THAT(found.found, Contains("mine: command /nowhere/program does not exist"));
+  CHECK_THAT(found.remedy, Contains("workload verify"));
+}
