@@ -50,8 +50,8 @@ struct Receipt;
 /// and a message found in `sending` at start counts as unknown. A message that the tracker rejects
 /// is postponed, twice as long each time up to half an hour, and given up after three times. A
 /// failure that any message would meet (rate limit, no network, token rejected) pauses the whole
-/// outbox for as long as it lasts, and uses up no try. Use one sender per database. Not
-/// thread-safe.
+/// outbox for as long as it lasts, and uses up no try. A right that the token lacks keeps what
+/// needs it waiting, likewise, and nothing else. Use one sender per database. Not thread-safe.
 class OutboxSender {
  public:
   OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
