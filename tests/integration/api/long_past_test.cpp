@@ -19,7 +19,7 @@ constexpr int kPeak = 611;
 constexpr WallMillis kDay = 24LL * 60 * 60 * 1000;
 const std::string kPath = "/series/resnet18/cpu-train/default/time";
 
-/// A nightly each day before now, besides the one of `fill`.
+/// A nightly each day after the one of `fill`.
 struct LongPast : Api {
   LongPast() {
     fill();
@@ -33,7 +33,7 @@ struct LongPast : Api {
   Status add(int day) {
     constexpr Id kFirst = 3;  // of the builds
     ComparisonStore comparisons(*database);
-    const auto at = clock.wall_now() - (kNightlies - day) * kDay;
+    const auto at = clock.wall_now() + (day + 1) * kDay;
     TW_TRY(const auto row, comparisons.open({Purpose::nightly, kFirst + day, 1}, at));
     VerdictRow verdict;
     verdict.comparison = row.id;
