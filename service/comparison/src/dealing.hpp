@@ -31,7 +31,8 @@ class Dealing {
   /// A lane holds no node any more: others may take over what it has begun.
   void leave(int lane);
   /// Returns the portion whose next block that lane is to carry out, which is under way from now
-  /// on: the longest one that no lane has begun, or else, of its own, the one that is next.
+  /// on: the longest one that no lane has begun, unless it has begun several that are open; then,
+  /// of its own, the one that is next.
   std::optional<std::size_t> take(int lane);
   /// A block has ended, or was lost; `next` is the portion's next one.
   void end(std::size_t portion, std::optional<Rank> next);

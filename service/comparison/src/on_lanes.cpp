@@ -17,7 +17,7 @@ constexpr int kLossesMax = 3;
 struct Measured {
   Benchmark benchmark;
   Pass pass = Pass::timing;
-  int losses = 0;  ///< since its last block that ended
+  int losses = 0;  ///< since its last pair that was stored
 };
 
 /// No run of the plan takes longer: interleaved ones have twice their limit.
@@ -112,10 +112,20 @@ class Lanes {
     services_.progress.progress(dealing_.decided(), static_cast<int>(measured_.size()),
                                 to_string(benchmark) + ", " + std::string(to_string(pass)) + ", " +
                                     std::string(spelling(block->stage)) + ", on " + place.node);
+    const auto before = begun_runs(*block);
     const auto done = shared_.blocks.run(*block, end_.get_token(), &place);
-    if (done) measured_[portion].losses = 0;
+    if (begun_runs(*block) > before) measured_[portion].losses = 0;
     dealing_.end(portion, rank_of(portion));
     return done;
+  }
+
+  /// How many runs of the block have ended.
+  int begun_runs(const Block& block) const {
+    int count = 0;
+    for (int position = 0; position < Block::kRuns; ++position) {
+      count += shared_.schedule.is_begun(block.slot(position)) ? 1 : 0;
+    }
+    return count;
   }
 
   std::optional<Dealing::Rank> rank_of(std::size_t portion) const {
