@@ -7,7 +7,7 @@ namespace {
 
 /// How many benchmarks of a lane alternate. Were all begun at first, lanes could not be balanced
 /// any more, as nobody knows how many blocks each will need: 3.5 times as fast on four nodes, with
-/// eight 3.7 (tests/unit/comparison/dealing_scale_test.cpp).
+/// eight 3.8 (tests/unit/comparison/dealing_scale_test.cpp).
 constexpr int kAlternating = 8;
 
 }  // namespace
