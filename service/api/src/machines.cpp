@@ -1,7 +1,5 @@
-#include <charconv>
-
 #include "handlers.hpp"
-#include "torchwatch/report/view.hpp"
+#include "torchwatch/report/machine.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 
 namespace torchwatch::api {
@@ -9,33 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-json fact(const storage::MachineRow& machine, const char* name) {
-  const auto found = machine.facts.find(name);
-  return found == machine.facts.end() ? json(nullptr) : json(found->second);
-}
-
-/// A fact that is a number; null for anything else.
-json number(const storage::MachineRow& machine, const char* name) {
-  const auto found = machine.facts.find(name);
-  if (found == machine.facts.end()) return nullptr;
-  const auto& text = found->second;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? json(value) : json(nullptr);
-}
-
 json machine_json(const storage::MachineRow& machine) {
-  return with_url({{"id", machine.id},
-                   {"processor", fact(machine, "cpu_model")},
-                   {"cores", number(machine, "cpus")},
-                   {"kernel", fact(machine, "kernel")},
-                   {"gpu", fact(machine, "gpu_model")},
-                   {"gpu_driver", fact(machine, "gpu_driver")},
-                   {"facts", machine.facts},
-                   {"runs", machine.runs},
-                   {"first_run_at", report::time_of(machine.first_run_at)},
-                   {"last_run_at", report::time_of(machine.last_run_at)}},
-                  "/api/v1/machines");
+  return with_url(report::json_of(machine), "/api/v1/machines");
 }
 
 }  // namespace

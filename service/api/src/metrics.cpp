@@ -1,3 +1,4 @@
+#include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -7,6 +8,7 @@
 
 #include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/node_time.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 
@@ -45,6 +47,16 @@ Status add_alarms(prometheus::Registry& registry, const Backend& backend) {
   TW_TRY(const auto open, storage::AlarmStore(backend.database).open());
   for (const auto& alarm : open) ++counts[std::string(to_string(alarm.cause))];
   add(registry, "torchwatch_alarms", "1 while an alarm is open for that cause", "cause", counts);
+  return {};
+}
+
+Status add_nodes(prometheus::Registry& registry, const Backend& backend) {
+  TW_TRY(const auto nodes, storage::node_seconds(backend.database));
+  auto& family = prometheus::BuildCounter()
+                     .Name("torchwatch_node_seconds_total")
+                     .Help("How long the nodes of the cluster measured")
+                     .Register(registry);
+  for (const auto& [node, seconds] : nodes) family.Add({{"node", node}}).Increment(seconds);
   return {};
 }
 
@@ -90,6 +102,7 @@ Result<Reply> get_metrics(const Request& request, const Backend& backend) {
   add_service(registry, backend);
   TW_TRY_VOID(add_alarms(registry, backend));
   TW_TRY_VOID(add_open(registry, backend));
+  TW_TRY_VOID(add_nodes(registry, backend));
   return Reply{.status = 200,
                .content_type = "text/plain; version=0.0.4; charset=utf-8",
                .body = prometheus::TextSerializer().Serialize(registry.Collect()),

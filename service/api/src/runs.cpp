@@ -1,4 +1,5 @@
 #include "handlers.hpp"
+#include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -53,6 +54,8 @@ Result<json> run_json(const RunDetail& run, const Request& request, const Backen
                  {"started_at", time_of(run.issued_at)},
                  {"ended_at", time_of(run.ended_at)},
                  {"machine", machine_json(run.machine)},
+                 {"machine_class", report::json_of(run.machine_class)},
+                 {"node", text_of(run.node, request)},
                  {"iterations_per_sample", iterations ? json(*iterations) : json(nullptr)},
                  {"thinned", run.is_thinned},
                  {"values", values_json(run)}});

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <string_view>
 
 #include "handlers.hpp"
+#include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -35,6 +38,25 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
   object["build"]["name"] = name_of(build, request);
   object["run"] = with_url(std::move(object["run"]), "/api/v1/runs");
   return object;
+}
+
+/// Errors: invalid, for what is not the id of a class.
+Result<std::optional<storage::Id>> class_named_by(const http::Page& page) {
+  const auto given = page.filters.find("machine_class");
+  if (given == page.filters.end()) return std::nullopt;
+  const auto& text = given->second;
+  storage::Id id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc{} && end == text.data() + text.size() && id > 0) return id;
+  return fail(ErrorCode::invalid, "invalid machine_class \"" + text + "\": must be an id of one",
+              "GET /api/v1/machines lists them");
+}
+
+/// The machine class that values are of, all of one.
+Result<json> class_of(const std::vector<storage::RunValue>& values, const Backend& backend) {
+  if (values.empty() || !values.back().machine) return json(nullptr);
+  TW_TRY(const auto machine, storage::RunReader(backend.database).machine(*values.back().machine));
+  return report::json_of(machine.machine_class);
 }
 
 }  // namespace
@@ -70,13 +92,17 @@ Result<Reply> list_series(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> get_history(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request));
+  TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
   const auto series = series_of(request);
   if (!series) return fail(series.error().as(ErrorCode::not_found));
-  TW_TRY(const auto values, storage::RunStore(backend.database).history(*series, page.limit));
+  TW_TRY(const auto of_class, class_named_by(page));
+  TW_TRY(const auto values,
+         storage::RunStore(backend.database)
+             .history(*series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));
   storage::BuildStore builds(backend.database);
   std::map<storage::Id, storage::BuildRow> known;
   json out = report::json_of(*series);
+  TW_TRY(out["machine_class"], class_of(values, backend));
   out["values"] = json::array();
   for (const auto& value : values) {
     TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));

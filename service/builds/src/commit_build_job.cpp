@@ -9,6 +9,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kTries = 2;
+/// How often a build is lost with its machine before that is an error.
+constexpr int kLossesMax = 3;
 constexpr std::uintmax_t kFreeBytesMin = 64U << 20U;  // with less, the disk is blamed
 
 /// Returns a name for one try's folder. A recipe may live on where it is no longer seen, such as on
@@ -70,7 +72,24 @@ Result<CommitBuild> CommitBuildJob::keep(const Unbuildable& unbuildable) {
 Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
                                                         const std::stop_token& stop) {
   if (settings_.remote.make) return try_elsewhere(stop);
-  TW_TRY(const auto source, platform::PartialFolder::create(settings_.folder / source_name()));
+  std::string reason;
+  for (int losses = 0; losses < kLossesMax; ++losses) {
+    TW_TRY(auto end, run_once(base, losses, stop));
+    const auto* lost = std::get_if<LostWithMachine>(&end);
+    if (lost == nullptr) return std::get<TryEnd>(std::move(end));
+    reason = lost->reason;
+    log_ += "lost: " + reason + "\n";
+  }
+  // Another machine may do it later; of the commit that says nothing.
+  return fail(ErrorCode::unavailable, "the build of commit " + key_.commit + " was lost " +
+                                          std::to_string(kLossesMax) + " times: " + reason);
+}
+
+Result<CommitBuildJob::RunEnd> CommitBuildJob::run_once(const fs::path& base, int losses,
+                                                        const std::stop_token& stop) {
+  // What a lost machine still does must not meet what the next one does.
+  const auto name = source_name() + (losses == 0 ? "" : "-" + own_mark());
+  TW_TRY(const auto source, platform::PartialFolder::create(settings_.folder / name));
   if (auto status = checkout_(key_.commit, source.path()); !status) {
     return fail(status.error().within("checkout of " + key_.commit));
   }
@@ -78,10 +97,11 @@ Result<CommitBuildJob::TryEnd> CommitBuildJob::try_once(const fs::path& base,
   TW_TRY(const auto run,
          run_recipe(call_for(source.path(), prefix.path(), base), processes_, stop));
   log_ += run.output;
+  if (const auto* lost = std::get_if<LostWithMachine>(&run.end)) return RunEnd(*lost);
   TW_TRY(auto end, end_of(run, prefix));
   // A full disk says nothing of the commit. Looked at before what the recipe wrote is removed.
   if (!std::holds_alternative<Tree>(end)) TW_TRY_VOID(check_disk(settings_.folder));
-  return end;
+  return RunEnd(std::move(end));
 }
 
 Result<CommitBuildJob::TryEnd> CommitBuildJob::try_elsewhere(const std::stop_token& stop) {

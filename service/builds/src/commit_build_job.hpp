@@ -32,12 +32,16 @@ class CommitBuildJob {
 
  private:
   using TryEnd = std::variant<Tree, Unbuildable, Fault>;
+  using RunEnd = std::variant<TryEnd, LostWithMachine>;
 
   /// The build that somebody else has made; nothing, with the reason in the log, without one.
   Result<std::optional<Tree>> from_artifacts(const std::stop_token& stop);
   Result<CommitBuild> try_twice(const std::filesystem::path& base, const std::stop_token& stop);
   Result<CommitBuild> keep(const Unbuildable& unbuildable);
   Result<TryEnd> try_once(const std::filesystem::path& base, const std::stop_token& stop);
+  /// Calls the recipe; `losses`: how often it was lost before.
+  Result<RunEnd> run_once(const std::filesystem::path& base, int losses,
+                          const std::stop_token& stop);
   Result<TryEnd> try_elsewhere(const std::stop_token& stop);
   Result<TryEnd> end_of(const RecipeRun& run, platform::PartialFolder& prefix);
   /// Inspects the tree before it becomes visible and again in its final place: the change of name

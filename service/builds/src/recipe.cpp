@@ -78,6 +78,11 @@ Result<RecipeRun> run_recipe(const RecipeCall& call, process::ProcessRunner& pro
                 "is it an executable file with a #! line?");
   }
   RecipeRun run{.end = Built{}, .output = {}};
+  if (const auto* lost = std::get_if<process::Lost>(&outcome.end)) {
+    run.end = LostWithMachine{lost->reason};
+    run.output = std::move(outcome.output);
+    return run;
+  }
   const auto* const exited = std::get_if<process::Exited>(&outcome.end);
   if (exited != nullptr && exited->code == kCannotBeBuilt) {
     run.end = CannotBeBuilt{};

@@ -40,8 +40,13 @@ struct Fault {
   std::string reason;
 };
 
+/// It did not take place, or not to its end: its machine was lost.
+struct LostWithMachine {
+  std::string reason;
+};
+
 struct RecipeRun {
-  std::variant<Built, CannotBeBuilt, Fault> end;
+  std::variant<Built, CannotBeBuilt, Fault, LostWithMachine> end;
   std::string output;
 };
 

@@ -316,6 +316,7 @@ std::vector<CheckResult> check_all(const config::Config& config) {
         check_delivery(config)}) {
     results.push_back(result);
   }
+  std::ranges::move(check_cluster(config), std::back_inserter(results));
   std::ranges::move(check_receivers(config), std::back_inserter(results));
   std::ranges::move(check_github(config, *client), std::back_inserter(results));
   return results;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "help.hpp"
+#include "torchwatch/machines/command.hpp"
 #include "torchwatch/mutes/command.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/registration/command.hpp"
@@ -117,6 +118,7 @@ CommandTree::CommandTree(Invocation& invocation)
                          mutes::add_mutes,
                          commands::add_bisections,
                          commands::add_series,
+                         machines::add_machines,
                          commands::add_requests,
                          commands::add_outbox,
                          commands::add_tokens,

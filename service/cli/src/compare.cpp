@@ -1,3 +1,5 @@
+#include "torchwatch/machines/compare.hpp"
+
 #include "commands.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
@@ -15,6 +17,8 @@ struct Options {
   std::string candidate;
   std::int64_t pull = 0;
   std::string head;
+  std::string between;
+  std::string against;
   bool now = false;
   bool all = false;
   commands::SelectionOptions suite;
@@ -69,6 +73,13 @@ Status check(const Options& options) {
 }
 
 Outcome run_compare(const Invocation& invocation, const Options& options) {
+  if (!options.between.empty()) {
+    const bool is_one_build = !options.baseline.empty() && options.candidate.empty();
+    if (!is_one_build)
+      return fail(ErrorCode::invalid, "--between compares one BUILD on two machines");
+    return machines::compare_machines(
+        invocation, {.build = options.baseline, .a = options.between, .b = options.against});
+  }
   TW_TRY_VOID(check(options));
   TW_TRY(const auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
@@ -102,6 +113,12 @@ void add_compare(Commands& all) {
   command.add_option("--head", options->head,
                      "The commit of the pull request; default: its head, if it was pushed before "
                      "this command was given");
+  auto* const between = command.add_option(
+      "--between", options->between,
+      "Instead of a second build: machine=A, a class of `torchwatch machine list`. Shows the times "
+      "of BASELINE there and on the class of --and, from runs that are stored");
+  between->needs(
+      command.add_option("--and", options->against, "machine=B, with --between")->needs(between));
   command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);

@@ -6,10 +6,12 @@
 #include <sstream>
 
 #include "commands.hpp"
+#include "torchwatch/cluster/queue.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"
 #include "torchwatch/control/service_now.hpp"
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/daemon/cluster_settings.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -104,6 +106,32 @@ Status add_incidents(storage::Database& database, const bisect::CommitHistory* h
   return {};
 }
 
+/// "0" is a lane, "build-1234..." a build.
+std::string what_of(const std::string& name) {
+  constexpr std::string_view kBuild = "build-";
+  constexpr std::size_t kShaDigits = 8;
+  if (name.starts_with(kBuild)) return "build " + name.substr(kBuild.size(), kShaDigits);
+  const bool is_lane = name.find_first_not_of("0123456789") == std::string::npos;
+  return is_lane ? "lane " + name : name;
+}
+
+std::optional<terminal::ClusterNow> cluster_now(const config::Config& config) {
+  if (config.executor.kind != config::ExecutorKind::slurm) return std::nullopt;
+  const auto processes = process::make_process_runner("status " + config.storage.path.string());
+  const auto jobs = cluster::jobs_of_service(*processes, daemon::job_prefix(config));
+  terminal::ClusterNow now;
+  if (!jobs) now.problem = jobs.error().text();
+  if (!jobs) return now;
+  for (const auto& [name, job] : *jobs) {
+    now.jobs.push_back({.what = what_of(name),
+                        .id = job.id,
+                        .state = job.word,
+                        .node = job.node,
+                        .reason = job.reason});
+  }
+  return now;
+}
+
 Result<StatusFacts> gather_status(storage::Database& database, const config::Config& config) {
   StatusFacts facts;
   facts.now = platform::SystemClock().wall_now();
@@ -115,6 +143,7 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY(facts.searches, storage::BisectionStore(database).unfinished());
   TW_TRY(facts.waiting, storage::SetbackStore(database).list());
   TW_TRY_VOID(add_queue(database, facts));
+  facts.cluster = cluster_now(config);
   TW_TRY(facts.left_out, report::left_out_nightlies(database));
   TW_TRY(facts.culprits, report::culprit_tally(database));
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
@@ -159,6 +188,19 @@ json outbox_json(const StatusFacts& facts) {
            facts.last_delivery ? report::time_of(*facts.last_delivery) : json(nullptr)}};
 }
 
+json cluster_json(const std::optional<terminal::ClusterNow>& cluster) {
+  if (!cluster) return nullptr;
+  auto jobs = json::array();
+  for (const auto& job : cluster->jobs) {
+    jobs.push_back({{"what", job.what},
+                    {"job", job.id},
+                    {"state", job.state},
+                    {"node", report::text_or_null(job.node)},
+                    {"reason", report::text_or_null(job.reason)}});
+  }
+  return {{"jobs", jobs}, {"problem", report::text_or_null(cluster->problem)}};
+}
+
 json daemon_json(const terminal::ServiceNow& service) {
   const auto& last = service.last;
   const auto stopped_at = last && last->stopped_at ? report::time_of(*last->stopped_at) : json();
@@ -194,6 +236,7 @@ Result<json> to_json(storage::Database& database, const StatusFacts& facts) {
       {"daemon", daemon_json(facts.service)},
       {"problems", health::to_json(facts.service.report.problems, true)},
       {"queue", {{"comparisons", facts.queue.comparisons}, {"requests", facts.queue.requests}}},
+      {"cluster", cluster_json(facts.cluster)},
       {"rejected_builds", rejected_json(facts)},
       {"newest_nightly", facts.newest ? json(facts.newest->candidate.name) : json(nullptr)},
       {"newest_nightly_at",

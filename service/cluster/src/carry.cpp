@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
+#include "own_folder.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -20,39 +18,9 @@
 namespace torchwatch::cluster {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string value_of(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr ? std::string() : std::string(value);
-}
-
-/// Slurm's name of the node: several may share a host in a trial.
-std::string node_name() {
-  if (auto name = value_of("SLURMD_NODENAME"); !name.empty()) return name;
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
-
-tl::unexpected<Error> unusable(const fs::path& folder, const std::string& why) {
-  return fail(ErrorCode::unavailable, "scratch folder " + folder.string() + ": " + why);
-}
-
-/// Makes the folder. It often lies in /tmp, where anybody may have made one of that name before.
-Status make_own_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  if (error) return unusable(folder.parent_path(), error.message());
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return unusable(folder, std::strerror(errno));
-  }
-  struct stat about{};
-  if (lstat(folder.c_str(), &about) != 0) return unusable(folder, std::strerror(errno));
-  const bool is_own = S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
-                      (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (!is_own) return unusable(folder, "is not a folder of this user alone");
-  return {};
 }
 
 /// Sets the lane's idle clock back as long as this object lives: a run may take longer than a node
@@ -134,6 +102,19 @@ void carry(const Order& order, const std::function<void(const std::string&)>& sa
     say(outcome_line(order.runs[i].request.attempt, (*outcomes)[i]));
   }
   say(ended_line(order));
+}
+
+void carry(const ProcessOrder& order, const std::function<void(const std::string&)>& say,
+           std::stop_token stop) {
+  auto spec = order.spec;
+  const auto jobs = spec.environment.find("TORCHWATCH_JOBS");
+  if (order.uses_all_cores && jobs != spec.environment.end()) {
+    jobs->second = std::to_string(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  // Its start ends what a carry that died has left running.
+  const auto processes = process::make_process_runner("torchwatch-carry " + spec.label);
+  const auto outcome = processes->run(spec, stop);
+  if (!stop.stop_requested()) say(process_ended_line(order, outcome));
 }
 
 }  // namespace torchwatch::cluster

@@ -51,7 +51,8 @@ bool HeldLane::is_fresh(seconds needed) const {
   return !job_.empty() && now - looked_at_ < kFresh && (!ends_at_ || now + needed < *ends_at_);
 }
 
-Status HeldLane::make_ready(seconds needed, std::stop_token stop) {
+Status HeldLane::make_ready(seconds needed, std::stop_token stop,
+                            const std::function<void()>& waits) {
   if (needed > settings_.time) {
     return fail(ErrorCode::unavailable, "a run may take " + std::to_string(needed.count()) +
                                             " s, longer than an allocation of [slurm] time = " +
@@ -59,7 +60,7 @@ Status HeldLane::make_ready(seconds needed, std::stop_token stop) {
   }
   if (is_fresh(needed)) return {};
   const auto since = clock_.monotonic_now();
-  while (!stop.stop_requested()) {
+  for (bool is_first = true; !stop.stop_requested(); is_first = false) {
     const auto status = look(needed);
     if (!status && status.error().code == ErrorCode::invalid) {
       // The configuration or the cluster is wrong, not what is measured: that can be taken up
@@ -73,6 +74,7 @@ Status HeldLane::make_ready(seconds needed, std::stop_token stop) {
                                               std::to_string(settings_.queue_limit.count()) +
                                               " s: " + waits_for_);
     }
+    if (is_first) waits();
     clock_.wait(settings_.poll, stop);
   }
   return fail(ErrorCode::cancelled, "interrupted while a node was waited for");
@@ -84,11 +86,15 @@ Status HeldLane::look(seconds needed) {
   looked_at_ = clock_.monotonic_now();
   is_asked_for_ = is_asked_for_ || !jobs.empty();
   const auto step = next_step(jobs, needed);
-  if (const auto* use = std::get_if<UseJob>(&step); use != nullptr && use->job.id == known) {
-    job_ = known;
-    return {};
+  const auto* use = std::get_if<UseJob>(&step);
+  if (use == nullptr) return follow(step);
+  if (client_.is_drained(use->job.node)) {
+    node_ = use->job.node;
+    return give_back("it is drained");
   }
-  return follow(step);
+  if (use->job.id != known) return follow(step);
+  job_ = known;
+  return {};
 }
 
 Status HeldLane::follow(const LaneStep& step) {

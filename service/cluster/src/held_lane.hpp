@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,9 +20,11 @@ class HeldLane {
            const SlurmExecutor::Settings& settings);
 
   /// Waits until the lane holds a node for at least that long, and nothing of an earlier order is
-  /// alive in it. Errors: cancelled; unavailable (no node within the limit, no time that long,
-  /// Slurm refuses the job).
-  Status make_ready(std::chrono::seconds needed, std::stop_token stop);
+  /// alive in it. Calls `waits` before it begins to wait. Errors: cancelled; unavailable (no node
+  /// within the limit, no time that long, Slurm refuses the job).
+  Status make_ready(
+      std::chrono::seconds needed, std::stop_token stop,
+      const std::function<void()>& waits = [] {});
   /// Carries out the order in a step of the job that make_ready has found.
   process::ProcessOutcome run(const Order&, std::chrono::seconds limit, std::stop_token stop);
   /// Ends what a step whose srun has ended may have left: Slurm's own end of it may come later.

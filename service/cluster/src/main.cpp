@@ -1,5 +1,7 @@
 // torchwatch-carry: carries out one order on a node. The order comes in on standard input as one
-// line of JSON, the answer goes out on standard output (torchwatch/cluster/order.hpp).
+// line of JSON, the answer goes out on standard output (torchwatch/cluster/order.hpp). With the
+// argument `process` the order is a program to run, such as a build's recipe. `look SCRATCH
+// PATH...` reads nothing and says what `torchwatch check` wants to know of a node.
 //
 // Exit status: 0 whatever came of the order, 1 the order cannot be read, 2 ended by SIGTERM.
 #include <unistd.h>
@@ -7,9 +9,12 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "torchwatch/cluster/carry.hpp"
+#include "torchwatch/cluster/look.hpp"
 
 namespace cluster = torchwatch::cluster;
 
@@ -43,23 +48,41 @@ sigset_t ending_signals() {
   return signals;
 }
 
+/// Errors: those of the order.
+torchwatch::Status carry_input(bool is_process, std::stop_token stop) {
+  const auto text = read_input();
+  if (is_process) {
+    TW_TRY(const auto order, cluster::parse_process_order(text));
+    cluster::carry(order, say, std::move(stop));
+    return {};
+  }
+  TW_TRY(const auto order, cluster::parse_order(text));
+  cluster::carry(order, say, std::move(stop));
+  return {};
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const std::vector<std::filesystem::path> arguments(argv + 1, argv + argc);
+  if (arguments.size() >= 2 && arguments[0] == "look") {
+    say(to_json(cluster::look_here(arguments[1], {arguments.begin() + 2, arguments.end()})));
+    return 0;
+  }
   const auto signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  const auto order = cluster::parse_order(read_input());
-  if (!order) {
-    std::fprintf(stderr, "torchwatch-carry: %s\n", order.error().text().c_str());
-    return 1;
-  }
   std::stop_source stop;
   std::jthread ender([&] {
     for (int signal = 0; sigwait(&signals, &signal) == 0 && signal != kDone;) stop.request_stop();
   });
-  cluster::carry(*order, say, stop.get_token());
+  const bool is_process = !arguments.empty() && arguments[0] == "process";
+  const auto carried = carry_input(is_process, stop.get_token());
   pthread_kill(ender.native_handle(), kDone);
   ender.join();
+  if (!carried) {
+    std::fprintf(stderr, "torchwatch-carry: %s\n", carried.error().text().c_str());
+    return 1;
+  }
   return stop.stop_requested() ? 2 : 0;
 }

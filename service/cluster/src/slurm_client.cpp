@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 
 namespace torchwatch::cluster {
@@ -71,10 +73,31 @@ Result<std::vector<Job>> SlurmClient::jobs(const std::string& name) const {
   return parse_jobs(answer);
 }
 
+Result<std::vector<NamedJob>> SlurmClient::jobs_beginning_with(const std::string& prefix) const {
+  TW_TRY(const auto answer, ask(call("squeue", {"--noheader", "--user=" + std::to_string(geteuid()),
+                                                std::string("--format=%j|") + kJobFormat})));
+  std::vector<NamedJob> found;
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    const auto bar = line.find('|');
+    if (!line.starts_with(prefix) || bar == std::string::npos) continue;
+    TW_TRY(auto jobs, parse_jobs(line.substr(bar + 1)));
+    for (auto& job : jobs) {
+      found.push_back({line.substr(prefix.size(), bar - prefix.size()), std::move(job)});
+    }
+  }
+  return found;
+}
+
 Result<std::vector<Step>> SlurmClient::steps(const std::string& job) const {
   TW_TRY(const auto answer, ask(call("squeue", {"--noheader", "--steps", "--jobs=" + job,
                                                 std::string("--format=") + kStepFormat})));
   return parse_steps(answer);
+}
+
+bool SlurmClient::is_drained(const std::string& node) const {
+  const auto answer = ask(call("sinfo", {"--noheader", "--nodes=" + node, "--format=%T"}));
+  return answer && answer->find("drain") != std::string::npos;
 }
 
 Status SlurmClient::cancel(const std::vector<std::string>& ids) const {
@@ -95,6 +118,32 @@ process::ProcessOutcome SlurmClient::run(const StepCall& step, std::stop_token s
   spec.output_limit_bytes = step.output_limit_bytes;
   spec.label = step.name;
   return processes_.run(spec, std::move(stop));
+}
+
+process::ProcessOutcome SlurmClient::run(const JobCall& job, std::stop_token stop) const {
+  const auto minutes =
+      std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::minutes>(job.time_limit).count());
+  std::vector<std::string> arguments{"--quiet",
+                                     "--nodes=1",
+                                     "--ntasks=1",
+                                     "--unbuffered",
+                                     "--export=NONE",
+                                     "--chdir=/",
+                                     "--job-name=" + job.name,
+                                     "--time=" + std::to_string(minutes)};
+  arguments.insert(arguments.end(), job.options.begin(), job.options.end());
+  arguments.insert(arguments.end(), {job.program.string(), job.argument});
+  auto spec = call("srun", std::move(arguments));
+  spec.input = job.input;
+  spec.time_limit = job.queue_limit + job.time_limit + kAround;
+  spec.output_limit_bytes = job.output_limit_bytes;
+  spec.label = job.name;
+  return processes_.run(spec, std::move(stop));
+}
+
+Result<std::vector<NamedJob>> jobs_of_service(process::ProcessRunner& processes,
+                                              const std::string& prefix) {
+  return SlurmClient(processes).jobs_beginning_with(prefix);
 }
 
 }  // namespace torchwatch::cluster

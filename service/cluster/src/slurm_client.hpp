@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/cluster/queue.hpp"
 #include "torchwatch/cluster/slurm_text.hpp"
 #include "torchwatch/process/process.hpp"
 
@@ -22,7 +23,19 @@ struct StepCall {
   std::size_t output_limit_bytes = 0;
 };
 
-/// Slurm's four programs, as child processes and without a shell. Whose jobs it sees is this user's
+/// A job of one program that reads its input and answers on its output.
+struct JobCall {
+  std::string name;
+  std::vector<std::string> options;
+  std::filesystem::path program;
+  std::string argument;
+  std::string input;
+  std::chrono::seconds time_limit{0};   ///< from its start to its end
+  std::chrono::seconds queue_limit{0};  ///< until it starts
+  std::size_t output_limit_bytes = 0;
+};
+
+/// Slurm's programs, as child processes and without a shell. Whose jobs it sees is this user's
 /// alone. Thread-safe.
 class SlurmClient {
  public:
@@ -33,12 +46,19 @@ class SlurmClient {
   Result<std::string> submit(std::vector<std::string> options, const std::string& script) const;
   /// Returns the jobs of that name that have not left the queue. Errors: unavailable.
   Result<std::vector<Job>> jobs(const std::string& name) const;
+  /// Returns the jobs whose names begin so, with what follows in their names. Errors: unavailable.
+  Result<std::vector<NamedJob>> jobs_beginning_with(const std::string& prefix) const;
   /// Returns the steps of a job. Errors: unavailable.
   Result<std::vector<Step>> steps(const std::string& job) const;
+  /// Returns whether the node is to be given up, as its administrators wish. False where Slurm does
+  /// not say.
+  bool is_drained(const std::string& node) const;
   /// Ends jobs and steps; what has ended already stays as it is. Errors: unavailable.
   Status cancel(const std::vector<std::string>& ids) const;
   /// Starts a step and waits for its end.
   process::ProcessOutcome run(const StepCall&, std::stop_token stop) const;
+  /// Asks for a node, runs the program there and waits for its end.
+  process::ProcessOutcome run(const JobCall&, std::stop_token stop) const;
 
  private:
   process::ProcessSpec call(const std::string& program, std::vector<std::string> arguments) const;

@@ -28,22 +28,8 @@ seconds limit_of(const std::vector<executor::RunSpec>& runs) {
   return std::chrono::ceil<seconds>(std::chrono::milliseconds(longest)) + kAroundRun;
 }
 
-/// What a step came to that did not end its order.
-struct Loss {
-  std::string reason;
-  Cause cause = Cause::unknown;
-};
-
 std::string spoken(const process::ProcessOutcome& step, const Answer& answer) {
   return last_message(answer.messages) + " (srun: " + process::describe(step.end) + ")";
-}
-
-Loss loss_of(const process::ProcessOutcome& step, const Answer& answer) {
-  if (!answer.refusal.empty()) return {answer.refusal, Cause::node};
-  if (std::holds_alternative<process::TimedOut>(step.end)) {
-    return {"the step did not end within its limits", Cause::node};
-  }
-  return {spoken(step, answer), cause_of(answer.messages)};
 }
 
 /// Slurm's memory limit ends the whole step: that says something of the runs, not of the node.
@@ -55,12 +41,31 @@ std::vector<executor::RunOutcome> killed(const Order& order, const std::string& 
   return std::vector<executor::RunOutcome>(order.runs.size(), failure);
 }
 
+/// The fact by which a node is of another class than the runs want.
+std::optional<std::string> other_class(const Order& order, const Answer& answer) {
+  for (std::size_t i = 0; i < answer.outcomes.size(); ++i) {
+    const auto* result = std::get_if<RunResult>(&answer.outcomes[i]);
+    if (result == nullptr) continue;
+    const auto difference =
+        class_difference(order.runs[i].machine_class, result->environment.facts);
+    if (difference) return difference;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 /// The held lane, which only this file uses.
 class SlurmExecutor::Lane : public HeldLane {
  public:
   using HeldLane::HeldLane;
+};
+
+/// What a step came to that did not end its order.
+struct SlurmExecutor::Loss {
+  std::string reason;
+  Cause cause = Cause::unknown;
+  ErrorCode code = ErrorCode::unavailable;
 };
 
 SlurmExecutor::SlurmExecutor(process::ProcessRunner& processes, const platform::Clock& clock,
@@ -77,6 +82,11 @@ Status SlurmExecutor::release() {
   return lane_->release();
 }
 
+std::string SlurmExecutor::node() {
+  const std::scoped_lock one_order(mutex_);
+  return lane_->node();
+}
+
 Result<executor::RunOutcome> SlurmExecutor::run(const executor::RunSpec& spec,
                                                 std::stop_token stop) {
   TW_TRY(auto outcomes, carry_out({spec}, std::move(stop)));
@@ -89,19 +99,52 @@ Result<std::array<executor::RunOutcome, 2>> SlurmExecutor::run_pair(
   return std::array{std::move(outcomes[0]), std::move(outcomes[1])};
 }
 
+Result<std::string> SlurmExecutor::hold(seconds longest, const std::function<void()>& waits,
+                                        std::stop_token stop) {
+  const std::scoped_lock one_order(mutex_);
+  TW_TRY_VOID(lane_->make_ready(longest + kAroundRun, std::move(stop), waits));
+  return lane_->node();
+}
+
+/// What a lane measures on one node it does not measure on another.
+Status SlurmExecutor::require_node(const std::string& wanted) const {
+  if (wanted.empty() || wanted == lane_->node()) return {};
+  return fail(ErrorCode::conflict, "node " + wanted + " was given back meanwhile");
+}
+
+std::optional<SlurmExecutor::Loss> SlurmExecutor::loss_of(const process::ProcessOutcome& step,
+                                                          const Answer& answer,
+                                                          const Order& order) {
+  if (answer.is_whole()) {
+    const auto other = other_class(order, answer);
+    if (!other) return std::nullopt;
+    return Loss{"the node is of another machine class than the runs before: " + *other, Cause::node,
+                ErrorCode::conflict};
+  }
+  if (!answer.refusal.empty()) return Loss{answer.refusal, Cause::node};
+  if (std::holds_alternative<process::TimedOut>(step.end)) {
+    return Loss{"the step did not end within its limits", Cause::node};
+  }
+  return Loss{spoken(step, answer), cause_of(answer.messages)};
+}
+
 Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(
     std::vector<executor::RunSpec> runs, std::stop_token stop) {
   const std::scoped_lock one_order(mutex_);
   const auto limit = limit_of(runs);
+  const auto node = runs.front().node;
+  const int tries = node.empty() ? kTriesMax : 1;
   Order order{.id = {}, .runs = std::move(runs), .settings = settings_.carry};
   Loss loss;
-  for (int attempt = 1; attempt <= kTriesMax; ++attempt) {
+  for (int attempt = 1; attempt <= tries; ++attempt) {
     TW_TRY_VOID(lane_->make_ready(limit, stop));
+    TW_TRY_VOID(require_node(node));
     // Each try has a name of its own: what an earlier one still says does not count.
     order.id = order.runs.front().request.attempt + "-" + std::to_string(attempt);
     const auto step = lane_->run(order, limit, stop);
     auto answer = parse_answer(order, step.output, step.duration + kRounding);
-    if (answer.is_whole()) {
+    const auto lost = loss_of(step, answer, order);
+    if (!lost) {
       lane_->note_success();
       return std::move(answer.outcomes);
     }
@@ -109,13 +152,35 @@ Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(
     if (std::holds_alternative<process::Cancelled>(step.end) || stop.stop_requested()) {
       return fail(ErrorCode::cancelled, "the run was cancelled");
     }
-    loss = loss_of(step, answer);
+    loss = *lost;
     if (loss.cause == Cause::memory) return killed(order, answer.messages);
     settings_.log("an order was lost on node " + lane_->node() + ": " + loss.reason);
     lane_->note_loss(loss.cause);
   }
+  if (tries == 1) return fail(loss.code, "lost on node " + node + ": " + loss.reason);
   return fail(ErrorCode::unavailable,
-              "lost " + std::to_string(kTriesMax) + " times on the cluster: " + loss.reason);
+              "lost " + std::to_string(tries) + " times on the cluster: " + loss.reason);
+}
+
+SlurmLanes::SlurmLanes(process::ProcessRunner& processes, const platform::Clock& clock,
+                       const SlurmExecutor::Settings& settings, int count) {
+  auto of_lane = settings;
+  for (int i = 0; i < count; ++i) {
+    // The first keeps its name, by which an older torchwatch may have left it.
+    if (i > 0)
+      of_lane.name = settings.name.substr(0, settings.name.rfind('-') + 1) + std::to_string(i);
+    lanes_.push_back(std::make_unique<SlurmExecutor>(processes, clock, of_lane));
+  }
+}
+
+Result<std::string> SlurmLanes::hold(int number, seconds longest,
+                                     const std::function<void()>& waits, std::stop_token stop) {
+  return lane(number).hold(longest, waits, std::move(stop));
+}
+
+void SlurmLanes::give_back(int number) {
+  // A controller that cannot be reached ends the job itself once it has been idle.
+  std::ignore = lane(number).release();
 }
 
 std::string lane_name(const std::filesystem::path& database) {

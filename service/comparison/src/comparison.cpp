@@ -1,7 +1,8 @@
 #include "torchwatch/comparison/comparison.hpp"
 
+#include "block_executor.hpp"
+#include "on_lanes.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -21,72 +22,6 @@ Result<MeasurableBuild> measurable(Services& services, storage::Id build, const 
   }
   TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
   return MeasurableBuild{row.id, std::move(tree), std::move(kit)};
-}
-
-/// Carries out the blocks of one comparison.
-class BlockExecutor {
- public:
-  BlockExecutor(Services& services, RunRecorder& recorder, const Comparison& comparison,
-                const ComparedBuilds& builds, Schedule& schedule)
-      : services_(services),
-        recorder_(recorder),
-        plan_(comparison.plan),
-        builds_(builds),
-        schedule_(schedule) {}
-
-  Status run(const Block& block, std::stop_token stop) {
-    for (int first = 0; first < Block::kRuns; first += 2) {
-      TW_TRY_VOID(run_interleaved(block, first, stop));
-      for (const int position : {first, first + 1}) TW_TRY_VOID(run_alone(block, position, stop));
-    }
-    return {};
-  }
-
- private:
-  RunSlot slot(const Block& block, int position) const {
-    const bool is_baseline = block.side(position) == Side::baseline;
-    return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate};
-  }
-
-  /// Tries a pair once; if one of the two fails, both are run again without a partner.
-  Status run_interleaved(const Block& block, int first, std::stop_token stop) {
-    const std::array slots{slot(block, first), slot(block, first + 1)};
-    const bool is_begun = schedule_.is_begun(slots[0].slot) || schedule_.is_begun(slots[1].slot);
-    if (is_begun || !is_interleaved(plan_, block.benchmark, block.pass)) return {};
-    TW_TRY(const auto runs, recorder_.run_pair(slots, plan_, block.benchmark, stop));
-    for (const auto& run : runs) add(run);
-    return {};
-  }
-
-  Status run_alone(const Block& block, int position, std::stop_token stop) {
-    const auto open = slot(block, position);
-    while (!schedule_.is_closed(open.slot)) {
-      TW_TRY(const auto run, recorder_.run(open, plan_, block.benchmark, block.pass, stop));
-      add(run);
-    }
-    return {};
-  }
-
-  void add(const MachineRun& run) {
-    schedule_.add(run.row, run.machine);
-    if (run.row.status == RunStatus::failed) {
-      services_.progress.log("run " + run.row.slot + " failed: " + run.row.reason);
-    }
-  }
-
-  Services& services_;
-  RunRecorder& recorder_;
-  const Plan& plan_;
-  const ComparedBuilds& builds_;
-  Schedule& schedule_;
-};
-
-/// Somebody may cancel a comparison, and make it due again, while it is measured.
-Status require_unchanged(Services& services, const storage::ComparisonRow& measured) {
-  TW_TRY(const auto row, storage::ComparisonStore(services.database).get(measured.id));
-  if (row.version == measured.version) return {};
-  return fail(ErrorCode::conflict, "comparison " + std::to_string(row.id) + " became " +
-                                       std::string(to_string(row.state)) + " meanwhile");
 }
 
 }  // namespace
@@ -135,6 +70,11 @@ Status measure(Services& services, const Comparison& comparison, const ComparedB
   TW_TRY(auto schedule, replay(services, comparison));
   BlockExecutor blocks(services, recorder, comparison, builds, schedule);
   services.progress.phase_started("measuring");
+  if (services.lanes != nullptr && services.lanes->count() > 1) {
+    const auto done = measure_on_lanes(services, comparison, {recorder, schedule, blocks}, stop);
+    TW_TRY_VOID(recorder.free_slots());
+    return done;
+  }
   for (auto step = schedule.next(); step.block; step = schedule.next()) {
     TW_TRY_VOID(require_unchanged(services, comparison.row));
     const auto& block = *step.block;

@@ -36,6 +36,11 @@ bool LastRun::end_after_it() {
   return true;
 }
 
+bool LastRun::is_last() {
+  const std::scoped_lock lock(mutex_);
+  return is_last_;
+}
+
 RunUnderWay::RunUnderWay(LastRun* last) : last_(last) {
   if (last_ == nullptr) return;
   const std::scoped_lock lock(last_->mutex_);

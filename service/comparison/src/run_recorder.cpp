@@ -113,6 +113,7 @@ Result<std::string> RunRecorder::machine(const std::string& environment_digest) 
   const auto known = machines_.find(environment_digest);
   if (known != machines_.end()) return known->second;
   TW_TRY(const auto environment, store_.environment(environment_digest));
+  class_.merge(class_facts(environment.facts));
   return machines_[environment_digest] = machine_of(environment);
 }
 
@@ -131,7 +132,8 @@ Result<std::vector<MachineRun>> RunRecorder::past_runs() {
 }
 
 Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& plan,
-                                               const Benchmark& benchmark, Pass pass) {
+                                               const Benchmark& benchmark, Pass pass,
+                                               const Place* place) {
   const auto& measured = slot.measured;
   Issued issued;
   TW_TRY(const auto external, external_of(services_.config, plan, benchmark));
@@ -139,7 +141,8 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
                 .slot = slot.slot,
                 .build = measured.build,
                 .benchmark = benchmark,
-                .pass = pass};
+                .pass = pass,
+                .node = place == nullptr ? "" : place->node};
   const auto token = services_.random.token();
   TW_TRY(issued.attempt, store_.issue(issued.row, token, services_.clock.wall_now()));
   issued.run.request = request_for(plan, benchmark, pass);
@@ -151,6 +154,8 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
     issued.run.command = command_of(*external);
     issued.workload = fingerprint(*external).value_or("not readable");
   }
+  issued.run.machine_class = class_;
+  issued.run.node = issued.row.node;
   if (pass == Pass::profile) {
     const auto folder = traces::folder_beside(services_.config.storage.path);
     issued.run.request.chrome_trace = traces::file_of(folder, token);
@@ -158,7 +163,17 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   return issued;
 }
 
-Status RunRecorder::wait_after_kills(std::stop_token stop) {
+/// Calls with the executor, while other lanes continue.
+template <typename Call>
+auto RunRecorder::carry_out(Place* place, const Call& call) {
+  if (place == nullptr) return call(services_.executor);
+  place->lock.unlock();
+  auto done = call(place->executor);
+  place->lock.lock();
+  return done;
+}
+
+Status RunRecorder::wait_after_kills(std::stop_token stop, Place* place) {
   if (killed_in_a_row_ == 0) return {};
   if (killed_in_a_row_ >= kKillsMax) {
     return fail(ErrorCode::unavailable,
@@ -169,19 +184,52 @@ Status RunRecorder::wait_after_kills(std::stop_token stop) {
   const auto pause = pause_after(killed_in_a_row_);
   services_.progress.log("waiting " + std::to_string(pause.count()) +
                          " s, because a run was killed from outside, as when memory runs out");
-  services_.clock.wait(pause, stop);
-  if (!stop.stop_requested()) return {};
-  return fail(ErrorCode::cancelled, "interrupted before a run");
+  return carry_out(place, [&](executor::Executor&) -> Status {
+    services_.clock.wait(pause, stop);
+    if (!stop.stop_requested()) return {};
+    return fail(ErrorCode::cancelled, "interrupted before a run");
+  });
+}
+
+/// What a lane has lost is measured again elsewhere, so its slots are freed at once.
+Error RunRecorder::lost(const Error& error, const std::vector<const Issued*>& issued,
+                        Place* place) {
+  if (place == nullptr) return error;
+  place->is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::conflict;
+  std::vector<std::string> tokens;
+  for (const auto* each : issued) tokens.push_back(each->run.request.attempt);
+  const auto freed = store_.abandon(tokens, services_.clock.wall_now());
+  return freed ? error : freed.error();
+}
+
+/// The first run decides of which class all are.
+Status RunRecorder::require_class(const executor::RunOutcome& outcome, Place* place) {
+  const auto* result = std::get_if<RunResult>(&outcome);
+  if (result == nullptr) return {};
+  const auto& facts = result->environment.facts;
+  const auto other = place == nullptr ? std::nullopt : class_difference(class_, facts);
+  if (other) {
+    return fail(
+        ErrorCode::conflict,
+        "node " + place->node + " is of another machine class than this comparison: " + *other);
+  }
+  class_.merge(class_facts(facts));
+  return {};
 }
 
 Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
-                                    const Benchmark& benchmark, Pass pass, std::stop_token stop) {
-  TW_TRY_VOID(wait_after_kills(stop));
+                                    const Benchmark& benchmark, Pass pass, std::stop_token stop,
+                                    Place* place) {
+  TW_TRY_VOID(wait_after_kills(stop, place));
   const RunUnderWay under_way(services_.last_run);
-  TW_TRY(const auto issued, issue(slot, plan, benchmark, pass));
-  TW_TRY(const auto outcome, services_.executor.run(issued.run, stop));
-  note(is_killed(outcome));
-  const auto end = end_of(issued.run, outcome, issued.workload);
+  TW_TRY(const auto issued, issue(slot, plan, benchmark, pass, place));
+  const auto outcome = carry_out(
+      place, [&](executor::Executor& executor) { return executor.run(issued.run, stop); });
+  const auto status = outcome ? require_class(*outcome, place) : Status{fail(outcome.error())};
+  if (!status) return fail(lost(status.error(), {&issued}, place));
+  note(is_killed(*outcome));
+  auto end = end_of(issued.run, *outcome, issued.workload);
+  if (place == nullptr) end.node = services_.executor.node();
   TW_TRY_VOID(store_.record({end}, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
   return ended(issued, end);
@@ -190,23 +238,56 @@ Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
 Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot, 2>& slots,
                                                         const Plan& plan,
                                                         const Benchmark& benchmark,
-                                                        std::stop_token stop) {
-  TW_TRY_VOID(wait_after_kills(stop));
+                                                        std::stop_token stop, Place* place) {
+  TW_TRY_VOID(wait_after_kills(stop, place));
   const RunUnderWay under_way(services_.last_run);
-  TW_TRY(auto first, issue(slots[0], plan, benchmark, Pass::timing));
-  TW_TRY(auto second, issue(slots[1], plan, benchmark, Pass::timing));
-  for (auto* issued : {&first, &second}) {
-    issued->run.request.limits.time_ms *= 2;  // each also waits during the other's samples
-    issued->run.request.batch_below_ns = kInterleavedSampleNs;
+  std::array<Issued, 2> issued;
+  TW_TRY(issued[0], issue(slots[0], plan, benchmark, Pass::timing, place));
+  TW_TRY(issued[1], issue(slots[1], plan, benchmark, Pass::timing, place));
+  for (auto& each : issued) {
+    each.run.request.limits.time_ms *= 2;  // each also waits during the other's samples
+    each.run.request.batch_below_ns = kInterleavedSampleNs;
   }
-  TW_TRY(const auto outcomes, services_.executor.run_pair({first.run, second.run}, stop));
-  note(is_killed(outcomes[0]) || is_killed(outcomes[1]));
-  std::vector ends{end_of(first.run, outcomes[0], first.workload),
-                   end_of(second.run, outcomes[1], second.workload)};
+  const auto outcomes = carry_out(place, [&](executor::Executor& executor) {
+    return executor.run_pair({issued[0].run, issued[1].run}, stop);
+  });
+  auto status = outcomes ? require_class((*outcomes)[0], place) : Status{fail(outcomes.error())};
+  if (status) status = require_class((*outcomes)[1], place);
+  if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, place));
+  note(is_killed((*outcomes)[0]) || is_killed((*outcomes)[1]));
+  std::vector ends{end_of(issued[0].run, (*outcomes)[0], issued[0].workload),
+                   end_of(issued[1].run, (*outcomes)[1], issued[1].workload)};
   fail_together(ends);
+  if (place == nullptr) ends[0].node = ends[1].node = services_.executor.node();
+  return store(issued, ends);
+}
+
+Result<std::array<MachineRun, 2>> RunRecorder::run_both(const std::array<RunSlot, 2>& slots,
+                                                        const Plan& plan,
+                                                        const Benchmark& benchmark, Pass pass,
+                                                        std::stop_token stop, Place& place) {
+  TW_TRY_VOID(wait_after_kills(stop, &place));
+  const RunUnderWay under_way(services_.last_run);
+  std::array<Issued, 2> issued;
+  std::vector<storage::AttemptEnd> ends;
+  TW_TRY(issued[0], issue(slots[0], plan, benchmark, pass, &place));
+  TW_TRY(issued[1], issue(slots[1], plan, benchmark, pass, &place));
+  for (const auto& each : issued) {
+    const auto outcome = carry_out(
+        &place, [&](executor::Executor& executor) { return executor.run(each.run, stop); });
+    const auto status = outcome ? require_class(*outcome, &place) : Status{fail(outcome.error())};
+    if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, &place));
+    note(is_killed(*outcome));
+    ends.push_back(end_of(each.run, *outcome));
+  }
+  return store(issued, ends);
+}
+
+Result<std::array<MachineRun, 2>> RunRecorder::store(const std::array<Issued, 2>& issued,
+                                                     const std::vector<storage::AttemptEnd>& ends) {
   TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
-  return std::array{ended(first, ends[0]), ended(second, ends[1])};
+  return std::array{ended(issued[0], ends[0]), ended(issued[1], ends[1])};
 }
 
 MachineRun RunRecorder::ended(const Issued& issued, const storage::AttemptEnd& end) {

@@ -1,7 +1,6 @@
 #include "torchwatch/comparison/schedule.hpp"
 
 #include <cmath>
-#include <tuple>
 
 #include "benchmark_schedule.hpp"
 
@@ -34,19 +33,24 @@ bool Schedule::is_closed(const std::string& name) const {
 
 ScheduleStep Schedule::next() const {
   ScheduleStep step;
-  const auto rank = [&](const Block& block) {
-    return std::tuple(block.stage, block.index, stable_hash(block.slot(0), seed_));
-  };
   for (const auto& benchmark : plan_.benchmarks) {
     for (const auto pass : plan_.passes) {
       if (!has_pass(plan_, benchmark, pass)) continue;
       ++step.total;
-      const auto block = BenchmarkSchedule(*this, benchmark, pass).next();
+      const auto block = next(benchmark, pass);
       if (!block) ++step.decided;
-      if (block && (!step.block || rank(*block) < rank(*step.block))) step.block = block;
+      if (block && (!step.block || rank_of(*block) < rank_of(*step.block))) step.block = block;
     }
   }
   return step;
+}
+
+std::optional<Block> Schedule::next(const Benchmark& benchmark, Pass pass) const {
+  return BenchmarkSchedule(*this, benchmark, pass).next();
+}
+
+Schedule::Rank Schedule::rank_of(const Block& block) const {
+  return {block.stage, block.index, stable_hash(block.slot(0), seed_)};
 }
 
 std::vector<JudgedSeries> Schedule::judged() const {

@@ -95,6 +95,8 @@ void add_executor_kind(std::vector<Key>& table) {
 void add_slurm(std::vector<Key>& table) {
   using C = Config;
   add_wishes(table);
+  table.push_back(key("slurm", "lanes", &C::slurm, &C::Slurm::lanes, between(1, 64),
+                      "Nodes that are held at once: a comparison is dealt over them."));
   table.push_back(key("slurm", "time", &C::slurm, &C::Slurm::time, between(seconds(120), 30 * kDay),
                       "How long a node is asked for at a time."));
   table.push_back(key("slurm", "idle", &C::slurm, &C::Slurm::idle, between(seconds(60), kDay),
@@ -108,6 +110,12 @@ void add_slurm(std::vector<Key>& table) {
   table.push_back(key("slurm", "program", &C::slurm, &C::Slurm::program,
                       Allowed<std::filesystem::path>{},
                       "torchwatch-carry as the nodes see it. Empty: beside this program."));
+  table.push_back(key("slurm", "builds", &C::slurm, &C::Slurm::builds, Allowed<bool>{},
+                      "Whether builds of commits are jobs, [build] builders of them at once."));
+  table.push_back(key("slurm", "build_options", &C::slurm, &C::Slurm::build_options,
+                      options_of_site(),
+                      "Options of srun for these jobs, such as --partition=build and "
+                      "--cpus-per-task=32."));
 }
 
 }  // namespace torchwatch::config

@@ -200,7 +200,8 @@ struct Application::Parts {
                                    .sandbox = confinement.sandbox},
                                   *processes);
     }
-    commits.emplace(std::move(settings), *processes,
+    auto* const jobs = executors->build_jobs();
+    commits.emplace(std::move(settings), jobs != nullptr ? *jobs : *processes,
                     [repository = repository_folder(config), logger = log.logger("builds")](
                         const std::string& commit, const std::filesystem::path& folder) {
                       logger.info("building a commit", {{"commit", commit}});
@@ -297,7 +298,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                            .progress = parts->progress,
                            .releases = parts->releases.get(),
                            .source = parts->clone ? &*parts->clone : nullptr,
-                           .interrupts = &parts->interrupts});
+                           .interrupts = &parts->interrupts,
+                           .lanes = parts->executors->lanes()});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

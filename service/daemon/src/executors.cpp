@@ -1,6 +1,7 @@
 #include "executors.hpp"
 
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/daemon/cluster_settings.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/platform/publish.hpp"
 
@@ -68,7 +69,27 @@ fs::path carry_program(const config::Config& config) {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / "torchwatch-carry";
 }
 
+/// What begins the names of the service's jobs.
+std::string service_name(const config::Config& config) {
+  const auto lane = cluster::lane_name(config.storage.path);
+  return lane.substr(0, lane.rfind('-'));
+}
+
 }  // namespace
+
+std::string job_prefix(const config::Config& config) {
+  return service_name(config) + "-";
+}
+
+cluster::JobRunner::Settings settings_of_look(const config::Config& config,
+                                              std::chrono::seconds queue_limit) {
+  cluster::JobRunner::Settings settings;
+  settings.name = service_name(config);
+  settings.options = wishes(config.slurm);
+  settings.program = carry_program(config);
+  settings.queue_limit = queue_limit;
+  return settings;
+}
 
 Result<Executors> Executors::open(const config::Config& config, const sandbox::Sandbox& sandbox,
                                   process::ProcessRunner& processes, const platform::Clock& clock,
@@ -92,12 +113,26 @@ Result<Executors> Executors::open(const config::Config& config, const sandbox::S
   settings.queue_limit = config.slurm.queue_limit;
   settings.carry = carry_settings(config);
   settings.log = [logger = log.logger("cluster")](const std::string& text) { logger.info(text); };
-  made.slurm_ = std::make_unique<cluster::SlurmExecutor>(processes, clock, std::move(settings));
+  made.slurm_ =
+      std::make_unique<cluster::SlurmLanes>(processes, clock, settings, config.slurm.lanes);
+  if (config.slurm.builds) made.open_build_jobs(config, processes, clock, log);
   return made;
 }
 
+void Executors::open_build_jobs(const config::Config& config, process::ProcessRunner& processes,
+                                const platform::Clock& clock, log::Log& log) {
+  cluster::JobRunner::Settings settings;
+  settings.name = service_name(config);
+  settings.options = config.slurm.build_options;
+  settings.program = carry_program(config);
+  settings.queue_limit = config.slurm.queue_limit;
+  settings.uses_all_cores = config.build.jobs == 0;
+  settings.log = [logger = log.logger("cluster")](const std::string& text) { logger.info(text); };
+  build_jobs_ = std::make_unique<cluster::JobRunner>(processes, clock, std::move(settings));
+}
+
 executor::Executor& Executors::chosen() {
-  if (slurm_) return *slurm_;
+  if (slurm_) return slurm_->lane(0);
   return *local_;
 }
 

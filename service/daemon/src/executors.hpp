@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "torchwatch/cluster/job_runner.hpp"
 #include "torchwatch/cluster/slurm_executor.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/executor/local_executor.hpp"
@@ -18,12 +19,20 @@ class Executors {
                                 process::ProcessRunner&, const platform::Clock&, log::Log&);
 
   executor::Executor& chosen();
+  /// The machines that are held at once; null for this machine alone.
+  executor::Lanes* lanes() { return slurm_.get(); }
+  /// What runs builds of commits as jobs; null where this machine makes them.
+  process::ProcessRunner* build_jobs() { return build_jobs_.get(); }
   /// The one of this machine; null where runs happen elsewhere.
   executor::LocalExecutor* local() { return local_.get(); }
 
  private:
+  void open_build_jobs(const config::Config&, process::ProcessRunner&, const platform::Clock&,
+                       log::Log&);
+
   std::unique_ptr<executor::LocalExecutor> local_;
-  std::unique_ptr<cluster::SlurmExecutor> slurm_;
+  std::unique_ptr<cluster::SlurmLanes> slurm_;
+  std::unique_ptr<cluster::JobRunner> build_jobs_;
 };
 
 }  // namespace torchwatch::daemon

@@ -159,6 +159,12 @@ Result<Page> make_search(const View& view) {
   return Page{.title = "Search", .content = content, .csv = table};
 }
 
+/// "Model X, 64 cores, H100".
+std::string class_text(const nlohmann::json& machine) {
+  const auto& of = machine.at("machine_class");
+  return of.is_null() ? "unknown" : text_of(of, "name");
+}
+
 Result<Page> make_machines(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request));
   TW_TRY(const auto listed, ask_for_json(view, "/api/v1/machines",
@@ -168,25 +174,25 @@ Result<Page> make_machines(const View& view) {
   for (const auto& machine : listed.at("machines")) {
     const auto id = text_of(machine, "id");
     rows.push_back({{id, view.root + "machines/" + id},
-                    text_of(machine, "processor"),
-                    text_of(machine, "cores"),
-                    text_of(machine, "gpu"),
+                    class_text(machine),
                     text_of(machine, "gpu_driver"),
                     text_of(machine, "kernel"),
                     count_cell(machine, "runs"),
                     minute_of(machine, "last_run_at")});
   }
   const auto content =
-      html::title("Machines") + html::table({.columns = {{"id", Cells::numbers},
-                                                         {"processor"},
-                                                         {"cores", Cells::numbers},
-                                                         {"GPU"},
-                                                         {"driver", Cells::words},
-                                                         {"kernel"},
-                                                         {"runs", Cells::numbers},
-                                                         {"last run, UTC", Cells::words}},
-                                             .rows = std::move(rows)},
-                                            "No machine has measured anything yet.");
+      html::title("Machines") +
+      html::paragraph(html::text(
+          "Machines of one class differ in nothing but kernel, drivers and settings. A series "
+          "belongs to a class, and a comparison is never of two.")) +
+      html::table({.columns = {{"id", Cells::numbers},
+                               {"class"},
+                               {"driver", Cells::words},
+                               {"kernel"},
+                               {"runs", Cells::numbers},
+                               {"last run, UTC", Cells::words}},
+                   .rows = std::move(rows)},
+                  "No machine has measured anything yet.");
   TW_TRY(const auto audits, audits_section(view));
   return Page{.title = "Machines", .content = content + audits, .section = "Machines"};
 }
@@ -202,7 +208,8 @@ Result<Page> make_machine(const View& view) {
   const auto name = "Machine " + std::to_string(id);
   const auto content =
       html::title(name) +
-      html::facts({{"processor", text_of(machine, "processor")},
+      html::facts({{"class", class_text(machine)},
+                   {"processor", text_of(machine, "processor")},
                    {"GPU", text_of(machine, "gpu")},
                    {"runs", count_cell(machine, "runs")},
                    {"first run, UTC", minute_of(machine, "first_run_at")},

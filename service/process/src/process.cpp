@@ -34,6 +34,7 @@ struct Describe {
   std::string operator()(const Abandoned&) const {
     return "did not die of SIGKILL (stuck in the kernel); restart this machine";
   }
+  std::string operator()(const Lost& end) const { return "was lost: " + end.reason; }
 };
 
 class SupervisedRunner final : public ProcessRunner {

@@ -155,6 +155,19 @@ void print_problems(std::ostream& out, const StatusFacts& facts, const Screen& s
   }
 }
 
+void print_cluster(std::ostream& out, const StatusFacts& facts) {
+  if (!facts.cluster) return;
+  out << "\nCluster\n";
+  if (!facts.cluster->problem.empty())
+    out << "  unknown: " << facts.cluster->problem << '\n';
+  else if (facts.cluster->jobs.empty())
+    out << "  no node is held\n";
+  for (const auto& job : facts.cluster->jobs) {
+    const auto where = job.node.empty() ? "waits: " + job.reason : "on " + job.node;
+    out << "  " << job.what << ": job " << job.id << " " << job.state << ", " << where << '\n';
+  }
+}
+
 void print_newest(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (!facts.newest) {
     out << "\nNo nightly has been compared yet: `torchwatch nightly` compares what is due.\n";
@@ -304,6 +317,7 @@ void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   const auto since = since_text(facts.service.report.doing, facts.now);
   out << wrapped(service_text(facts, since), screen.columns, 2);
   print_problems(out, facts, screen);
+  print_cluster(out, facts);
   print_newest(out, facts, screen);
   print_left_out(out, facts, screen);
   print_open(out, facts, screen);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/records/machine_class.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -24,21 +25,39 @@ constexpr std::array kMachineFacts{
     "cpu_governor",      "cpu_model",  "cpus",      "glibc",      "gpu",
     "gpu_clock_max_mhz", "gpu_driver", "gpu_model", "huge_pages", "kernel"};
 
-/// The facts about the machine as lines "name: value", in the order of their names.
-std::string machine_text(const std::map<std::string, std::string>& facts) {
-  std::string text;
+Facts machine_facts(const Facts& facts) {
+  Facts of_machine;
   for (const auto* name : kMachineFacts) {
     const auto fact = facts.find(name);
-    if (fact == facts.end()) continue;
-    text += (text.empty() ? "" : "\n") + fact->first + ": " + fact->second;
+    if (fact != facts.end()) of_machine.insert(*fact);
+  }
+  return of_machine;
+}
+
+/// Lines "name: value", in the order of their names.
+std::string lines_of(const Facts& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) {
+    text += (text.empty() ? "" : "\n") + name + ": " + value;
   }
   return text;
 }
 
-std::optional<Id> machine_id(Connection& connection, const std::string& facts) {
+/// Registers the class of a machine where it is new.
+std::optional<Id> class_id(Connection& connection, const Facts& facts) {
   if (facts.empty()) return std::nullopt;
-  execute(connection, "INSERT INTO machine (facts) VALUES (?) ON CONFLICT DO NOTHING", facts);
-  Query query(connection, "SELECT id FROM machine WHERE facts = ?", facts);
+  execute(connection,
+          "INSERT INTO machine_class (name, facts) VALUES (?, ?) ON CONFLICT DO NOTHING",
+          class_name(facts), lines_of(facts));
+  Query query(connection, "SELECT id FROM machine_class WHERE facts = ?", lines_of(facts));
+  return query.next() ? std::optional(query.take<Id>()) : std::nullopt;
+}
+
+std::optional<Id> machine_id(Connection& connection, const Facts& facts) {
+  if (facts.empty()) return std::nullopt;
+  execute(connection, "INSERT INTO machine (facts, class_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+          lines_of(facts), class_id(connection, class_facts(facts)));
+  Query query(connection, "SELECT id FROM machine WHERE facts = ?", lines_of(facts));
   return query.next() ? std::optional(query.take<Id>()) : std::nullopt;
 }
 
@@ -57,7 +76,7 @@ Id environment_id(Connection& connection, const std::map<std::string, std::strin
   const auto digest = digest_of_facts(facts);
   if (const auto known = find(connection, digest)) return *known;
   execute(connection, "INSERT INTO environment (digest, machine_id) VALUES (?, ?)", digest,
-          machine_id(connection, machine_text(facts)));
+          machine_id(connection, machine_facts(facts)));
   const Id id = last_id(connection);
   for (const auto& [name, value] : facts) {
     execute(connection,

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "benchmarks.hpp"
+#include "facts_text.hpp"
 #include "owner_column.hpp"
 #include "samples.hpp"
 #include "torchwatch/runs/retention.hpp"
@@ -17,14 +18,19 @@ const std::string kRuns =
     std::string("SELECT attempt.id, comparison_id, bisection_id, slot, build_id, ") +
     kBenchmarkColumns +
     ", pass, attempt.state, status, ifnull(result.reason, attempt.reason), issued_at, ended_at, "
-    "iterations_per_sample, machine_id, "
+    "iterations_per_sample, machine_id, machine_class.id, machine_class.name, "
+    "machine_class.facts, ifnull(node, ''), "
     "EXISTS (SELECT 1 FROM thinned_sample WHERE thinned_sample.attempt_id = attempt.id) "
     "FROM attempt JOIN benchmark ON benchmark.id = benchmark_id "
     "LEFT JOIN result ON result.attempt_id = attempt.id "
-    "LEFT JOIN environment ON environment.id = environment_id ";
+    "LEFT JOIN environment ON environment.id = environment_id "
+    "LEFT JOIN machine ON machine.id = machine_id "
+    "LEFT JOIN machine_class ON machine_class.id = class_id ";
 
 const std::string kMachines =
-    "SELECT machine.id, facts, runs, first.ended_at, last.ended_at FROM machine "
+    "SELECT machine.id, machine.facts, runs, first.ended_at, last.ended_at, machine_class.id, "
+    "machine_class.name, machine_class.facts FROM machine "
+    "LEFT JOIN machine_class ON machine_class.id = class_id "
     "LEFT JOIN attempt AS first ON first.id = first_attempt_id "
     "LEFT JOIN attempt AS last ON last.id = last_attempt_id ";
 
@@ -33,6 +39,14 @@ Owner take_owner(Query& row) {
   const auto bisection = row.take<std::optional<Id>>();
   if (comparison) return {OwnerKind::comparison, *comparison};
   return {OwnerKind::bisection, bisection.value_or(0)};
+}
+
+std::optional<MachineClass> take_class(Query& row) {
+  const auto id = row.take<std::optional<Id>>();
+  auto name = row.take<std::optional<std::string>>();
+  const auto facts = row.take<std::optional<std::string>>();
+  if (!id) return std::nullopt;
+  return MachineClass{*id, name.value_or(""), facts_in(facts.value_or(""))};
 }
 
 RunDetail run_of(Query& row) {
@@ -49,6 +63,8 @@ RunDetail run_of(Query& row) {
                    .ended_at = row.take<std::optional<WallMillis>>().value_or(0),
                    .iterations_per_sample = row.take<std::optional<std::int64_t>>(),
                    .machine = row.take<std::optional<Id>>(),
+                   .machine_class = take_class(row),
+                   .node = row.take<std::string>(),
                    .is_thinned = row.take<int>() != 0};
 }
 
@@ -62,22 +78,13 @@ Status add_values(Connection& connection, RunDetail& run) {
   return {};
 }
 
-std::map<std::string, std::string> facts_in(const std::string& lines) {
-  std::map<std::string, std::string> facts;
-  std::istringstream text(lines);
-  for (std::string line; std::getline(text, line);) {
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) facts[line.substr(0, colon)] = line.substr(colon + 2);
-  }
-  return facts;
-}
-
 MachineRow machine_of(Query& row) {
   return MachineRow{.id = row.take<Id>(),
                     .facts = facts_in(row.take<std::string>()),
                     .runs = row.take<std::int64_t>(),
                     .first_run_at = row.take<std::optional<WallMillis>>().value_or(0),
-                    .last_run_at = row.take<std::optional<WallMillis>>().value_or(0)};
+                    .last_run_at = row.take<std::optional<WallMillis>>().value_or(0),
+                    .machine_class = take_class(row)};
 }
 
 SampleSet set_of(const ThinnedSamples& kept) {
@@ -98,6 +105,16 @@ void summarise(SampleSet& set) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> facts_in(const std::string& lines) {
+  std::map<std::string, std::string> facts;
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) {
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) facts[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  return facts;
+}
 
 Result<std::vector<RunDetail>> RunReader::list(Owner owner, const RunFilter& filter, int limit,
                                                Id before) {

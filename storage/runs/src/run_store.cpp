@@ -35,17 +35,19 @@ Result<Attempt> find_attempt(Connection& connection, const std::string& token) {
 
 struct Ending {
   AttemptState state = AttemptState::done;
-  std::string reason;
-  std::string output;
+  std::string reason = {};
+  std::string output = {};
+  std::string node = {};
 };
 
 /// issued -> its end, once: a late twin or an abandoned process changes nothing.
 Result<Attempt> end_attempt(Connection& connection, const std::string& token, const Ending& ending,
                             WallMillis now) {
   const int changed = execute(connection,
-                              "UPDATE attempt SET state = ?, reason = ?, output = ?, ended_at = ? "
+                              "UPDATE attempt SET state = ?, reason = ?, output = ?, ended_at = ?, "
+                              "node = ifnull(nullif(?, ''), node) "
                               "WHERE token = ? AND state = 'issued'",
-                              ending.state, ending.reason, ending.output, now, token);
+                              ending.state, ending.reason, ending.output, now, ending.node, token);
   TW_TRY(auto attempt, find_attempt(connection, token));
   if (changed == 1) return attempt;
   return fail(ErrorCode::conflict, "attempt " + token + " is " +
@@ -57,7 +59,11 @@ Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) 
   const auto& token = end.token;
   if (const auto* failure = std::get_if<AttemptFailure>(&end.how)) {
     TW_TRY_VOID(end_attempt(connection, token,
-                            {AttemptState::failed, failure->reason, failure->output}, now));
+                            {.state = AttemptState::failed,
+                             .reason = failure->reason,
+                             .output = failure->output,
+                             .node = end.node},
+                            now));
     return {};
   }
   const auto& result = std::get<RunResult>(end.how);
@@ -65,7 +71,7 @@ Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) 
     return fail(ErrorCode::conflict, "attempt " + token + " got a result of attempt \"" +
                                          result.attempt + "\": it was not stored");
   }
-  TW_TRY(const auto attempt, end_attempt(connection, token, {}, now));
+  TW_TRY(const auto attempt, end_attempt(connection, token, {.node = end.node}, now));
   store_result(connection, attempt.id, attempt.benchmark, token, result);
   return {};
 }
@@ -81,6 +87,7 @@ RunRow run_of(Query& row) {
   run.status = row.take<std::optional<RunStatus>>().value_or(RunStatus::failed);
   run.reason = row.take<std::string>();
   run.environment_digest = row.take<std::string>();
+  run.node = row.take<std::string>();
   return run;
 }
 
@@ -88,7 +95,8 @@ Result<std::vector<RunRow>> ended_runs(Connection& connection, Owner owner) {
   return all_rows(
       Query(connection,
             std::string("SELECT attempt.id, slot, build_id, ") + kBenchmarkColumns +
-                ", pass, status, ifnull(result.reason, attempt.reason), ifnull(digest, '') "
+                ", pass, status, ifnull(result.reason, attempt.reason), ifnull(digest, ''), "
+                "ifnull(node, '') "
                 "FROM attempt JOIN benchmark ON benchmark.id = benchmark_id "
                 "LEFT JOIN result ON result.attempt_id = attempt.id "
                 "LEFT JOIN environment ON environment.id = environment_id WHERE " +
@@ -113,15 +121,6 @@ Status add_values(Connection& connection, Owner owner, std::vector<RunRow>& runs
   }
   if (query.damage()) return fail(*query.damage());
   return {};
-}
-
-RunValue history_of(Query& row) {
-  return RunValue{.attempt = row.take<Id>(),
-                  .build = row.take<Id>(),
-                  .measured_at = row.take<WallMillis>(),
-                  .value = row.take<std::int64_t>(),
-                  .is_thinned = row.take<int>() != 0,
-                  .machine = row.take<std::optional<Id>>()};
 }
 
 Disturbance disturbance_in(Query& row) {
@@ -159,10 +158,11 @@ Result<Id> RunStore::issue(const NewAttempt& attempt, const std::string& token, 
   auto stored = write(database_, [&](Connection& connection) -> Result<Id> {
     execute(connection,
             "INSERT INTO attempt (token, fence, " + owner_column(attempt.owner.kind) +
-                ", slot, build_id, benchmark_id, pass, state, issued_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                ", slot, build_id, benchmark_id, pass, state, issued_at, node) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))",
             token, connection.fence, attempt.owner.id, attempt.slot, attempt.build,
-            benchmark_id(connection, attempt.benchmark), attempt.pass, AttemptState::issued, now);
+            benchmark_id(connection, attempt.benchmark), attempt.pass, AttemptState::issued, now,
+            attempt.node);
     return last_id(connection);
   });
   if (stored) return stored;
@@ -183,6 +183,18 @@ Status RunStore::abandon(Owner owner, WallMillis now) {
             "WHERE state = 'issued' AND " +
                 owner_column(owner.kind) + " = ?",
             now, owner.id);
+    return {};
+  });
+}
+
+Status RunStore::abandon(const std::vector<std::string>& tokens, WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    for (const auto& token : tokens) {
+      execute(connection,
+              "UPDATE attempt SET state = 'abandoned', ended_at = ?, reason = 'lost' "
+              "WHERE state = 'issued' AND token = ?",
+              now, token);
+    }
     return {};
   });
 }
@@ -298,35 +310,6 @@ Result<Disturbance> RunStore::disturbance_of(Owner owner, Pass pass) {
                              " = ? AND pass = ? AND state = 'done') WHERE wall > 0",
                          owner.id, pass),
                    disturbance_in, "what disturbed runs");
-  });
-}
-
-Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit, HistoryOf whose) {
-  const std::string published =
-      whose == HistoryOf::published_builds
-          ? "AND (SELECT origin FROM build WHERE build.id = attempt.build_id) <> 'commit' "
-          : "";
-  return read(database_, [&](Connection& connection) -> Result<std::vector<RunValue>> {
-    TW_TRY(
-        auto newest_first,
-        all_rows(
-            Query(
-                connection,
-                std::string("SELECT value.attempt_id, build_id, attempt.ended_at, value.value, ") +
-                    "EXISTS (SELECT 1 FROM thinned_sample "
-                    "WHERE thinned_sample.attempt_id = value.attempt_id), "
-                    "(SELECT machine_id FROM result JOIN environment "
-                    "ON environment.id = environment_id "
-                    "WHERE result.attempt_id = value.attempt_id) "
-                    "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
-                    "JOIN attempt ON attempt.id = value.attempt_id "
-                    "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? " +
-                    published + "ORDER BY value.attempt_id DESC LIMIT ?",
-                series.benchmark.workload, to_string(series.benchmark.configuration),
-                to_string(series.benchmark.variant), series.metric, limit),
-            history_of));
-    std::reverse(newest_first.begin(), newest_first.end());
-    return newest_first;
   });
 }
 

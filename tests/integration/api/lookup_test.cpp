@@ -36,8 +36,9 @@ void add_culprit(Api& api) {
   REQUIRE(IncidentStore(*api.database).attach_bisection(1, row.id));
 }
 
-/// A run of a workload on another machine.
-void add_run_elsewhere(Api& api, const std::string& workload = "resnet18") {
+/// A run of a workload on another machine, of the same class unless another processor is named.
+void add_run_elsewhere(Api& api, const std::string& workload = "resnet18",
+                       const std::string& cpu = "Model X") {
   RunStore runs(*api.database);
   const auto now = api.clock.wall_now();
   const auto attempt = workload + " elsewhere";
@@ -50,7 +51,7 @@ void add_run_elsewhere(Api& api, const std::string& workload = "resnet18") {
   result.attempt = attempt;
   result.samples_ns = {20, 20, 20};
   result.values = {{Metric::time, 20}};
-  result.environment.facts = {{"cpu_model", "Model Y"}, {"cpus", "2"}, {"kernel", "6.1"}};
+  result.environment.facts = {{"cpu_model", cpu}, {"cpus", "2"}, {"kernel", "6.1"}};
   REQUIRE(runs.record({{attempt, result}}, now));
 }
 
@@ -112,10 +113,26 @@ TEST_CASE("a series says what explains its steps: incidents, the commit named, o
   CHECK(found[1].at("text") == "commit bed9e5a977bb93dcaf61");
   CHECK(found[1].at("url") == "/api/v1/bisections/2");
   CHECK(found[2].at("kind") == "machine");
-  CHECK(found[2].at("text") == "measured on Model Y, kernel 6.1");
+  CHECK(found[2].at("text") == "measured on Model X, kernel 6.1");
   CHECK(found[2].at("time") == history.at("values")[1].at("measured_at"));
   CHECK(found[3].at("kind") == "accepted");
   CHECK(found[3].at("text") == "incident 1 accepted by ada: wanted");
+}
+
+TEST_CASE("a series that moved to another machine class has its history, or that of one named") {
+  Api api;
+  api.fill();
+  const auto before = api.get(kHistory).body;
+  CHECK(before.at("machine_class").at("name") == "Model X, 2 cores");
+  api.clock.advance(std::chrono::seconds(10));
+  add_run_elsewhere(api, "resnet18", "Model Y");
+  const auto after = api.get(kHistory).body;
+  CHECK(after.at("machine_class").at("name") == "Model Y, 2 cores");
+  CHECK(after.at("values").size() == 1);
+  const auto id = before.at("machine_class").at("id").dump();
+  CHECK(api.get(std::string(kHistory) + "?machine_class=" + id).body == before);
+  CHECK(api.get(std::string(kHistory) + "?machine_class=x").status == 400);
+  CHECK(api.get(std::string(kHistory) + "?machine_class=77").body.at("values").empty());
 }
 
 TEST_CASE("what happened before the first value that is shown explains nothing") {

@@ -89,6 +89,9 @@ TEST_CASE("a machine is what its runs were measured on") {
   CHECK(machine.at("gpu").is_null());
   CHECK(machine.at("facts").size() == 2);
   CHECK(machine.at("runs") == 1);
+  CHECK(machine.at("machine_class").at("name") == "Model X, 2 cores");
+  CHECK(api.get("/api/v1/runs/1").body.at("machine_class") == machine.at("machine_class"));
+  CHECK(api.get("/api/v1/runs/1").body.at("node").is_null());
   CHECK(api.get("/api/v1/runs/1").body.at("machine").at("url") == machine.at("url"));
   CHECK(api.get("/api/v1/machines/2").status == 404);
 }

@@ -185,3 +185,62 @@ TEST_CASE("a runner that a node does not see is the node's refusal, with its rea
                                  Catch::Contains("runner /nowhere/runner cannot be executed") &&
                                  Catch::Contains("orders are lost there"));
 }
+
+TEST_CASE("a node that is drained finishes its run, and is given back before the next one",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  test::cluster_command("scontrol update NodeName=" + work.node + " State=DRAIN Reason=trial");
+  CHECK(work.result().attempt == "a");
+  // A job that was found running is looked at again after half a minute.
+  trial.clock().wait(std::chrono::seconds(31), {});
+  test::result_of(executor.run(trial.spec("b"), {}));
+  CHECK(trial.has_logged("gives node " + work.node + " back: it is drained"));
+  CHECK(executor.node() != work.node);
+  CHECK(trial.arrived() == 2);
+  test::cluster_command("node_resume " + work.node);
+}
+
+TEST_CASE("a job that is preempted loses its order alone, which another node carries out",
+          "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  REQUIRE(test::cluster_command("sbatch --partition=urgent --exclusive --nodelist=" + work.node +
+                                " --output=/dev/null --wrap='sleep 20'") == 0);
+  CHECK(test::comes_true([&] { return trial.arrived() == 2; }));
+  CHECK(work.result().attempt == "a");
+  INFO(trial.logged());
+  CHECK(trial.has_logged("an order was lost on node " + work.node));
+  test::cluster_command("scancel --partition=urgent");
+}
+
+TEST_CASE("a job that somebody requeues stays as it is: it was submitted so", "[.][fault]") {
+  test::TrialOfTest trial;
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  AtWork work(trial, executor);
+  const auto before = trial.jobs();
+  CHECK(test::cluster_command("scontrol requeue " + before.substr(0, before.find(' '))) != 0);
+  CHECK(work.result().attempt == "a");
+  CHECK(trial.jobs() == before);
+  CHECK(trial.arrived() == 1);
+}
+
+TEST_CASE("two torchwatch on one cluster hold a node each, and touch no job of the other",
+          "[.][fault]") {
+  test::TrialOfTest one;
+  const test::TrialOfTest other;
+  SlurmExecutor executor(one.processes(), one.clock(), one.settings());
+  AtWork work(one, executor);
+  const auto before = one.jobs();
+  // A process of its own, as a torchwatch is. It gives its node back when it ends.
+  CHECK(test::cluster_command(TORCHWATCH_CLUSTER_CHILD " '" + other.folder.string() + "' 600") ==
+        0);
+  CHECK(other.arrived() == 1);
+  CHECK(test::comes_true([&] { return other.jobs().empty(); }));
+  CHECK(work.result().attempt == "a");
+  INFO(one.logged());
+  CHECK(one.arrived() == 1);
+  CHECK(one.jobs() == before);
+}

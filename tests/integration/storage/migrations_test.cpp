@@ -259,6 +259,8 @@ TEST_CASE_METHOD(OneConnection, "runs of an older schema are counted for the mac
   REQUIRE(machines.size() == 1);
   CHECK(machines[0].runs == connect()->sqlite.execAndGet("SELECT count(*) FROM result").getInt64());
   CHECK(machines[0].first_run_at <= machines[0].last_run_at);
+  REQUIRE(machines[0].machine_class);
+  const auto name_before = machines[0].machine_class->name;
   // A run of today with these facts is one on the same machine.
   auto facts = machines[0].facts;
   facts["build.version"] = "2.99";
@@ -267,4 +269,13 @@ TEST_CASE_METHOD(OneConnection, "runs of an older schema are counted for the mac
   });
   REQUIRE(same);
   CHECK(RunReader(*opened).machines().value().size() == 1);
+  // A new kernel makes another machine of the same class.
+  facts["kernel"] = "of tomorrow";
+  REQUIRE(write(*opened, [&](Connection& connection) -> Result<Id> {
+    return environment_id(connection, facts);
+  }));
+  const auto grown = RunReader(*opened).machines().value();
+  REQUIRE(grown.size() == 2);
+  CHECK(grown[0].machine_class->id == grown[1].machine_class->id);
+  CHECK(grown[0].machine_class->name == name_before);
 }

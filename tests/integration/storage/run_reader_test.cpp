@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/runs/node_time.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/storage/counts.hpp"
 
@@ -59,8 +60,40 @@ TEST_CASE_METHOD(Measured, "a run says what it measured, when, where and with wh
   CHECK(run.issued_at == 1);
   CHECK(run.ended_at == 1000 * second);
   CHECK(run.machine == Id{1});
+  REQUIRE(run.machine_class);
+  CHECK(run.machine_class->name == "Model X, 2 cores");
+  CHECK(run.machine_class->facts ==
+        std::map<std::string, std::string>{{"cpu_model", "Model X"}, {"cpus", "2"}});
+  CHECK(run.node.empty());
   CHECK_FALSE(run.is_thinned);
   CHECK(reader.get(77).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Measured, "a node's time is counted by owner, both runs of a pair once") {
+  const auto issue = [&](const std::string& token, const std::string& node, WallMillis at) {
+    auto attempt = order_of(comparison, token);
+    attempt.node = node;
+    REQUIRE(stores.runs.issue(attempt, token, at));
+  };
+  issue("p", "n1", 10'000);
+  issue("q", "n1", 10'001);
+  REQUIRE(stores.runs.record({{"p", full_result("p")}, {"q", full_result("q")}}, 12'000));
+  issue("lost", "n1", 12'500);
+  REQUIRE(stores.runs.abandon(std::vector<std::string>{"lost"}, 13'000));
+  issue("r", "n2", 12'500);
+  REQUIRE(stores.runs.record({{"r", AttemptFailure{"crashed", ""}}}, 14'500));
+  issue("late", "", 20'000);
+  REQUIRE(stores.runs.record({{"late", full_result("late"), "n2"}}, 21'000));
+  issue("here", "", 30'000);
+  REQUIRE(stores.runs.record({{"here", full_result("here")}}, 31'000));
+  const std::map<std::string, double> expected{{"n1", 2.5}, {"n2", 3}};
+  CHECK(node_seconds(*stores.database, Owner{OwnerKind::comparison, comparison.id}).value() ==
+        expected);
+  CHECK(node_seconds(*stores.database).value() == expected);
+  CHECK(node_seconds(*stores.database, Owner{OwnerKind::bisection, 1}).value().empty());
+  const auto newest = reader.list({OwnerKind::comparison, comparison.id}, {}, 2, INT64_MAX).value();
+  CHECK(newest[0].node.empty());
+  CHECK(newest[1].node == "n2");
 }
 
 TEST_CASE_METHOD(Measured, "an attempt that left no result is a run without one") {

@@ -7,6 +7,7 @@
 #include "cluster_fixture.hpp"
 #include "fake_clock.hpp"
 #include "fake_process_runner.hpp"
+#include "torchwatch/cluster/queue.hpp"
 
 using namespace torchwatch;
 using namespace std::chrono_literals;
@@ -23,6 +24,7 @@ struct FakeSlurm {
   std::vector<std::string> jobs;  ///< lines of squeue
   std::map<std::string, Answers> answers;
   std::vector<std::string> log;
+  std::function<std::string(const cluster::Order&)> answers_orders = test::whole_answer;
   int submitted = 0;
   test::FakeProcessRunner processes{
       [this](const process::ProcessSpec& spec, std::stop_token) { return answer(spec); }};
@@ -56,15 +58,14 @@ struct FakeSlurm {
       for (const auto& job : jobs) text += job + "\n";
       return test::ended(Exited{0}, text);
     }
-    if (program == "srun") return test::ended(Exited{0}, whole(spec));
+    if (program == "srun") {
+      return test::ended(Exited{0}, answers_orders(cluster::parse_order(spec.input).value()));
+    }
     return test::ended(Exited{0});
   }
 
   static bool has(const process::ProcessSpec& spec, const std::string& argument) {
     return std::ranges::find(spec.arguments, argument) != spec.arguments.end();
-  }
-  static std::string whole(const process::ProcessSpec& spec) {
-    return test::whole_answer(cluster::parse_order(spec.input).value());
   }
   void says(const std::string& program, process::ProcessEnd end, const std::string& text) {
     answers[program].push_back(test::ended(end, text));
@@ -278,6 +279,82 @@ TEST_CASE("no variable of the service's environment changes what Slurm's program
       CHECK((name == "PATH" || name == "SLURM_CONF" || name == "HOME" || name == "LC_ALL"));
     }
   }
+}
+
+TEST_CASE("a node of another machine class is given back before its runs count, and reported") {
+  FakeSlurm slurm;
+  const auto of_class = [](const std::string& model) {
+    auto result = test::believable("a");
+    result.environment.facts = {{"cpu_model", model}, {"cpus", "64"}};
+    return cluster::outcome_line("a", result);
+  };
+  auto run = test::cluster_run("a");
+  run.machine_class = {{"cpu_model", "Model X"}, {"gpu_model", "H100"}};
+  int orders = 0;
+  slurm.answers_orders = [&](const cluster::Order& order) {
+    return cluster::greeting_line(order, "n") + of_class(++orders == 1 ? "Model Y" : "Model X") +
+           cluster::ended_line(order);
+  };
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcome = executor.run(run, {});
+  REQUIRE(outcome);
+  CHECK(std::get<RunResult>(*outcome).environment.facts.at("cpu_model") == "Model X");
+  CHECK(slurm.ever_asked("--exclude=n1"));
+  CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
+    return text ==
+           "an order was lost on node n1: the node is of another machine class than the runs "
+           "before: cpu_model: Model X -> Model Y";
+  }));
+}
+
+TEST_CASE("a node that is drained is given back between two runs") {
+  FakeSlurm slurm;
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  slurm.says("sinfo", Exited{0}, "draining\n");
+  slurm.clock.advance(31s);
+  REQUIRE(executor.run(test::cluster_run("b"), {}));
+  CHECK(slurm.submitted == 2);
+  CHECK(slurm.ever_asked("--exclude=n1"));
+}
+
+TEST_CASE("an order of a lane is tried once, on the node that the lane holds") {
+  FakeSlurm slurm;
+  cluster::SlurmLanes lanes(slurm.processes, slurm.clock, slurm.settings(), 2);
+  CHECK(lanes.count() == 2);
+  bool waited = false;
+  const auto node = lanes.hold(1, 60s, [&] { waited = true; }, {});
+  REQUIRE(node);
+  CHECK(*node == "n1");
+  CHECK(waited);
+  CHECK(slurm.ever_asked("--job-name=torchwatch-test-1"));
+  auto run = test::cluster_run("a");
+  run.node = *node;
+  REQUIRE(lanes.lane(1).run(run, {}));
+  run.node = "n7";
+  CHECK(lanes.lane(1).run(run, {}).error().code == ErrorCode::conflict);
+  run.node = *node;
+  slurm.says("srun", process::Exited{0}, "srun: error: Node failure on n1\n");
+  const auto lost = lanes.lane(1).run(run, {});
+  REQUIRE_FALSE(lost);
+  CHECK(lost.error().code == ErrorCode::unavailable);
+  CHECK(lost.error().message.starts_with("lost on node n1: srun: error: Node failure"));
+  CHECK(slurm.submitted == 1);
+  lanes.give_back(1);
+  CHECK(slurm.jobs.empty());
+}
+
+TEST_CASE("the jobs of a service are those whose names begin as its own do") {
+  FakeSlurm slurm;
+  slurm.jobs = {"torchwatch-1-0|7|RUNNING|1:00:00|n1|None",
+                "torchwatch-1-build-abc|8|PENDING|1:00:00||Resources",
+                "torchwatch-12-0|9|RUNNING|1:00:00|n2|None", "of somebody|x"};
+  const auto jobs = cluster::jobs_of_service(slurm.processes, "torchwatch-1-").value();
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].name == "0");
+  CHECK(jobs[0].job.node == "n1");
+  CHECK(jobs[1].name == "build-abc");
+  CHECK(jobs[1].job.reason == "Resources");
 }
 
 TEST_CASE("services on two databases have lanes of two names, and one keeps its name") {

@@ -132,6 +132,20 @@ TEST_CASE("the status in brief is one line that stays the same while nothing hap
   CHECK(brief(facts) == line);
 }
 
+TEST_CASE("the status lists what the service has in the queue of the cluster") {
+  StatusFacts facts;
+  facts.now = kNow;
+  CHECK(text_of(facts).find("Cluster") == std::string::npos);
+  facts.cluster.emplace();
+  CHECK_THAT(text_of(facts), Contains("Cluster\n  no node is held\n"));
+  facts.cluster->jobs = {{.what = "lane 0", .id = "7", .state = "RUNNING", .node = "n1"},
+                         {.what = "lane 1", .id = "8", .state = "PENDING", .reason = "Resources"}};
+  CHECK_THAT(text_of(facts), Contains("  lane 0: job 7 RUNNING, on n1\n"
+                                      "  lane 1: job 8 PENDING, waits: Resources\n"));
+  facts.cluster = ClusterNow{.problem = "squeue: no answer"};
+  CHECK_THAT(text_of(facts), Contains("  unknown: squeue: no answer\n"));
+}
+
 TEST_CASE("a daemon that cannot be asked is not a daemon that does not run") {
   StatusFacts facts;
   facts.now = kNow;

@@ -150,6 +150,7 @@ struct NewAttempt {
   Id build = 0;
   Benchmark benchmark;
   Pass pass = Pass::timing;
+  std::string node = {};  ///< of a cluster; empty: the service's own machine
 };
 
 /// A run that has ended, as the pipeline reads it back (samples stay in the database).
@@ -163,6 +164,7 @@ struct RunRow {
   std::string reason;
   std::map<Metric, std::int64_t> values;
   std::string environment_digest;  ///< equal for comparable runs
+  std::string node = {};           ///< of a cluster; empty: the service's own machine
 };
 
 enum class IncidentState { open, acknowledged, closed };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/cluster/look.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/platform/http_client.hpp"
 
@@ -61,5 +62,12 @@ std::vector<CheckResult> check_receivers(const config::Config&);
 /// Asks GitHub who [github] makes us, what we may do, and how many requests are left. Unknown where
 /// it cannot be asked.
 std::vector<CheckResult> check_github(const config::Config&, platform::HttpClient&);
+
+/// Has a node of [slurm] look at itself, in a job of a moment: whether one comes, sees the folders,
+/// has this version, the hour and a sandbox. Nothing where runs take place on this machine.
+std::vector<CheckResult> check_cluster(const config::Config&);
+/// What is to be said of a node that has looked at itself at that time.
+std::vector<CheckResult> check_node(const cluster::NodeLook&, std::int64_t now_ms,
+                                    const std::string& own_version, config::SandboxKind);
 
 }  // namespace torchwatch::checks

@@ -14,4 +14,9 @@ namespace torchwatch::cluster {
 /// runs and says no more: the order did not take place.
 void carry(const Order&, const std::function<void(const std::string&)>& say, std::stop_token stop);
 
+/// Runs a process on this machine as its order says, and says how it ended. When `stop` is
+/// requested it ends the process and says no more.
+void carry(const ProcessOrder&, const std::function<void(const std::string&)>& say,
+           std::stop_token stop);
+
 }  // namespace torchwatch::cluster

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "torchwatch/executor/executor.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::cluster {
 
@@ -62,5 +64,22 @@ struct Answer {
 /// and has exactly one outcome for each attempt. A result that cannot be believed is a run that
 /// failed, as it is on this machine; nobody can have measured longer than the service `waited`.
 Answer parse_answer(const Order&, std::string_view output, std::chrono::nanoseconds waited);
+
+/// A program that runs on a node as it would on this machine, such as a build's recipe.
+struct ProcessOrder {
+  std::string id;               ///< of this try: its end names it
+  process::ProcessSpec spec;    ///< apart from `input`, `on_started`, limits of memory, priorities
+  bool uses_all_cores = false;  ///< TORCHWATCH_JOBS becomes the number of cores of the node's job
+};
+
+std::string to_json(const ProcessOrder&);
+/// Errors: corrupt, invalid; both name what is wrong.
+Result<ProcessOrder> parse_process_order(std::string_view json);
+
+/// The last line of what a step of a process prints.
+std::string process_ended_line(const ProcessOrder&, const process::ProcessOutcome&);
+/// Reads how the process ended, with its output; nothing unless the step says it of this order.
+std::optional<process::ProcessOutcome> parse_process_end(const ProcessOrder&,
+                                                         std::string_view output);
 
 }  // namespace torchwatch::cluster

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,18 +42,26 @@ class SlurmExecutor final : public executor::Executor {
   SlurmExecutor(const SlurmExecutor&) = delete;
   SlurmExecutor& operator=(const SlurmExecutor&) = delete;
 
-  /// Errors: those of Executor. unavailable: no node came within the limit, Slurm refuses what the
-  /// configuration asks for, the order was lost three times, or its limits do not fit an
-  /// allocation; it says which.
+  /// Errors: those of Executor and of a lane (executor::Lanes). unavailable: no node came within
+  /// the limit, Slurm refuses what the configuration asks for, the order was lost three times, or
+  /// its limits do not fit an allocation; it says which.
   Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override;
   Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
                                                        std::stop_token stop) override;
 
+  std::string node() override;
+
+  /// Holds a node, as executor::Lanes does for a lane.
+  Result<std::string> hold(std::chrono::seconds longest, const std::function<void()>& waits,
+                           std::stop_token stop);
   /// Ends the lane's job, if there is one. Errors: unavailable.
   Status release();
 
  private:
   class Lane;
+  struct Loss;
+  static std::optional<Loss> loss_of(const process::ProcessOutcome&, const Answer&, const Order&);
+  Status require_node(const std::string& wanted) const;
   Result<std::vector<executor::RunOutcome>> carry_out(std::vector<executor::RunSpec>,
                                                       std::stop_token);
 
@@ -61,8 +70,25 @@ class SlurmExecutor final : public executor::Executor {
   std::unique_ptr<Lane> lane_;
 };
 
-/// Returns the name of a service's lane: of the machine and the database that it works on, so that
-/// it finds its jobs again and touches nobody else's.
+/// Several lanes, each with an executor and a name of its own.
+class SlurmLanes final : public executor::Lanes {
+ public:
+  /// `settings.name`: of the first lane, as lane_name makes it. `count`: at least 1.
+  SlurmLanes(process::ProcessRunner&, const platform::Clock&, const SlurmExecutor::Settings&,
+             int count);
+
+  int count() const override { return static_cast<int>(lanes_.size()); }
+  SlurmExecutor& lane(int number) override { return *lanes_.at(static_cast<std::size_t>(number)); }
+  Result<std::string> hold(int number, std::chrono::seconds longest,
+                           const std::function<void()>& waits, std::stop_token stop) override;
+  void give_back(int number) override;
+
+ private:
+  std::vector<std::unique_ptr<SlurmExecutor>> lanes_;
+};
+
+/// Returns the name of a service's first lane: of the machine and the database that it works on, so
+/// that it finds its jobs again and touches nobody else's.
 std::string lane_name(const std::filesystem::path& database);
 
 }  // namespace torchwatch::cluster

@@ -57,6 +57,8 @@ class LastRun {
   /// Has the run that is under way be the last: the work is stopped as soon as it is stored.
   /// Returns false, and does nothing, where none is under way or this one is the last already.
   bool end_after_it();
+  /// Whether no further run may begin.
+  bool is_last();
 
  private:
   friend class RunUnderWay;

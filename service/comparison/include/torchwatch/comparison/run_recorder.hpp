@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -29,6 +30,15 @@ struct RunSlot {
   const MeasurableBuild& measured;
 };
 
+/// A lane's node, on which a run is to take place, and the lock of what its lanes share. The lock
+/// is held by who calls; it is open while the run is under way.
+struct Place {
+  executor::Executor& executor;
+  std::string node;
+  std::unique_lock<std::mutex>& lock;
+  bool is_lost = false;  ///< set: the run did not take place, and may do so elsewhere
+};
+
 /// Switches placement on for both builds, unless they load the very same library files. Errors:
 /// unavailable (files cannot be read).
 Status decide_placement(const config::Config&, MeasurableBuild& a, MeasurableBuild& b);
@@ -53,7 +63,8 @@ std::string first_difference(const std::string& a, const std::string& b);
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
 /// loses at most the run in flight. After a run that was killed from outside the next one waits, 5
 /// s and twice as long each time up to a minute: what killed it may need that to pass. Eight in
-/// a row end the turn: others are attended to meanwhile. Not thread-safe.
+/// a row end the turn: others are attended to meanwhile. All runs are of one machine class: one
+/// that comes from another one is refused where there are several machines. Not thread-safe.
 class RunRecorder {
  public:
   RunRecorder(Services& services, storage::Owner owner)
@@ -70,11 +81,19 @@ class RunRecorder {
   /// cancelled, unavailable (no process could be started, or eight in a row were killed from
   /// outside).
   Result<MachineRun> run(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
-                         std::stop_token stop);
+                         std::stop_token stop, Place* place = nullptr);
   /// Runs an interleaved pair of timing runs; the first one begins. If one fails, the other
   /// measured without a partner and counts as failed, too. Errors: those of run.
   Result<std::array<MachineRun, 2>> run_pair(const std::array<RunSlot, 2>&, const Plan& plan,
-                                             const Benchmark& benchmark, std::stop_token stop);
+                                             const Benchmark& benchmark, std::stop_token stop,
+                                             Place* place = nullptr);
+  /// Runs one after the other and stores both or none. Errors: those of run.
+  Result<std::array<MachineRun, 2>> run_both(const std::array<RunSlot, 2>&, const Plan& plan,
+                                             const Benchmark& benchmark, Pass pass,
+                                             std::stop_token stop, Place& place);
+
+  /// Whether a run has said of which machine class all of them are.
+  bool knows_class() const { return !class_.empty(); }
 
  private:
   /// A committed attempt and the process to run for it.
@@ -84,8 +103,15 @@ class RunRecorder {
     executor::RunSpec run;
     std::string workload;  ///< of an external one: its fingerprint
   };
-  Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass);
-  Status wait_after_kills(std::stop_token stop);
+  Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
+                       const Place*);
+  Status wait_after_kills(std::stop_token stop, Place*);
+  template <typename Call>
+  auto carry_out(Place*, const Call&);
+  Error lost(const Error&, const std::vector<const Issued*>&, Place*);
+  Status require_class(const executor::RunOutcome&, Place*);
+  Result<std::array<MachineRun, 2>> store(const std::array<Issued, 2>&,
+                                          const std::vector<storage::AttemptEnd>&);
   void note(bool was_killed) { killed_in_a_row_ = was_killed ? killed_in_a_row_ + 1 : 0; }
   static MachineRun ended(const Issued&, const storage::AttemptEnd&);
   Result<std::string> machine(const std::string& environment_digest);
@@ -94,6 +120,7 @@ class RunRecorder {
   storage::RunStore store_;
   storage::Owner owner_;
   std::map<std::string, std::string> machines_;  ///< by environment digest
+  Facts class_;                                  ///< what runs have stated of it
   int killed_in_a_row_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "torchwatch/comparison/plan.hpp"
@@ -67,6 +68,12 @@ class Schedule {
   const SeriesSettings& settings() const { return settings_; }
 
   ScheduleStep next() const;
+  /// Returns the next block of one benchmark in one pass; nothing when it is decided.
+  std::optional<Block> next(const Benchmark&, Pass) const;
+
+  /// Orders blocks: by round, and at random within a round.
+  using Rank = std::tuple<Stage, int, std::uint64_t>;
+  Rank rank_of(const Block&) const;
 
   /// Returns a verdict for every measured series, in the plan's order.
   std::vector<JudgedSeries> judged() const;

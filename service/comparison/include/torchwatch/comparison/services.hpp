@@ -41,6 +41,7 @@ struct Services {
   source::Clone* source = nullptr;       ///< null where [source] is a path, or nothing
   Interrupts* interrupts = nullptr;      ///< null where nobody can cancel what is under way
   LastRun* last_run = nullptr;           ///< null where nobody can ask for a last run
+  executor::Lanes* lanes = nullptr;      ///< null where all runs take place on one machine
 };
 
 }  // namespace torchwatch::comparison

@@ -168,11 +168,14 @@ struct Config {
     std::string account;
     bool exclusive = true;
     std::vector<std::string> options;  ///< of sbatch, besides those
+    int lanes = 1;                     ///< nodes held at once
     std::chrono::seconds time{4 * 3600};
     std::chrono::seconds idle{600};
     std::chrono::seconds queue_limit{12 * 3600};
     std::filesystem::path node_scratch = "/tmp/torchwatch";
-    std::filesystem::path program;  ///< empty: torchwatch-carry beside this program
+    std::filesystem::path program;           ///< empty: torchwatch-carry beside this program
+    bool builds = false;                     ///< of commits are jobs of their own
+    std::vector<std::string> build_options;  ///< of srun, for those
   } slurm;
   struct Sandbox {
     SandboxKind kind = SandboxKind::automatic;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -11,6 +13,7 @@
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
 #include "torchwatch/records/error.hpp"
+#include "torchwatch/records/machine_class.hpp"
 
 namespace torchwatch::executor {
 
@@ -29,6 +32,9 @@ struct RunSpec {
   std::filesystem::path libraries;  ///< the build's lib/: first in LD_LIBRARY_PATH
   bool fresh_copy = false;  ///< of the libraries, where the run takes place (PlacedLibraries)
   std::optional<ExternalCommand> command = {};  ///< in the place of `runner`
+  /// What the class of the machine must agree with, where runs may come to several machines.
+  Facts machine_class = {};
+  std::string node = {};  ///< of a lane: runs there, once, or not at all; empty: anywhere
 };
 
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.
@@ -54,6 +60,25 @@ class Executor {
   /// specs' `request.interleave`. Errors: those of `run`; then neither run counts.
   virtual Result<std::array<RunOutcome, 2>> run_pair(std::array<RunSpec, 2> specs,
                                                      std::stop_token stop) = 0;
+  /// Returns the node of a cluster where the newest run took place; empty for this machine.
+  virtual std::string node() { return {}; }
+};
+
+/// Several machines that are held for runs at the same time. Thread-safe; one thread a lane.
+class Lanes {
+ public:
+  virtual ~Lanes() = default;
+  virtual int count() const = 0;
+  /// Where runs of that lane take place. A run whose spec names a node is carried out once: the
+  /// errors of its executor are also unavailable (the run was lost with the node, and the lane has
+  /// to be held anew) and conflict (the node is of another machine class, or another one).
+  virtual Executor& lane(int number) = 0;
+  /// Waits until the lane holds a node on which a run may take that long, and returns the node's
+  /// name. Calls `waits` before it waits for one. Errors: cancelled, unavailable.
+  virtual Result<std::string> hold(int number, std::chrono::seconds longest,
+                                   const std::function<void()>& waits, std::stop_token stop) = 0;
+  /// Gives the lane's node back.
+  virtual void give_back(int number) = 0;
 };
 
 }  // namespace torchwatch::executor

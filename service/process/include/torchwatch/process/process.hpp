@@ -65,10 +65,14 @@ struct Cancelled {};
 struct SpawnFailed {
   std::string reason;
 };
+/// Did not end where it was given to: the machine that it ran on is to blame, not the child.
+struct Lost {
+  std::string reason;
+};
 struct Abandoned {};  ///< did not die of SIGKILL (uninterruptible); the machine stays locked
 
 using ProcessEnd = std::variant<Exited, Signalled, TimedOut, OutputLimit, MemoryLimit, Cancelled,
-                                SpawnFailed, Abandoned>;
+                                SpawnFailed, Abandoned, Lost>;
 
 struct ProcessOutcome {
   ProcessEnd end;

@@ -40,11 +40,27 @@ struct Queue {
   std::size_t requests = 0;
 };
 
+/// A job of the service in the queue of the cluster.
+struct ClusterJob {
+  std::string what = {};    ///< "lane 0", "build 1234abcd"
+  std::string id = {};      ///< Slurm's number
+  std::string state = {};   ///< Slurm's word
+  std::string node = {};    ///< empty while it waits
+  std::string reason = {};  ///< why it waits
+};
+
+/// What the service has in the cluster's queue.
+struct ClusterNow {
+  std::vector<ClusterJob> jobs = {};
+  std::string problem = {};  ///< why the queue cannot be read; empty: it was
+};
+
 /// What a person asks who wants to know whether anything is wrong.
 struct StatusFacts {
   storage::WallMillis now = 0;
   ServiceNow service = {};
   Queue queue = {};                            ///< without what was put off
+  std::optional<ClusterNow> cluster = {};      ///< where runs take place there
   std::optional<ComparisonFacts> newest = {};  ///< the newest nightly's comparison
   std::optional<ComparisonFacts> judged = {};  ///< the newest with a result, if that is another
   std::vector<FoundIncident> open = {};        ///< incidents that are not closed

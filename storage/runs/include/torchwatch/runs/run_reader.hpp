@@ -12,6 +12,13 @@ namespace torchwatch::storage {
 
 // Runs and machines as people look at them; the pipeline reads RunStore.
 
+/// Machines that differ in nothing but kernel, drivers and settings: what a series belongs to.
+struct MachineClass {
+  Id id = 0;
+  std::string name = {};                          ///< "Model X, 64 cores, H100"
+  std::map<std::string, std::string> facts = {};  ///< that its machines share
+};
+
 /// An attempt with what became of it.
 struct RunDetail {
   Id attempt = 0;
@@ -27,6 +34,8 @@ struct RunDetail {
   WallMillis ended_at = 0;
   std::optional<std::int64_t> iterations_per_sample;
   std::optional<Id> machine;
+  std::optional<MachineClass> machine_class = {};
+  std::string node = {};    ///< of a cluster; empty: the service's own machine
   bool is_thinned = false;  ///< its samples were removed for their age
   std::map<Metric, std::int64_t> values = {};
 };
@@ -58,6 +67,7 @@ struct MachineRow {
   std::int64_t runs = 0;
   WallMillis first_run_at = 0;
   WallMillis last_run_at = 0;
+  std::optional<MachineClass> machine_class = {};
 };
 
 /// Reads runs, their samples and their machines. Thread-safe as Database is.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct AttemptFailure {
 struct AttemptEnd {
   std::string token;
   std::variant<RunResult, AttemptFailure> how;
+  std::string node = {};  ///< of a cluster, where it is known only now
 };
 
 /// What the machine did beside runs, as the runs stated it at their ends.
@@ -57,6 +59,8 @@ class RunStore {
   Status record(const std::vector<AttemptEnd>&, WallMillis now);
   /// Abandons the attempts of an owner whose runs were broken off, which frees their slots.
   Status abandon(Owner, WallMillis now);
+  /// Abandons those attempts, where they are issued: they were lost with the node of a cluster.
+  Status abandon(const std::vector<std::string>& tokens, WallMillis now);
   /// Abandons the attempts that an earlier process left issued, which frees their slots. From the
   /// second time on, that counts as a failed attempt of the slot: its run takes the service down.
   /// With the two attempts of a slot it has failed after the third time.
@@ -94,10 +98,17 @@ class RunStore {
     published_builds  ///< without builds of commits, which searches measure and may have reverted
   };
   /// Returns the newest `limit` values of a series, oldest first, from comparisons and bisections.
-  Result<std::vector<RunValue>> history(const Series&, int limit,
-                                        HistoryOf = HistoryOf::all_builds);
+  /// They are of one machine class: that of the newest value where none is named.
+  Result<std::vector<RunValue>> history(const Series&, int limit, HistoryOf = HistoryOf::all_builds,
+                                        std::optional<Id> machine_class = {});
+
+  /// Returns how long a process of a benchmark in a pass takes, in seconds, as the newest five
+  /// thousand runs say.
+  Result<std::map<std::pair<Benchmark, Pass>, double>> usual_seconds();
 
  private:
+  Result<std::optional<Id>> newest_class(const Series&);
+
   Database& database_;
 };
 

@@ -1,0 +1,70 @@
+#include "block_executor.hpp"
+
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::comparison {
+
+Status BlockExecutor::run(const Block& block, std::stop_token stop, Place* place) {
+  for (int first = 0; first < Block::kRuns; first += 2) {
+    if (place != nullptr) {
+      TW_TRY_VOID(require_more_runs());
+    }
+    TW_TRY_VOID(run_together(block, first, stop, place));
+    for (const int position : {first, first + 1}) {
+      TW_TRY_VOID(run_alone(block, position, stop, place));
+    }
+  }
+  return {};
+}
+
+RunSlot BlockExecutor::slot(const Block& block, int position) const {
+  const bool is_baseline = block.side(position) == Side::baseline;
+  return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate};
+}
+
+/// Tries a pair once; if one of the two fails, both are run again without a partner. On a lane both
+/// runs of any pair count together, so that none is of two nodes.
+Status BlockExecutor::run_together(const Block& block, int first, std::stop_token stop,
+                                   Place* place) {
+  const std::array slots{slot(block, first), slot(block, first + 1)};
+  const bool is_begun = schedule_.is_begun(slots[0].slot) || schedule_.is_begun(slots[1].slot);
+  const bool interleaves = is_interleaved(plan_, block.benchmark, block.pass);
+  if (is_begun || (!interleaves && place == nullptr)) return {};
+  TW_TRY(const auto runs,
+         interleaves ? recorder_.run_pair(slots, plan_, block.benchmark, stop, place)
+                     : recorder_.run_both(slots, plan_, block.benchmark, block.pass, stop, *place));
+  for (const auto& run : runs) add(run);
+  return {};
+}
+
+Status BlockExecutor::run_alone(const Block& block, int position, std::stop_token stop,
+                                Place* place) {
+  const auto open = slot(block, position);
+  while (!schedule_.is_closed(open.slot)) {
+    TW_TRY(const auto run, recorder_.run(open, plan_, block.benchmark, block.pass, stop, place));
+    add(run);
+  }
+  return {};
+}
+
+/// Runs of other lanes may be under way when somebody asks for the last one.
+Status BlockExecutor::require_more_runs() const {
+  if (services_.last_run == nullptr || !services_.last_run->is_last()) return {};
+  return fail(ErrorCode::cancelled, "interrupted before a run");
+}
+
+void BlockExecutor::add(const MachineRun& run) {
+  schedule_.add(run.row, run.machine);
+  if (run.row.status == RunStatus::failed) {
+    services_.progress.log("run " + run.row.slot + " failed: " + run.row.reason);
+  }
+}
+
+Status require_unchanged(Services& services, const storage::ComparisonRow& measured) {
+  TW_TRY(const auto row, storage::ComparisonStore(services.database).get(measured.id));
+  if (row.version == measured.version) return {};
+  return fail(ErrorCode::conflict, "comparison " + std::to_string(row.id) + " became " +
+                                       std::string(to_string(row.state)) + " meanwhile");
+}
+
+}  // namespace torchwatch::comparison

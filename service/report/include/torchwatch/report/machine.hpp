@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "torchwatch/runs/run_reader.hpp"
+
+namespace torchwatch::report {
+
+/// Makes {"id", "name"} of a machine class; null where there is none.
+nlohmann::json json_of(const std::optional<storage::MachineClass>&);
+
+/// Makes a machine's members, without "url": what it is, all facts, its class, its runs.
+nlohmann::json json_of(const storage::MachineRow&);
+
+}  // namespace torchwatch::report

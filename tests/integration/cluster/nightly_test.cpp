@@ -1,0 +1,174 @@
+// A whole nightly on the nodes of a real cluster.
+#include <atomic>
+#include <future>
+#include <set>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "trial_cluster.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+/// Does something once, while an order is under way on a node.
+class WhileAtWork final : public comparison::Progress {
+ public:
+  void phase_started(const std::string&) override {}
+  void progress(int, int, const std::string& what) override {
+    const auto on = what.rfind(", on ");
+    if (on == std::string::npos || !act || is_done_.exchange(true)) return;
+    doing_ = std::async(std::launch::async, [this, node = what.substr(on + 5)] {
+      test::comes_true([&] {
+        return test::said_by("squeue -h -s -w " + node + " -o %j").find("-1\n") !=
+               std::string::npos;
+      });
+      act(node);
+    });
+  }
+  void log(const std::string& line) override {
+    const std::scoped_lock lock(mutex_);
+    text_ += line + "\n";
+  }
+  std::string logged() const {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
+  void wait() {
+    if (doing_.valid()) doing_.get();
+  }
+
+  std::function<void(const std::string& node)> act;
+
+ private:
+  std::atomic<bool> is_done_ = false;
+  std::future<void> doing_;
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+/// A day of commits with two culprits, whose nightly is measured on three nodes.
+struct Nightly {
+  Nightly() {
+    trial.write("scratch/n2/behaviour", "time * * 1.3\n");
+    for (const auto& folder : {trial.folder / "scratch", trial.folder / "scratch/n2"}) {
+      test::fs::permissions(folder, test::fs::perms::owner_all);
+    }
+  }
+
+  /// A lane's name ends with its number, and an order's limits must fit an allocation.
+  static cluster::SlurmExecutor::Settings settings_of(const test::Trial& trial) {
+    auto settings = trial.settings();
+    settings.name += "-0";
+    settings.time = std::chrono::hours(2);
+    return settings;
+  }
+
+  storage::Id carry_out() {
+    const auto due = nightly::discover_comparisons(services, {}).value();
+    const auto done = nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {});
+    INFO((done ? "" : done.error().text()) << "\n" << trial.logged() << progress.logged());
+    REQUIRE(done);
+    REQUIRE(done->size() == 1);
+    return done->front().id;
+  }
+
+  void require_culprits(storage::Id comparison) const {
+    const auto incidents =
+        storage::IncidentStore(services.database).of_comparison(comparison).value();
+    REQUIRE(incidents.size() == 2);
+    for (const auto& incident : incidents) {
+      const auto row = storage::BisectionStore(services.database).get(*incident.bisection).value();
+      const auto result = bisection::parse_bisection_result(row.result_json).value();
+      CHECK(result.culprit() == day.commits()[incident.kind == IncidentKind::leak ? 8U : 5U]);
+    }
+    CHECK(services.database.check_invariants().value().empty());
+  }
+
+  /// The nodes of each benchmark in each pass.
+  std::map<std::pair<Benchmark, Pass>, std::set<std::string>> nodes(storage::Id comparison) const {
+    std::map<std::pair<Benchmark, Pass>, std::set<std::string>> nodes;
+    const storage::Owner owner{storage::OwnerKind::comparison, comparison};
+    const auto runs = storage::RunStore(services.database).runs_of(owner).value();
+    for (const auto& run : runs) {
+      nodes[{run.benchmark, run.pass}].insert(run.node);
+    }
+    return nodes;
+  }
+
+  test::TrialOfTest trial;
+  test::ScriptedDay day{trial.folder, test::day_with_two_culprits()};
+  std::unique_ptr<test::ScriptedService> service =
+      test::ScriptedService::open(day.config()).value();
+  cluster::SlurmLanes lanes{trial.processes(), trial.clock(), settings_of(trial), 3};
+  WhileAtWork progress;
+  comparison::Services services{.config = service->services().config,
+                                .database = service->services().database,
+                                .executor = lanes.lane(0),
+                                .runners = service->services().runners,
+                                .channel = service->services().channel,
+                                .history = service->services().history,
+                                .commits = service->services().commits,
+                                .clock = service->services().clock,
+                                .random = service->services().random,
+                                .progress = progress,
+                                .lanes = &lanes};
+};
+
+}  // namespace
+
+TEST_CASE("a nightly on three nodes, one of them slower, names its culprits") {
+  Nightly night;
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> used;
+  for (const auto& [portion, nodes] : night.nodes(comparison)) {
+    CHECK(nodes.size() == 1);
+    used.insert(nodes.begin(), nodes.end());
+  }
+  CHECK(used == std::set<std::string>{"n1", "n2", "n3"});
+  // What follows a comparison needs one node.
+  const auto held = "squeue -h -t R -o %j | grep -c " + night.trial.name;
+  CHECK(test::comes_true([&] { return test::said_by(held) == "1\n"; }));
+}
+
+TEST_CASE("a nightly in which a node is killed loses a block, and names its culprits") {
+  Nightly night;
+  std::string killed;
+  night.progress.act = [&](const std::string& node) {
+    killed = node;
+    test::cluster_command("node_kill " + node);
+    test::cluster_command("node_down " + node);
+  };
+  const auto comparison = night.carry_out();
+  night.progress.wait();
+  test::cluster_command("node_start " + killed);
+  test::cluster_command("node_resume " + killed);
+  INFO(night.trial.logged() << night.progress.logged());
+  night.require_culprits(comparison);
+  CHECK(night.progress.logged().find("is measured again: lost on node " + killed) !=
+        std::string::npos);
+}
+
+TEST_CASE("a nightly on nodes of two machine classes is measured on one of them, and says so",
+          "[.][fault]") {
+  Nightly night;
+  night.trial.write("scratch/n3/behaviour", "fact cpu_model other\n");
+  test::fs::permissions(night.trial.folder / "scratch/n3", test::fs::perms::owner_all);
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> used;
+  for (const auto& [portion, nodes] : night.nodes(comparison)) {
+    used.insert(nodes.begin(), nodes.end());
+  }
+  // The first order decides.
+  CHECK((used == std::set<std::string>{"n3"} || !used.contains("n3")));
+  CHECK((night.progress.logged() + night.trial.logged()).find("of another machine class") !=
+        std::string::npos);
+}

@@ -1,0 +1,212 @@
+// A nightly dealt over the nodes of a cluster, in whose place stand lanes of this machine.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "local_lanes.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/runs/run_reader.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+using Portion = std::pair<Benchmark, Pass>;
+
+/// A nightly with two culprits on three lanes.
+struct Nightly {
+  static config::Config config_of(const test::ScriptedDay& day, bool interleave) {
+    auto config = day.config();
+    config.measure.interleave = interleave;
+    return config;
+  }
+  explicit Nightly(bool interleave = true)
+      : service(test::ScriptedService::open(config_of(day, interleave)).value()) {
+    services.lanes = &lanes;
+  }
+
+  storage::ComparisonRow carry_out() {
+    const auto due = nightly::discover_comparisons(services, {}).value();
+    const auto done = nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {});
+    INFO((done ? "" : done.error().text()) << "\n" << logged.text);
+    REQUIRE(done);
+    REQUIRE(done->size() == 1);
+    REQUIRE(done->front().state == storage::ComparisonState::reported);
+    return done->front();
+  }
+
+  void require_culprits(const storage::ComparisonRow& comparison) const {
+    const auto incidents =
+        storage::IncidentStore(services.database).of_comparison(comparison.id).value();
+    REQUIRE(incidents.size() == 2);
+    for (const auto& incident : incidents) {
+      const auto row = storage::BisectionStore(services.database).get(*incident.bisection).value();
+      const auto result = bisection::parse_bisection_result(row.result_json).value();
+      CHECK(result.culprit() == day.commits()[incident.kind == IncidentKind::leak ? 8U : 5U]);
+    }
+    CHECK(services.database.check_invariants().value().empty());
+  }
+
+  /// The nodes that measured each portion, in the order of its runs, and those of each pair.
+  std::map<Portion, std::vector<std::string>> nodes(storage::Id comparison) const {
+    std::map<Portion, std::vector<std::string>> nodes;
+    for (const auto& run : runs(comparison)) nodes[{run.benchmark, run.pass}].push_back(run.node);
+    return nodes;
+  }
+  std::vector<storage::RunRow> runs(storage::Id comparison) const {
+    return storage::RunStore(services.database)
+        .runs_of({storage::OwnerKind::comparison, comparison})
+        .value();
+  }
+  bool has_logged(const std::string& text) const {
+    return logged.text.find(text) != std::string::npos;
+  }
+
+  class Logged final : public comparison::Progress {
+   public:
+    void phase_started(const std::string&) override {}
+    void progress(int, int, const std::string&) override {}
+    void log(const std::string& line) override { text += line + "\n"; }
+    std::string text;
+  };
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(), test::day_with_two_culprits()};
+  std::unique_ptr<test::ScriptedService> service;
+  std::filesystem::path scratch = folder.path() / "scratch";
+  std::unique_ptr<process::ProcessRunner> processes =
+      process::make_process_runner("lanes of " + folder.path().string());
+  test::LocalLanes lanes{*processes, scratch, 3};
+  Logged logged;
+  comparison::Services services{.config = service->services().config,
+                                .database = service->services().database,
+                                .executor = lanes.lane(0),
+                                .runners = service->services().runners,
+                                .channel = service->services().channel,
+                                .history = service->services().history,
+                                .commits = service->services().commits,
+                                .clock = service->services().clock,
+                                .random = service->services().random,
+                                .progress = logged};
+};
+
+void require_pairs_on_one_node(const std::vector<storage::RunRow>& runs) {
+  // Slots of a block end with their position: 0 and 1, 2 and 3 are pairs.
+  std::map<std::string, std::string> nodes;
+  for (const auto& run : runs) nodes[run.slot] = run.node;
+  for (const auto& [slot, node] : nodes) {
+    const int position = slot.back() - '0';
+    const auto partner = slot.substr(0, slot.size() - 1) + std::to_string(position ^ 1);
+    INFO(slot);
+    CHECK(nodes.at(partner) == node);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a nightly on three nodes that differ names its culprits, each benchmark on one node") {
+  const bool interleave = GENERATE(true, false);
+  CAPTURE(interleave);
+  Nightly night(interleave);
+  test::LocalLanes::behave(night.scratch, 1, "time * * 1.3");
+  test::LocalLanes::behave(night.scratch, 2, "time * * 0.8");
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> used;
+  for (const auto& [portion, nodes] : night.nodes(comparison.id)) {
+    CHECK(std::set(nodes.begin(), nodes.end()).size() == 1);
+    used.insert(nodes.front());
+  }
+  CHECK(used == std::set<std::string>{"n0-0", "n1-0", "n2-0"});
+  CHECK(night.lanes.is_given_back(1));
+  CHECK(night.lanes.is_given_back(2));
+  const auto run = storage::RunReader(night.services.database).get(1).value();
+  CHECK(run.node == "n0-0");
+  CHECK(run.machine_class->name == "scripted");
+}
+
+TEST_CASE("a nightly whose nodes die loses the blocks in flight alone, and names its culprits") {
+  const bool interleave = GENERATE(true, false);
+  CAPTURE(interleave);
+  Nightly night(interleave);
+  night.lanes.die(0, {0, 9});
+  night.lanes.die(2, {3});
+  night.lanes.come_to_an_end(2);
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  const auto runs = night.runs(comparison.id);
+  require_pairs_on_one_node(runs);
+  std::set<std::string> slots;
+  for (const auto& run : runs) {
+    CHECK(run.status == RunStatus::ok);
+    CHECK(slots.insert(run.slot).second);
+  }
+  const auto lost = storage::RunReader(night.services.database)
+                        .list({storage::OwnerKind::comparison, comparison.id},
+                              {.state = "abandoned"}, 100, INT64_MAX)
+                        .value();
+  CHECK(lost.size() == 6);  // two runs of each pair in flight
+  CHECK(night.has_logged("is measured again: lost on its node"));
+  CHECK(night.has_logged("lane 2 is given up: no node of the cluster"));
+}
+
+TEST_CASE("a node of another machine class measures nothing of a comparison, and the log says so") {
+  Nightly night;
+  test::LocalLanes::behave(night.scratch, 1, "fact cpu_model other");
+  night.lanes.be_later(1);
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  for (const auto& run : night.runs(comparison.id)) CHECK_FALSE(run.node.starts_with("n1"));
+  CHECK(night.has_logged(
+      "node n1-0 is of another machine class than this comparison: cpu_model: scripted -> other"));
+}
+
+TEST_CASE("a nightly that is stopped on three nodes is continued, and repeats no run") {
+  Nightly night;
+  const auto due = nightly::discover_comparisons(night.services, {}).value();
+  std::stop_source stop;
+  comparison::LastRun last(stop);
+  auto services = night.services;
+  services.last_run = &last;
+  struct AfterSome final : comparison::Progress {
+    void phase_started(const std::string&) override {}
+    void progress(int, int, const std::string& what) override {
+      if (what.find(", on n") != std::string::npos && ++blocks == 6) last->end_after_it();
+    }
+    void log(const std::string&) override {}
+    comparison::LastRun* last = nullptr;
+    int blocks = 0;
+  } progress;
+  progress.last = &last;
+  comparison::Services stopped{.config = services.config,
+                               .database = services.database,
+                               .executor = services.executor,
+                               .runners = services.runners,
+                               .channel = services.channel,
+                               .history = services.history,
+                               .commits = services.commits,
+                               .clock = services.clock,
+                               .random = services.random,
+                               .progress = progress,
+                               .last_run = &last,
+                               .lanes = services.lanes};
+  const auto ended =
+      nightly::carry_out_comparisons(stopped, due, [] { return Status{}; }, stop.get_token());
+  CHECK(stop.stop_requested());
+  const auto before = night.runs(due.front().id);
+  CHECK_FALSE(before.empty());
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> slots;
+  for (const auto& run : night.runs(comparison.id)) CHECK(slots.insert(run.slot).second);
+  for (const auto& run : before) CHECK(slots.contains(run.slot));
+}
