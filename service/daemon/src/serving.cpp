@@ -142,8 +142,9 @@ Status Daemon::start_server() {
   auto settings = server_settings(application_.config());
   settings.note = [this](const std::string& problem) { note("web", problem); };
   auto& services = application_.services();
-  TW_TRY(tokens_, api::AcceptedTokens::open(services.database, services.clock, application_.log(),
-                                            application_.config().web.token_file));
+  TW_TRY(tokens_,
+         signin::AcceptedTokens::open(services.database, services.clock, application_.log(),
+                                      application_.config().web.token_file));
   settings.tokens = {
       .find = [this](const std::string& sha256) { return tokens_->find(sha256); },
       .used = [this](const http::Identity& identity) { tokens_->note_use(identity); },

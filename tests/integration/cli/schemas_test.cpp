@@ -309,8 +309,7 @@ TEST_CASE("what check and init find is as its schema says, and what needs no rem
 
 TEST_CASE("what commands that measure this machine print is as its schema says") {
   const CarriedOutDay day;
-  Benchmark benchmark;
-  benchmark.workload = "dlrm";
+  const Benchmark benchmark{.workload = "dlrm", .configuration = {}, .variant = {}};
   comparison::NoiseFigure figure;
   figure.benchmark = benchmark;
   figure.value_ns = 2e6;

@@ -6,7 +6,6 @@
 #include <stop_token>
 #include <string>
 
-#include "torchwatch/api/accepted_tokens.hpp"
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/caches/folder_sizes.hpp"
 #include "torchwatch/daemon/application.hpp"
@@ -17,6 +16,7 @@
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/oidc/signed_tokens.hpp"
 #include "torchwatch/platform/rounds.hpp"
+#include "torchwatch/signin/accepted_tokens.hpp"
 #include "torchwatch/signin/sign_ins.hpp"
 
 namespace torchwatch::daemon {
@@ -93,7 +93,7 @@ class Daemon {
   health::Health health_;  ///< before the server, whose threads read it
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<DatabaseUpkeep> upkeep_;             ///< likewise
-  std::unique_ptr<api::AcceptedTokens> tokens_;        ///< likewise
+  std::unique_ptr<signin::AcceptedTokens> tokens_;     ///< likewise
   std::unique_ptr<oidc::SignedTokens> signed_tokens_;  ///< likewise
   std::unique_ptr<signin::SignIns> sign_ins_;          ///< likewise
   std::unique_ptr<events::Feed> feed_;                 ///< likewise: they hand clients over to it

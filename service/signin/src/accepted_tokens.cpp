@@ -1,10 +1,9 @@
-#include "torchwatch/api/accepted_tokens.hpp"
+#include "torchwatch/signin/accepted_tokens.hpp"
 
-#include "torchwatch/config/config.hpp"
 #include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/token_store.hpp"
 
-namespace torchwatch::api {
+namespace torchwatch::signin {
 namespace {
 
 constexpr std::size_t kLengthMin = 16;
@@ -73,4 +72,4 @@ void AcceptedTokens::note_use(const http::Identity& identity) {
   logger_.warning("the use of a token was not noted: " + stored.error().text());
 }
 
-}  // namespace torchwatch::api
+}  // namespace torchwatch::signin

@@ -12,7 +12,7 @@
 #include "torchwatch/log/log.hpp"
 #include "torchwatch/platform/clock.hpp"
 
-namespace torchwatch::api {
+namespace torchwatch::signin {
 
 /// The bearer tokens that are accepted: those of the database and that of [web] token_file. Kept in
 /// memory, because a flood of wrong ones must not reach the database. Thread-safe.
@@ -46,4 +46,4 @@ class AcceptedTokens {
   std::map<std::int64_t, std::chrono::nanoseconds> noted_at_;
 };
 
-}  // namespace torchwatch::api
+}  // namespace torchwatch::signin
