@@ -128,12 +128,12 @@ TEST_CASE(
     }
     if (!complaints.empty()) RC_FAIL(all_of(complaints));
   }));
-  CHECK(kills > 400);
+  CHECK(kills > 300);  // of 14 kinds of steps one kills; of 12 it was more than 400
   CHECK(umbrellas > 400);
   // Both answers of each setting were tried, often.
   for (const auto& [file_when, counts] : filed) {
-    CAPTURE(static_cast<int>(file_when), counts);
-    CHECK(std::min(counts.first, counts.second) > 1000);
+    CAPTURE(static_cast<int>(file_when), counts.first, counts.second);
+    CHECK(std::min(counts.first, counts.second) > 300);
   }
   CHECK(filed.size() == 3);
 }
