@@ -68,8 +68,8 @@ Status check_metrics(const ExternalWorkload& workload) {
   const auto& known = metrics_of(workload.device);
   for (const auto metric : workload.metrics) {
     if (std::ranges::find(known, metric) != known.end()) continue;
-    return fail(ErrorCode::invalid, "[[suite.external]] " + workload.name + ": metrics: " +
-                                        std::string(to_string(metric)) + " is not measured on " +
+    return fail(ErrorCode::invalid, "metrics: " + std::string(to_string(metric)) +
+                                        " is not measured on " +
                                         std::string(to_string(workload.device)));
   }
   return {};
@@ -101,19 +101,13 @@ std::string write(const std::vector<Metric>& value) {
 
 void add_external(std::vector<Key>& table) {
   using C = Config;
-  auto made =
-      list_of_tables("suite", "external", &C::suite, &C::Suite::externals, fields(),
-                     "Executables of your own that answer the runner's requests, as workloads of "
-                     "the suite (docs/external-workloads.md).",
-                     std::function([](const ExternalWorkload& one, const ExternalWorkload& other) {
-                       return one.name == other.name;
-                     }));
-  made.read = [read_list = made.read](const toml::node& node, Config& config) -> Status {
-    TW_TRY_VOID(read_list(node, config));
-    for (const auto& workload : config.suite.externals) TW_TRY_VOID(check_metrics(workload));
-    return {};
-  };
-  table.push_back(std::move(made));
+  table.push_back(list_of_tables(
+      "suite", "external", &C::suite, &C::Suite::externals, fields(),
+      "Executables of your own that answer the runner's requests, as workloads of "
+      "the suite (docs/external-workloads.md).",
+      {.is_alike = [](const ExternalWorkload& one,
+                      const ExternalWorkload& other) { return one.name == other.name; },
+       .check = check_metrics}));
 }
 
 }  // namespace torchwatch::config

@@ -54,7 +54,7 @@ TEST_CASE("what is wrong with an external workload is said with its place") {
   CHECK_THAT(error_of(table("m", command, R"(["speed"])")), Contains("speed"));
   CHECK_THAT(error_of(table("m", command, "[]")), Contains("metrics: ") && Contains("one or more"));
   CHECK_THAT(error_of(table("m", command, R"(["device_time"])")),
-             Contains("m: metrics: device_time is not measured on cpu"));
+             Contains("metrics: device_time is not measured on cpu"));
   CHECK_THAT(error_of(table("a b", command, R"(["time"])")), Contains("name: "));
   CHECK_THAT(error_of(table("m", command, R"(["time"])", "mode = \"train\"\n")),
              Contains("mode: unknown key"));
