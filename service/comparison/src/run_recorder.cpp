@@ -278,7 +278,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_both(const std::array<RunSlot
     const auto status = outcome ? require_class(*outcome, &place) : Status{fail(outcome.error())};
     if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, &place));
     note(is_killed(*outcome));
-    ends.push_back(end_of(each.run, *outcome));
+    ends.push_back(end_of(each.run, *outcome, each.workload));
   }
   return store(issued, ends);
 }
