@@ -167,7 +167,7 @@ TEST_CASE_METHOD(ComparisonWithRuns, "facts of many environments are read withou
   const auto& before = rows[0].environment_digest;
   const auto& after = rows[1].environment_digest;
   using Found = std::map<std::string, std::string>;
-  storage::EvidenceReader reader(*database);
+  storage::EvidenceReader reader(*stores.database);
   CHECK(reader.facts_beside_build({before, after, "unknown", "'"}).value() ==
         Found{{before, R"({"kernel":"6.1"})"}, {after, R"({"kernel":"6.8","threads":"4"})"}});
   CHECK(reader.facts_beside_build({}).value() == Found{});

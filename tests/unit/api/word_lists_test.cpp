@@ -148,6 +148,7 @@ Lists known_lists() {
       {"ModelsOrder",
        orders({"model", "domain", "cpu-train", "cpu-infer", "cuda-train", "cuda-infer"})},
       {"SeriesOrder", orders({"configuration", "metric", "change", "spread"})},
+      {"BuildFiles", {"there", "pinned", "gone"}},
       {"HistoryUnit", {"values", "changes"}},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
@@ -189,9 +190,11 @@ std::size_t count_of_lists(const json& node) {
 }
 
 /// Schemas with one list that no stored enumeration has: what was changed, how grave a finding is,
-/// whether files are there, where a key was set, what changed its state, what was observed alone.
-const std::set<std::string> kWithListsOfTheirOwn{"done.json",   "check.json", "build_list.json",
-                                                 "config.json", "event.json", "measure.json"};
+/// whether files are there, where a key was set, what changed its state, what was observed alone,
+/// of which of two builds a trace is.
+const std::set<std::string> kWithListsOfTheirOwn{"done.json",    "check.json", "build_list.json",
+                                                 "config.json",  "event.json", "measure.json",
+                                                 "incident.json"};
 
 void check_words(const Lists& described, const Lists& known) {
   for (const auto& [name, list] : described) {
