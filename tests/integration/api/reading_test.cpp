@@ -212,7 +212,9 @@ TEST_CASE("messages that have not been delivered are listed with the reason") {
   REQUIRE(messages.size() == 1);
   CHECK(messages[0].at("key") == "open:abc");
   CHECK(messages[0].at("state") == "pending");
-  CHECK(messages[0] == report::json_of(OutboxStore(*api.database).unsent().value().front()));
+  auto expected = report::json_of(OutboxStore(*api.database).unsent().value().front());
+  expected["since"] = nullptr;  // nothing of it has failed yet
+  CHECK(messages[0] == expected);
   CHECK(messages[0].at("target") == nullptr);
   OutboxRow webhook;
   webhook.key = "webhook-chat-opened-1";
