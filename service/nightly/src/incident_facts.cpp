@@ -200,6 +200,13 @@ Result<std::string> tally_of_culprits(comparison::Services& services) {
   return evidence::held_text(audits.culprits);
 }
 
+/// Whether nothing is left to say of why a search went no further.
+bool names_everything(const bisection::BisectionResult& result) {
+  const auto names_one = [](const auto& culprit) { return culprit.commits.size() == 1; };
+  return result.outcome == bisection::BisectionOutcome::found && result.suspects.empty() &&
+         std::ranges::all_of(result.culprits, names_one);
+}
+
 }  // namespace
 
 report::BisectionFacts bisection_facts(const comparison::Services& services,
@@ -213,9 +220,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.builds = result.builds;
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
-  // Why there may be more, or nothing: a search that found everything has no reason to end.
-  const bool is_whole = result.outcome == bisection::BisectionOutcome::found;
-  if (!is_whole) facts.reason = without_asker(result.reason);
+  if (!names_everything(result)) facts.reason = without_asker(result.reason);
   facts.did_not_reproduce = result.outcome == bisection::BisectionOutcome::did_not_reproduce;
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;
