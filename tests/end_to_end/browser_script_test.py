@@ -232,9 +232,9 @@ class Script(SeededTest):
 
     def test_a_table_is_filtered_in_place(self) -> None:
         with self.window("/builds") as view:
-            name = rows(view, 2)[3]
+            commit = rows(view, 6)[3]
             view.page.keyboard.press("f")
-            view.page.keyboard.type(name)
+            view.page.keyboard.type(commit)
             shown = view.page.locator("main tbody tr:visible")
             self.assertEqual(shown.count(), 1)
             self.assertIn(" of ", view.page.locator(".filter [role=status]").inner_text())
