@@ -3,10 +3,12 @@
 import signal
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 INTERRUPTED = 130  # torchwatch's exit status, and a script's, after a stop
+STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:
@@ -24,8 +26,18 @@ def heed_signals() -> None:
 def call(command: Sequence[str | Path], **how: Any) -> subprocess.CompletedProcess[Any]:
     """As subprocess.run, which kills the program when this one is stopped: here it gets SIGTERM,
     and its end is awaited. Its session is its own, or a terminal would signal it, too."""
-    with subprocess.Popen(command, start_new_session=True, **how) as child:
+    # A stop waits until there is a program to pass it on to.
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    release = partial(signal.pthread_sigmask, signal.SIG_SETMASK, held)
+    try:
+        # There is one thread.
+        child = subprocess.Popen(command, start_new_session=True, preexec_fn=release, **how)  # noqa: PLW1509
+    except BaseException:
+        release()
+        raise
+    with child:
         try:
+            release()
             output, errors = child.communicate()
         except BaseException:
             child.terminate()
