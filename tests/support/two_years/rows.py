@@ -15,6 +15,10 @@ from runs import Runs
 from verdicts import Verdicts
 
 
+def lines_of(facts: dict[str, str]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in sorted(facts.items()))
+
+
 class Rows:
     def __init__(
         self, file: sqlite3.Connection, plan: Plan, days: list[list[str]], seed: int, sampled: int
@@ -61,9 +65,12 @@ class Rows:
         )
 
     def _machines(self) -> None:
+        """Two of one class: the kernel is another one."""
+        processor = {name: MACHINES[0][name] for name in ("cpu_model", "cpus")}
+        name = f"{processor['cpu_model']}, {processor['cpus']} cores"
+        add(self.file, "machine_class", [(1, name, lines_of(processor))], "id, name, facts")
         for number, facts in enumerate(MACHINES, start=1):
-            text = "\n".join(f"{name}: {value}" for name, value in sorted(facts.items()))
-            add(self.file, "machine", [(number, text)], "id, facts")
+            add(self.file, "machine", [(number, lines_of(facts), 1)], "id, facts, class_id")
 
     def _nightly(self, nightly: int) -> None:
         begun = millis(self.plan.nightlies[nightly], 3600)
