@@ -298,7 +298,7 @@ Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject&
   std::vector<Finding> findings;
   const auto reason = executor::why_not_startable(subject.command);
   findings.push_back(finding("start", "a program that can be started", reason.empty(),
-                             reason.empty() ? "it can" : reason, "see what came"));
+                             reason.empty() ? "it can" : reason, "do as that says"));
   if (!reason.empty()) return findings;
   std::vector<Check> checks;
   if (!asking.metrics_of(Pass::timing).empty()) {

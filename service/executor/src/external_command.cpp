@@ -56,7 +56,7 @@ std::string why_not_startable(const ExternalCommand& command) {
   const fs::path program = command.words.front();
   const auto told = "command " + program.string();
   std::error_code error;
-  if (!fs::exists(program, error)) return told + " does not exist: correct [[suite.external]]";
+  if (!fs::exists(program, error)) return told + " does not exist: correct its path";
   if (!is_executable(program)) {
     return told + " may not be executed: run chmod +x, or name its interpreter first";
   }
