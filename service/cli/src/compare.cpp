@@ -115,8 +115,9 @@ void add_compare(Commands& all) {
                      "this command was given");
   auto* const between = command.add_option(
       "--between", options->between,
-      "Instead of a second build: machine=A, a class of `torchwatch machine list`. Shows the times "
-      "of BASELINE there and on the class of --and, from runs that are stored");
+      "Instead of a second build: machine=A, a machine's number in `torchwatch machine list` or the "
+      "name of a class. Shows the times of BASELINE on that class and on the one of --and, from "
+      "runs that are stored");
   between->needs(
       command.add_option("--and", options->against, "machine=B, with --between")->needs(between));
   command.add_flag("--all", options->all, "Print the unchanged series, too");

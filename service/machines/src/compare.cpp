@@ -29,23 +29,40 @@ Result<storage::BuildRow> find_build(storage::Database& database, const std::str
               "`torchwatch build list` lists them");
 }
 
-Result<MachineClass> find_class(const std::vector<MachineClass>& classes, const std::string& text) {
+constexpr const char* kHint = "`torchwatch machine list` lists the machines and their classes";
+
+/// The class of a machine that is named by its number.
+Result<MachineClass> class_of_machine(storage::Database& database, const std::string& number) {
+  TW_TRY(const auto machines, storage::RunReader(database).machines());
+  for (const auto& machine : machines) {
+    if (std::to_string(machine.id) != number) continue;
+    if (machine.machine_class) return *machine.machine_class;
+    return fail(ErrorCode::not_found, "the class of machine " + number + " is not known", kHint);
+  }
+  return fail(ErrorCode::not_found, "there is no machine " + number, kHint);
+}
+
+Result<MachineClass> find_class(storage::Database& database, const std::string& text) {
   constexpr std::string_view kForm = "machine=";
-  const char* const hint = "`torchwatch machine list` lists the classes";
   if (!text.starts_with(kForm) || text.size() == kForm.size()) {
-    return fail(ErrorCode::invalid,
-                "invalid \"" + text + "\": must be machine= and the name of a class", hint);
+    return fail(
+        ErrorCode::invalid,
+        "invalid \"" + text + "\": must be machine= and a machine's number or the name of a class",
+        kHint);
   }
   const auto name = text.substr(kForm.size());
+  const bool is_number = name.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number) return class_of_machine(database, name);
+  TW_TRY(const auto classes, storage::machine_classes(database));
   std::vector<MachineClass> found;
   for (const auto& each : classes) {
-    if (std::to_string(each.id) == name || each.name == name) return each;
+    if (each.name == name) return each;
     if (each.name.find(name) != std::string::npos) found.push_back(each);
   }
   if (found.size() == 1) return found.front();
-  if (found.empty()) return fail(ErrorCode::not_found, "no machine class \"" + name + "\"", hint);
+  if (found.empty()) return fail(ErrorCode::not_found, "no machine class \"" + name + "\"", kHint);
   return fail(ErrorCode::invalid, "several machine classes have \"" + name + "\" in their names",
-              hint);
+              kHint);
 }
 
 json number_or_null(double value) {
@@ -110,6 +127,7 @@ void print_text(const commands::Invocation& invocation, const MachineClass& a,
   }
   auto& out = invocation.out;
   out << "A: " << a.name << "\nB: " << b.name << "\n\n";
+  if (a.id == b.id) out << "Both are of one class, so this compares it with itself.\n\n";
   if (sides.benchmarks.empty()) {
     out << "Nothing has been measured on both.\n";
     return;
@@ -126,9 +144,8 @@ void print_text(const commands::Invocation& invocation, const MachineClass& a,
 
 commands::Outcome compare_machines(const commands::Invocation& invocation, const Asked& asked) {
   TW_TRY(const auto database, commands::open_reader(invocation));
-  TW_TRY(const auto classes, storage::machine_classes(*database));
-  TW_TRY(const auto a, find_class(classes, asked.a));
-  TW_TRY(const auto b, find_class(classes, asked.b));
+  TW_TRY(const auto a, find_class(*database, asked.a));
+  TW_TRY(const auto b, find_class(*database, asked.b));
   TW_TRY(const auto build, find_build(*database, asked.build));
   TW_TRY(const auto values, storage::values_by_class(*database, build.id, Metric::time));
   const auto sides = side_by_side(values, a.id, b.id);
