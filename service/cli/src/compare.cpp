@@ -115,7 +115,8 @@ void add_compare(Commands& all) {
                      "this command was given");
   auto* const between = command.add_option(
       "--between", options->between,
-      "Instead of a second build: machine=A, a machine's number in `torchwatch machine list` or the "
+      "Instead of a second build: machine=A, a machine's number in `torchwatch machine list` or "
+      "the "
       "name of a class. Shows the times of BASELINE on that class and on the one of --and, from "
       "runs that are stored");
   between->needs(
