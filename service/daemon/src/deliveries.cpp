@@ -33,14 +33,18 @@ Status Deliveries::damage() const {
   return damage_ ? Status{fail(*damage_)} : Status{};
 }
 
-/// An exception is a fault of ours. It costs one round, not the service.
 void Deliveries::deliver(const std::stop_token& stop) {
+  attempt("notices", [&] { return notices(stop); });
+  attempt("outbox", [&] { return outbox_.deliver(stop); });
+}
+
+/// An exception is a fault of ours. It costs this part one round, and the other nothing.
+void Deliveries::attempt(const std::string& source,
+                         const std::function<Result<std::string>()>& work) {
   try {
-    note("notices", notices(stop));
-    note("outbox", outbox_.deliver(stop));
-    note("deliveries", std::string());
+    note(source, work());
   } catch (const std::exception& exception) {
-    note("deliveries", std::string("internal error: ") + exception.what());
+    note_(source, std::string("internal error: ") + exception.what());
   }
 }
 

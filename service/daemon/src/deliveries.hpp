@@ -29,6 +29,7 @@ class Deliveries {
 
  private:
   void deliver(const std::stop_token& stop);
+  void attempt(const std::string& source, const std::function<Result<std::string>()>& work);
   Result<std::string> notices(const std::stop_token& stop);
   void note(const std::string& source, const Result<std::string>& problem);
 

@@ -21,7 +21,7 @@ namespace torchwatch::health {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kSentences{{
     {"storage", "the database cannot be written"},
     {"database_disk", "the disk of the database cannot be written"},
     {"web", "some clients cannot be answered"},
@@ -37,8 +37,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kSentenc
     {"service", "a fault of torchwatch itself; the log says which, please report it"},
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
     {"notices", "webhooks or mails cannot be delivered; `torchwatch outbox list` has them"},
-    {"deliveries",
-     "a fault of torchwatch itself while it delivers; the log says which, please report it"},
     {"conversation", "GitHub cannot be read: what people say and do there is looked at later"},
     {"alarm", "data that should have come did not"},
 }};
