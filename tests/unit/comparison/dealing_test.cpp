@@ -10,7 +10,6 @@ using namespace torchwatch;
 using comparison::Dealing;
 using test::portions_of;
 using test::rank;
-using Scripted = test::ScriptedLanes;
 
 namespace {
 
@@ -72,14 +71,15 @@ TEST_CASE(
     int losses_left = *rc::gen::inRange(0, 12);
     const auto fate = *rc::gen::container<std::vector<int>>(64, rc::gen::inRange(0, 4));
     std::size_t drawn = 0;
-    Scripted scripted(seconds, blocks, lanes);
+    test::CountedBlocks counted(blocks);
+    test::ScriptedLanes scripted(seconds, counted, lanes);
     scripted.measure([&] {
       const bool is_lost = losses_left > 0 && fate[drawn++ % fate.size()] == 0;
       losses_left -= is_lost ? 1 : 0;
       return is_lost;
     });
     for (std::size_t portion = 0; portion < seconds.size(); ++portion) {
-      const auto& nodes = scripted.nodes()[portion];
+      const auto& nodes = counted.nodes()[portion];
       RC_ASSERT(static_cast<int>(nodes.size()) == blocks[portion]);
       for (std::size_t i = 1; i < nodes.size(); ++i) {
         RC_ASSERT(nodes[i] == nodes[i - 1] || scripted.lost().contains(nodes[i - 1]));
@@ -93,7 +93,8 @@ TEST_CASE("without losses no lane is later than the longest benchmark after its 
     const auto seconds = some_seconds();
     const auto lanes = *rc::gen::inRange(1, 9);
     constexpr int kBlocks = 4;
-    Scripted scripted(seconds, std::vector<int>(seconds.size(), kBlocks), lanes);
+    test::CountedBlocks counted(std::vector<int>(seconds.size(), kBlocks));
+    test::ScriptedLanes scripted(seconds, counted, lanes);
     scripted.measure([] { return false; });
     const double total = kBlocks * std::accumulate(seconds.begin(), seconds.end(), 0.0);
     const double longest = kBlocks * *std::ranges::max_element(seconds);

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dealing.hpp"
@@ -23,12 +24,38 @@ inline std::vector<comparison::Dealing::Portion> portions_of(const std::vector<d
   return portions;
 }
 
-/// A comparison of portions with a number of blocks each, measured on scripted lanes. Lane i holds
-/// node i, and after its loss a node of a new name.
+/// Portions that have a number of blocks each, whatever those say.
+class CountedBlocks {
+ public:
+  explicit CountedBlocks(std::vector<int> blocks) : left_(std::move(blocks)) {}
+
+  std::optional<comparison::Dealing::Rank> next(std::size_t portion) const {
+    if (left_[portion] == 0) return std::nullopt;
+    return rank(static_cast<int>(nodes_[portion].size()), portion);
+  }
+  void measure(std::size_t portion, const std::string& node) {
+    --left_[portion];
+    nodes_[portion].push_back(node);
+  }
+  void lose(std::size_t /*portion*/, const std::string& /*node*/) {}
+
+  /// Of each portion's blocks.
+  const std::vector<std::vector<std::string>>& nodes() const { return nodes_; }
+
+ private:
+  std::vector<int> left_;
+  std::vector<std::vector<std::string>> nodes_{left_.size()};
+};
+
+/// A comparison on scripted lanes, dealt as the service deals it. Lane i holds node i, and after
+/// its loss a node of a new name. `Blocks` measures: `next` is the rank of a portion's next block,
+/// `measure` carries that out, `lose` is told that the node died in it.
+template <typename Blocks>
 class ScriptedLanes {
  public:
-  ScriptedLanes(const std::vector<double>& seconds, std::vector<int> blocks, int lanes)
-      : seconds_(seconds), left_(std::move(blocks)), dealing_(portions_of(seconds)), lanes_(lanes) {
+  /// `seconds`: that a block of each portion takes. `blocks` outlives this.
+  ScriptedLanes(const std::vector<double>& seconds, Blocks& blocks, int lanes)
+      : seconds_(seconds), blocks_(blocks), dealing_(portions_of(seconds)), lanes_(lanes) {
     for (int lane = 0; lane < lanes; ++lane) hold(lane);
   }
 
@@ -51,7 +78,6 @@ class ScriptedLanes {
   }
 
   double ends_at() const { return clock_; }
-  const std::vector<std::vector<std::string>>& nodes() const { return nodes_; }
   const std::set<std::string>& lost() const { return lost_; }
 
  private:
@@ -65,20 +91,20 @@ class ScriptedLanes {
   static void require(bool holds, const char* what) {
     if (!holds) throw std::logic_error(what);
   }
+  Lane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   void hold(int lane) {
-    auto& held = lanes_[static_cast<std::size_t>(lane)];
-    held.node = "n" + std::to_string(++nodes_seen_);
-    dealing_.hold(lane, held.node);
+    at(lane).node = "n" + std::to_string(++nodes_seen_);
+    dealing_.hold(lane, at(lane).node);
   }
   void begin(int lane) {
-    auto& held = lanes_[static_cast<std::size_t>(lane)];
+    auto& held = at(lane);
     if (held.at_work) return;
     held.at_work = dealing_.take(lane);
     held.free_at = held.at_work ? clock_ + seconds_[*held.at_work] : kNever;
     if (held.at_work) require(under_way_.insert(*held.at_work).second, "two lanes, one portion");
   }
   std::size_t stop(int lane) {
-    auto& held = lanes_[static_cast<std::size_t>(lane)];
+    auto& held = at(lane);
     const auto portion = *held.at_work;
     clock_ = held.free_at;
     held.free_at = kNever;
@@ -86,32 +112,27 @@ class ScriptedLanes {
     under_way_.erase(portion);
     return portion;
   }
-  std::optional<comparison::Dealing::Rank> next_of(std::size_t portion) const {
-    if (left_[portion] == 0) return std::nullopt;
-    return rank(static_cast<int>(nodes_[portion].size()), portion);
-  }
   void end_block(int lane) {
     const auto portion = stop(lane);
-    --left_[portion];
-    nodes_[portion].push_back(lanes_[static_cast<std::size_t>(lane)].node);
-    dealing_.end(portion, next_of(portion));
+    blocks_.measure(portion, at(lane).node);
+    dealing_.end(portion, blocks_.next(portion));
   }
   void lose(int lane) {
     const auto portion = stop(lane);
-    dealing_.end(portion, next_of(portion));
-    lost_.insert(lanes_[static_cast<std::size_t>(lane)].node);
+    blocks_.lose(portion, at(lane).node);
+    dealing_.end(portion, blocks_.next(portion));
+    lost_.insert(at(lane).node);
     dealing_.leave(lane);
     hold(lane);
   }
 
   std::vector<double> seconds_;
-  std::vector<int> left_;
+  Blocks& blocks_;
   comparison::Dealing dealing_;
   std::vector<Lane> lanes_;
   double clock_ = 0;
   int nodes_seen_ = 0;
   std::set<std::size_t> under_way_;
-  std::vector<std::vector<std::string>> nodes_{left_.size()};  ///< of each portion's blocks
   std::set<std::string> lost_;
 };
 
