@@ -5,7 +5,7 @@
 #include "elf_maker.hpp"
 #include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/cluster/job_runner.hpp"
-#include "trial_cluster.hpp"
+#include "trial_result.hpp"
 
 using namespace torchwatch;
 

@@ -1,6 +1,6 @@
 #include <future>
 
-#include "trial_cluster.hpp"
+#include "trial_result.hpp"
 
 using namespace torchwatch;
 using cluster::SlurmExecutor;

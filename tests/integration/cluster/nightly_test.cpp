@@ -11,7 +11,7 @@
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "trial_cluster.hpp"
+#include "trial_result.hpp"
 
 using namespace torchwatch;
 

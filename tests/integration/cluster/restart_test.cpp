@@ -2,7 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trial_cluster.hpp"
+#include "trial_result.hpp"
 
 using namespace torchwatch;
 using cluster::SlurmExecutor;

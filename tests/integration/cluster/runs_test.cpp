@@ -2,7 +2,7 @@
 
 #include "opened_sandbox.hpp"
 #include "torchwatch/executor/local_executor.hpp"
-#include "trial_cluster.hpp"
+#include "trial_result.hpp"
 
 using namespace torchwatch;
 using cluster::SlurmExecutor;

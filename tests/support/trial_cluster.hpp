@@ -1,6 +1,5 @@
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -11,6 +10,7 @@
 #include "torchwatch/cluster/slurm_executor.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/process/process.hpp"
 
 namespace torchwatch::test {
 
@@ -128,15 +128,5 @@ struct TrialOfTest : TemporaryFolder, Trial {
       process::make_process_runner("cluster test " + path().string());
   platform::SystemClock clock_;
 };
-
-/// The result of a run that took place; says what was wrong otherwise.
-inline RunResult result_of(const Result<executor::RunOutcome>& outcome) {
-  INFO((outcome ? "" : outcome.error().text()));
-  REQUIRE(outcome);
-  if (const auto* failure = std::get_if<executor::RunFailure>(&*outcome)) {
-    FAIL(failure->reason + "\n" + failure->output);
-  }
-  return std::get<RunResult>(*outcome);
-}
 
 }  // namespace torchwatch::test
