@@ -8,12 +8,7 @@ Status read_words(const toml::node& node, Result<T> (*parse)(std::string_view),
                   std::vector<T>& value) {
   std::vector<std::string> words;
   TW_TRY_VOID(read(node, words));
-  value.clear();
-  for (const auto& word : words) {
-    TW_TRY(const auto parsed, parse(word));
-    value.push_back(parsed);
-  }
-  return {};
+  return read_each(words, parse, value);
 }
 
 template <typename T>

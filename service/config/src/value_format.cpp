@@ -96,13 +96,8 @@ std::string write_words(const List& list) {
 template <typename T>
 Status read_words(const toml::node& node, std::string_view wanted,
                   Result<T> (*parse)(std::string_view), std::vector<T>& value) {
-  TW_TRY(const auto texts, read_strings(node, wanted));
-  value.clear();
-  for (const auto& text : texts) {
-    TW_TRY(const auto element, parse(text));
-    value.push_back(element);
-  }
-  return {};
+  TW_TRY(const auto words, read_strings(node, wanted));
+  return read_each(words, parse, value);
 }
 
 template <typename Enum>

@@ -63,6 +63,18 @@ Status read(const toml::node&, Device&);
 Status read(const toml::node&, std::vector<Mode>&);
 Status read(const toml::node&, std::vector<Metric>&);
 
+/// Reads each of a list's words. Errors: of `parse`, for the first word that it refuses.
+template <typename T>
+Status read_each(const std::vector<std::string>& words, Result<T> (*parse)(std::string_view),
+                 std::vector<T>& value) {
+  value.clear();
+  for (const auto& word : words) {
+    TW_TRY(const auto element, parse(word));
+    value.push_back(element);
+  }
+  return {};
+}
+
 std::string write(const std::string&);
 std::string write(const std::filesystem::path&);
 std::string write(int);
