@@ -68,7 +68,7 @@ Status HeldLane::make_ready(seconds needed, std::stop_token stop,
       return fail(status.error().as(ErrorCode::unavailable));
     }
     if (status && !job_.empty()) return {};
-    if (!status) waits_for_ = status.error().text();
+    if (!status) wait_for(status.error().text());
     if (clock_.monotonic_now() - since >= settings_.queue_limit) {
       return fail(ErrorCode::unavailable, "no node of the cluster for " +
                                               std::to_string(settings_.queue_limit.count()) +
@@ -78,6 +78,12 @@ Status HeldLane::make_ready(seconds needed, std::stop_token stop,
     clock_.wait(settings_.poll, stop);
   }
   return fail(ErrorCode::cancelled, "interrupted while a node was waited for");
+}
+
+/// The log has each reason once.
+void HeldLane::wait_for(const std::string& why) {
+  if (waits_for_ != why) settings_.log("waiting for a node: " + why);
+  waits_for_ = why;
 }
 
 Status HeldLane::look(seconds needed) {
@@ -113,8 +119,7 @@ Status HeldLane::follow(const LaneStep& step) {
               }
               const auto why =
                   "job " + wait.job.id + " is " + wait.job.word + " (" + wait.job.reason + ")";
-              if (waits_for_ != why) settings_.log("waiting for a node: " + why);
-              waits_for_ = why;
+              wait_for(why);
               return Status{};
             },
             [&](const HopelessJob& hopeless) -> Status {
@@ -159,6 +164,7 @@ Status HeldLane::adopt(const Job& job) {
       node_ = job.node;
       ends_at_.reset();
       if (job.left) ends_at_ = clock_.monotonic_now() + *job.left;
+      waits_for_.clear();
       settings_.log("holds node " + job.node + " by job " + job.id);
       return {};
     }

@@ -38,6 +38,7 @@ class HeldLane {
   const std::string& node() const { return node_; }
 
  private:
+  void wait_for(const std::string& why);
   Status look(std::chrono::seconds needed);
   Status follow(const LaneStep&);
   Status submit();

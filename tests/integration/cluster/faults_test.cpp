@@ -1,5 +1,7 @@
 #include <future>
 
+#include "torchwatch/cluster/look.hpp"
+#include "torchwatch/executor/local_executor.hpp"
 #include "trial_result.hpp"
 
 using namespace torchwatch;
@@ -243,4 +245,89 @@ TEST_CASE("two torchwatch on one cluster hold a node each, and touch no job of t
   INFO(one.logged());
   CHECK(one.arrived() == 1);
   CHECK(one.jobs() == before);
+}
+
+namespace {
+
+/// A disk of its own in the place of a folder, for as long as this lives. Of the trial's mounts
+/// alone.
+struct Disk {
+  Disk(std::string at, const std::string& options) : folder(std::move(at)) {
+    REQUIRE(test::cluster_command("mount -t tmpfs -o " + options + " trial '" + folder + "'") == 0);
+  }
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
+  ~Disk() { test::cluster_command("umount '" + folder + "'"); }
+
+  std::string folder;
+};
+
+}  // namespace
+
+TEST_CASE("a disk of the nodes that is full or read-only fails no run, and the log says which",
+          "[.][fault]") {
+  const auto [options, said] = GENERATE(table<std::string, std::string>(
+      {{"size=4k", "No space left on device"}, {"ro", "Read-only file system"}}));
+  CAPTURE(options);
+  test::TrialOfTest trial;
+  test::fs::create_directories(trial.folder / "scratch");
+  auto spec = trial.spec("a");
+  spec.fresh_copy = true;
+  trial.write("build/lib/libtorch_cpu.so", std::string(1 << 20, 'x'));
+  {
+    const Disk disk((trial.folder / "scratch").string(), options);
+    auto settings = trial.settings();
+    settings.queue_limit = std::chrono::seconds(60);
+    SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+    const auto outcome = executor.run(spec, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::unavailable);
+    INFO(trial.logged());
+    CHECK(trial.has_logged(said));
+  }
+  CHECK(trial.arrived() == 0);
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  test::result_of(executor.run(spec, {}));
+}
+
+TEST_CASE("a shared folder that is gone for a while fails no run", "[.][fault]") {
+  test::TrialOfTest trial;
+  {
+    const Disk disk((trial.folder / "build").string(), "size=64k");
+    auto settings = trial.settings();
+    settings.queue_limit = std::chrono::seconds(60);
+    SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+    const auto outcome = executor.run(trial.spec("a"), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::unavailable);
+    INFO(trial.logged());
+    CHECK(trial.has_logged((trial.folder / "build" / "lib").string()));
+  }
+  SlurmExecutor executor(trial.processes(), trial.clock(), trial.settings());
+  test::result_of(executor.run(trial.spec("a"), {}));
+}
+
+TEST_CASE("a node whose clock is ten minutes off measures what others do", "[.][fault]") {
+  constexpr std::chrono::milliseconds kOff = std::chrono::minutes(10);
+  test::TrialOfTest trial;
+  const auto late = trial.write(
+      "late-carry",
+      "#!/bin/sh\nexport LD_PRELOAD=$(echo /usr/lib/*/faketime/libfaketime.so.1) FAKETIME=-600\n"
+      "exec '" TORCHWATCH_CARRY "' \"$@\"\n");
+  test::fs::permissions(late, test::fs::perms::owner_all);
+  const auto look = cluster::look_at_node(
+      trial.processes(), trial.clock(),
+      {.name = trial.name + "-look", .options = {}, .program = late}, trial.folder / "scratch", {});
+  REQUIRE(look);
+  constexpr std::chrono::milliseconds kSlack = std::chrono::minutes(2);
+  CHECK(std::abs(trial.clock().wall_now() - kOff.count() - look->wall_ms) < kSlack.count());
+
+  executor::LocalExecutor local(trial.processes(), trial.folder / "here", {});
+  const auto here = test::result_of(local.run(trial.spec("a"), {}));
+  auto settings = trial.settings();
+  settings.program = late;
+  SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+  const auto there = test::result_of(executor.run(trial.spec("a"), {}));
+  CHECK(there.samples_ns == here.samples_ns);
+  CHECK(trial.arrived() == 2);
 }

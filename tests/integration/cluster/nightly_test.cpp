@@ -23,7 +23,8 @@ class WhileAtWork final : public comparison::Progress {
   void phase_started(const std::string&) override {}
   void progress(int, int, const std::string& what) override {
     const auto on = what.rfind(", on ");
-    if (on == std::string::npos || !act || is_done_.exchange(true)) return;
+    if (on == std::string::npos || !act || ++blocks_ <= blocks_before) return;
+    if (is_done_.exchange(true)) return;
     doing_ = std::async(std::launch::async, [this, node = what.substr(on + 5)] {
       test::comes_true([&] {
         return test::said_by("squeue -h -s -w " + node + " -o %j").find("-1\n") !=
@@ -45,8 +46,10 @@ class WhileAtWork final : public comparison::Progress {
   }
 
   std::function<void(const std::string& node)> act;
+  int blocks_before = 0;  ///< that have begun, when it does it
 
  private:
+  std::atomic<int> blocks_ = 0;
   std::atomic<bool> is_done_ = false;
   std::future<void> doing_;
   mutable std::mutex mutex_;
@@ -138,9 +141,12 @@ TEST_CASE("a nightly on three nodes, one of them slower, names its culprits") {
   CHECK(test::comes_true([&] { return test::said_by(held) == "1\n"; }));
 }
 
-TEST_CASE("a nightly in which a node is killed loses a block, and names its culprits") {
+namespace {
+
+void require_culprits_though_a_node_is_killed(int blocks_before) {
   Nightly night;
   std::string killed;
+  night.progress.blocks_before = blocks_before;
   night.progress.act = [&](const std::string& node) {
     killed = node;
     test::cluster_command("node_kill " + node);
@@ -154,6 +160,18 @@ TEST_CASE("a nightly in which a node is killed loses a block, and names its culp
   night.require_culprits(comparison);
   CHECK(night.progress.logged().find("is measured again: lost on node " + killed) !=
         std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a nightly in which a node is killed loses a block, and names its culprits") {
+  require_culprits_though_a_node_is_killed(0);
+}
+
+TEST_CASE("a nightly in which a node is killed later names its culprits, too", "[.][fault]") {
+  const int blocks_before = GENERATE(2, 5, 9, 14);
+  CAPTURE(blocks_before);
+  require_culprits_though_a_node_is_killed(blocks_before);
 }
 
 TEST_CASE("a nightly on nodes of two machine classes is measured on one of them, and says so",

@@ -214,6 +214,26 @@ TEST_CASE(
   CHECK(slurm.ever_asked("--jobid=7"));
 }
 
+TEST_CASE("a controller that is away for an hour is waited for, and the log says so once") {
+  FakeSlurm slurm;
+  auto settings = slurm.settings();
+  settings.queue_limit = std::chrono::hours(12);
+  const auto looks = std::chrono::hours(1) / settings.poll;
+  for (int i = 0; i < looks; ++i) {
+    slurm.says("squeue", Exited{1}, "slurm_load_jobs error: Unable to contact slurm controller\n");
+  }
+  slurm.jobs = {"7|RUNNING|1:00:00|n1|None"};
+  std::string log;
+  settings.log = [&log](const std::string& line) { log += line + "\n"; };
+  SlurmExecutor executor(slurm.processes, slurm.clock, settings);
+  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  const std::string sentence = "Unable to contact slurm controller";
+  const auto told = log.find(sentence);
+  REQUIRE(told != std::string::npos);
+  CHECK(log.find(sentence, told + 1) == std::string::npos);
+  CHECK(slurm.calls("sbatch") == 0);
+}
+
 TEST_CASE("what Slurm refuses for good is reported at once, with Slurm's words") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
