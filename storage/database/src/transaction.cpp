@@ -81,12 +81,14 @@ Status WriteScope::settle_outermost(const Status& outcome) {
     roll_back(connection_);
     return outcome && doomed ? Status{fail(*doomed)} : Status{};
   }
+  const bool changed = connection_.sqlite.getTotalChanges() != changes_before_;
   auto committed = guarded(connection_.path, [&]() -> Status {
     execute(connection_, "COMMIT");
     return {};
   });
   if (!committed) roll_back(connection_);
-  if (!committed) return committed;
+  // A listener that writes when it is told would otherwise tell itself for ever.
+  if (!committed || !changed) return committed;
   for (const auto& listener : connection_.on_commit) listener();
   return committed;
 }

@@ -83,7 +83,7 @@ TEST_CASE_METHOD(FreshStores, "the newest ten thousand events are kept") {
   CHECK(kept.newest == 10'050);
 }
 
-TEST_CASE_METHOD(FreshStores, "who listens hears of each commit, and of no reading or rollback") {
+TEST_CASE_METHOD(FreshStores, "who listens hears of each change that is committed, and of nothing else") {
   int commits = 0;
   auto listening = stores.database->on_commit([&] { ++commits; });
   comparison_of_two(stores);
@@ -91,6 +91,12 @@ TEST_CASE_METHOD(FreshStores, "who listens hears of each commit, and of no readi
   CHECK(after_writing > 0);
   REQUIRE(stores.comparisons.list(10));
   REQUIRE_FALSE(stores.database->transact([] { return fail(ErrorCode::invalid, "no"); }));
+  CHECK(commits == after_writing);
+  const auto changes_nothing = [](Connection& connection) -> Status {
+    execute(connection, "DELETE FROM event WHERE kind = 'of nobody'");
+    return {};
+  };
+  REQUIRE(write(*stores.database, changes_nothing));
   CHECK(commits == after_writing);
   listening.reset();
   REQUIRE(stores.comparisons.cancel(1, "by hand", 1));

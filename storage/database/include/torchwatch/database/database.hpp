@@ -58,9 +58,9 @@ class Database {
   /// transaction does. Errors: damaged.
   Status check_files();
 
-  /// Has `listener` called after each commit for as long as the answer is kept, which must not
-  /// outlive the database. It is called with the database locked, so it must neither block nor use
-  /// it.
+  /// Has `listener` called after each commit that changed a row, as long as the answer is kept,
+  /// which must not outlive the database. It is called with the database locked, so it must neither
+  /// block nor use it.
   [[nodiscard]] Listening on_commit(std::function<void()> listener);
 
   int schema_version() const;
