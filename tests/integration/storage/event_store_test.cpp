@@ -83,7 +83,8 @@ TEST_CASE_METHOD(FreshStores, "the newest ten thousand events are kept") {
   CHECK(kept.newest == 10'050);
 }
 
-TEST_CASE_METHOD(FreshStores, "who listens hears of each change that is committed, and of nothing else") {
+TEST_CASE_METHOD(FreshStores,
+                 "who listens hears of each change that is committed, and of nothing else") {
   int commits = 0;
   auto listening = stores.database->on_commit([&] { ++commits; });
   comparison_of_two(stores);
