@@ -202,6 +202,18 @@ Result<BisectionResult> run(comparison::Services& services, const storage::Bisec
   return result;
 }
 
+/// "the search ended: culprit 33de6cd2393f", or that none was named.
+std::string end_of(const BisectionResult& result) {
+  std::string named;
+  for (const auto& culprit : result.culprits) {
+    for (const auto& commit : culprit.commits) {
+      named += (named.empty() ? "" : ", ") + short_sha(commit);
+    }
+  }
+  if (!named.empty()) return "the search ended: culprit " + named;
+  return "the search ended without a culprit" + (result.reason.empty() ? "" : ": " + result.reason);
+}
+
 }  // namespace
 
 Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services,
@@ -215,6 +227,7 @@ Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services
   const auto result = run(services, row, work.stop());
   const auto ended =
       result ? store.end(row, to_json(*result), services.clock.wall_now()) : fail(result.error());
+  if (ended) services.progress.log(end_of(*result));
   TW_TRY(auto now, store.get(row.id));
   // A person may have ended it meanwhile; then its end is theirs.
   if (now.state == storage::BisectionState::ended) return now;

@@ -11,6 +11,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -121,6 +122,7 @@ TEST_CASE("a nightly on three nodes that differ names its culprits, each benchma
   test::LocalLanes::behave(night.scratch, 2, "time * * 0.8");
   const auto comparison = night.carry_out();
   night.require_culprits(comparison);
+  CHECK(night.has_logged("the search ended: culprit " + short_sha(night.day.commits()[5])));
   std::set<std::string> used;
   for (const auto& [portion, nodes] : night.nodes(comparison.id)) {
     CHECK(std::set(nodes.begin(), nodes.end()).size() == 1);
