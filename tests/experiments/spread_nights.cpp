@@ -1,4 +1,4 @@
-// Nights of one build against itself, dealt over nodes that differ: how many verdicts are wrong.
+// Comparisons of a build with itself, dealt over nodes that differ: how many verdicts are wrong.
 // Runs are recorded ones of unchanged code, slower or faster by what node and benchmark have in
 // common. Plan, dealing, schedule and verdicts are the service's own. `--help` lists the options.
 
@@ -159,7 +159,7 @@ Result<nlohmann::json> measure(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Verdicts of nights that are dealt over nodes that differ; prints JSON");
+  CLI::App app("Verdicts of comparisons that are dealt over nodes that differ; prints JSON");
   describe(app, options);
   if (const auto ended = read_command_line(app, argc, argv)) return *ended;
   const auto measured = measure(options);

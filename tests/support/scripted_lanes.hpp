@@ -39,7 +39,7 @@ class CountedBlocks {
   }
   void lose(std::size_t /*portion*/, const std::string& /*node*/) {}
 
-  /// Of each portion's blocks.
+  /// The node of each block, by portion.
   const std::vector<std::vector<std::string>>& nodes() const { return nodes_; }
 
  private:
@@ -49,7 +49,7 @@ class CountedBlocks {
 
 /// A comparison on scripted lanes, dealt as the service deals it. Lane i holds node i, and after
 /// its loss a node of a new name. `Blocks` measures: `next` is the rank of a portion's next block,
-/// `measure` carries that out, `lose` is told that the node died in it.
+/// `measure` carries that out, `lose` if the node dies in it.
 template <typename Blocks>
 class ScriptedLanes {
  public:

@@ -12,8 +12,8 @@ namespace torchwatch::test {
 using NodeScript = std::function<storage::RunRow(const comparison::Block&, comparison::Side,
                                                  const std::string& node)>;
 
-/// A night's comparison that is dealt over nodes as the service does it, with its own schedule and
-/// its own verdicts, but without a process: a script says what each run measured.
+/// A nightly's comparison that is dealt over nodes as the service does it, with its own schedule
+/// and its own verdicts, but without a process: a script says what each run measured.
 struct SpreadNight {
   comparison::Plan plan;  ///< with the timing pass alone
   comparison::SeriesSettings settings;

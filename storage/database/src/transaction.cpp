@@ -87,7 +87,7 @@ Status WriteScope::settle_outermost(const Status& outcome) {
     return {};
   });
   if (!committed) roll_back(connection_);
-  // A listener that writes when it is told would otherwise tell itself for ever.
+  // A listener that writes in its turn would otherwise wake itself for ever.
   if (!committed || !changed) return committed;
   for (const auto& listener : connection_.on_commit) listener();
   return committed;

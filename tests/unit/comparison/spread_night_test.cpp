@@ -1,4 +1,4 @@
-// A night that is dealt over nodes says the same as one that is measured on one machine.
+// A nightly that is dealt over nodes says the same as one that is measured on one machine.
 #include "spread_night.hpp"
 
 #include <rapidcheck.h>
@@ -13,7 +13,7 @@ using comparison::Side;
 
 namespace {
 
-/// What a night's candidate does to a benchmark.
+/// What a nightly does to a benchmark.
 enum class Fate { same, slower, lost, never_runs };
 
 struct Planted {
@@ -84,7 +84,7 @@ Planted some_planted() {
 
 }  // namespace
 
-TEST_CASE("a night over one, two or three nodes that differ has the same verdicts and errors") {
+TEST_CASE("a nightly over one, two or three nodes that differ has the same verdicts and errors") {
   REQUIRE(rc::check([] {
     const auto planted = some_planted();
     const auto alone = said(night_of(planted).measure(1, 1));
@@ -93,7 +93,7 @@ TEST_CASE("a night over one, two or three nodes that differ has the same verdict
   }));
 }
 
-TEST_CASE("what a night says is the same when its nodes die, and the pair before a death counts") {
+TEST_CASE("what a nightly says is the same when its nodes die, and the pair before a death counts") {
   REQUIRE(rc::check([] {
     const auto planted = some_planted();
     const auto alone = said(night_of(planted).measure(1, 1));
