@@ -49,8 +49,8 @@ void describe(CLI::App& app, Options& options) {
 
 /// The runs of one benchmark on one node: recorded ones from a place of their own on.
 struct RunsOnNode {
-  RunsOnNode(const experiments::Series& series, double factor, std::uint64_t seed)
-      : factor(factor), random(seed), runs(series, {}, random) {}
+  RunsOnNode(const experiments::Series& series, double times, std::uint64_t seed)
+      : factor(times), random(seed), runs(series, {}, random) {}
 
   double factor;
   Random random;
