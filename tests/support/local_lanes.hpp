@@ -32,6 +32,8 @@ class LocalLanes final : public executor::Lanes {
   }
   /// The node of that lane dies in each of its orders of those numbers.
   void die(int number, std::vector<int> in_orders) { at(number).dies_in = std::move(in_orders); }
+  /// The node of that lane dies in its next order.
+  void die_next(int number) { at(number).dies_next = true; }
   /// No further node comes for that lane, once its first one has died.
   void come_to_an_end(int number) { at(number).is_last = true; }
   /// That lane gets its node only when the first lane has got an order.
@@ -68,7 +70,9 @@ class LocalLanes final : public executor::Lanes {
       return local.run_pair(std::move(specs), std::move(stop));
     }
     bool dies() {
-      const bool now = std::ranges::find(dies_in, orders++) != dies_in.end();
+      const bool now =
+          dies_next.exchange(false) || std::ranges::find(dies_in, orders) != dies_in.end();
+      ++orders;
       if (now) is_dead = true;
       orders.notify_all();
       return now;
@@ -76,6 +80,7 @@ class LocalLanes final : public executor::Lanes {
 
     executor::LocalExecutor local;
     std::vector<int> dies_in;
+    std::atomic<bool> dies_next = false;
     std::atomic<int> orders = 0;
     std::atomic<bool> is_dead = false;
     std::atomic<int> generation = 0;

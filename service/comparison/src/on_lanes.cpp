@@ -13,6 +13,10 @@ namespace {
 /// How often a portion, or the blocks of a lane in a row, are lost before that is an error.
 constexpr int kLossesMax = 3;
 
+/// The lane that keeps its node for what follows a comparison, as a search. So it waits for what
+/// others may lose: for them there may be no further node.
+constexpr int kKept = 0;
+
 /// A portion of the plan, and how often its blocks were lost.
 struct Measured {
   Benchmark benchmark;
@@ -59,8 +63,7 @@ class Lanes {
     try {
       const auto ended = work(lane);
       changed_.notify_all();
-      // What follows a comparison, as a search, takes place on the first lane.
-      if (lane != 0) services_.lanes->give_back(lane);
+      if (lane != kKept) services_.lanes->give_back(lane);
       return ended;
     } catch (...) {
       end_.request_stop();
@@ -98,7 +101,13 @@ class Lanes {
       return shared_.recorder.knows_class() || !dealing_.is_any_under_way();
     });
     if (end_.stop_requested()) return std::nullopt;
-    return dealing_.take(lane);
+    auto portion = dealing_.take(lane);
+    if (portion || lane != kKept) return portion;
+    changed_.wait(lock, end_.get_token(), [&] {
+      if (!end_.stop_requested()) portion = dealing_.take(lane);
+      return portion || dealing_.is_over();
+    });
+    return portion;
   }
 
   Status carry_out(std::size_t portion, Place& place) {

@@ -75,9 +75,15 @@ struct Nightly {
   class Logged final : public comparison::Progress {
    public:
     void phase_started(const std::string&) override {}
-    void progress(int, int, const std::string&) override {}
+    void progress(int decided, int total, const std::string& what) override {
+      const auto on = what.rfind(", on n");
+      if (on == std::string::npos || decided < total - 1 || !on_last) return;
+      std::exchange(on_last, {})(what[on + 6] - '0');
+    }
     void log(const std::string& line) override { text += line + "\n"; }
     std::string text;
+    /// Called once, with the lane that measures what is left when all else is decided.
+    std::function<void(int lane)> on_last;
   };
 
   test::TemporaryFolder folder;
@@ -159,6 +165,21 @@ TEST_CASE("a nightly whose nodes die loses the blocks in flight alone, and names
   CHECK(lost.size() == 6);  // two runs of each pair in flight
   CHECK(night.has_logged("is measured again: lost on its node"));
   CHECK(night.has_logged("lane 2 is given up: no node of the cluster"));
+}
+
+TEST_CASE("what the last node loses is measured by the lane that has a node left") {
+  Nightly night;
+  int lost = -1;
+  night.logged.on_last = [&](int lane) {
+    lost = lane;
+    if (lane != 0) night.lanes.come_to_an_end(lane);
+    night.lanes.die_next(lane);
+  };
+  const auto comparison = night.carry_out();
+  CAPTURE(lost);
+  CHECK(lost >= 0);
+  night.require_culprits(comparison);
+  CHECK(night.has_logged("is measured again: lost on its node"));
 }
 
 TEST_CASE("a node of another machine class measures nothing of a comparison, and the log says so") {
