@@ -71,7 +71,7 @@ class LocalLanes final : public executor::Lanes {
     }
     bool dies() {
       const bool now =
-          dies_next.exchange(false) || std::ranges::find(dies_in, orders) != dies_in.end();
+          dies_next.exchange(false) || std::ranges::find(dies_in, orders.load()) != dies_in.end();
       ++orders;
       if (now) is_dead = true;
       orders.notify_all();
