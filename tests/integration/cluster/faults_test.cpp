@@ -267,7 +267,7 @@ struct Disk {
 TEST_CASE("a disk of the nodes that is full or read-only fails no run, and the log says which",
           "[.][fault]") {
   const auto [options, said] = GENERATE(table<std::string, std::string>(
-      {{"mode=700,size=4k", "No space left on device"}, {"mode=700,ro", "Read-only file system"}}));
+      {{"mode=700,size=4k", "has 4 KiB left"}, {"mode=700,ro", "Read-only file system"}}));
   CAPTURE(options);
   test::TrialOfTest trial;
   test::fs::create_directories(trial.folder / "scratch");
