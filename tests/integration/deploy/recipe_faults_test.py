@@ -30,6 +30,7 @@ OF_THE_MACHINE = (
     "The bug is not reproducible, so it is likely a hardware or OS problem.",
     "Cannot create temporary file in /nowhere/: No such file or directory",
     "  is not able to compile a simple test program.",
+    "  Could not find compiler set in environment variable CXX:",
     "    g++-99  is not a full path and was not found in the PATH.",
 )
 OF_THE_COMMIT = (
