@@ -135,9 +135,7 @@ class PyTorch(PyTorchRecipe):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("submodule third_party/part may be damaged", done.stdout)
                 source = self.work / "0" / "source"
-                self.assertEqual(
-                    (source / "third_party" / "part" / "part.cpp").read_text(), "part"
-                )
+                self.assertEqual((source / "third_party" / "part" / "part.cpp").read_text(), "part")
                 self.assertEqual(list(self.work.rglob("kept")), [])
 
     def test_a_submodule_is_kept_while_its_server_is_gone(self) -> None:

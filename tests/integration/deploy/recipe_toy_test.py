@@ -114,7 +114,8 @@ class Toy(PyTorchRecipe):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_compiler_that_is_not_there_or_compiles_nothing_is_a_fault(self) -> None:
-        self.check_ends(FAULT, "Could not find compiler set in environment variable CXX", "gone", CXX="no-compiler")
+        said = "Could not find compiler set in environment variable CXX"
+        self.check_ends(FAULT, said, "gone", CXX="no-compiler")
         self.stand_in("compiler", "echo broken; exit 1\n")
         said = "not able to compile a simple test program"
         self.check_ends(FAULT, said, "broken", CXX=self.bin / "compiler")
