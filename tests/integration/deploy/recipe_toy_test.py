@@ -52,7 +52,7 @@ class Toy(PyTorchRecipe):
         self.commit = self.git(self.clone, "rev-parse", "HEAD").strip()
 
     def build_toy(self, name: str, **more: object) -> subprocess.CompletedProcess[str]:
-        return self.build(name, CCACHE_DIR=self.folder / "ccache", **more)
+        return self.build(name, "pytorch-cpu", CCACHE_DIR=self.folder / "ccache", **more)
 
     def compiled(self) -> int:
         """How many files the compiler was called for, and not the cache."""
