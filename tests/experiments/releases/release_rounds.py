@@ -159,7 +159,7 @@ class Program:
     def compare(self, call: Call) -> dict[str, Any] | None:
         """The document; None, having said so, where the two could not be compared."""
         options = [f"--workload={workload}" for workload in call.workloads]
-        done = self._call("compare", *options, *call.pair)
+        done = self._call("compare", *call.pair, *options)
         if done.returncode == INTERRUPTED:
             raise KeyboardInterrupt
         if done.returncode not in CONCLUDED:

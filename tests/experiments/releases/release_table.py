@@ -12,7 +12,8 @@ ABOUT_CHANGES = """\
 The first measurement chose what is listed for being large, so the estimate to state is that of the
 second, which nothing chose. A change holds if the second, too, is beyond 7 %, or differs from none
 by an interval in which the first one lies; it is smaller if that is clearly less, and open if the
-second tells nothing certain."""
+second tells nothing certain. Of peaks that are exact, to the byte in all runs, changes from 2 % on
+are listed, without an interval."""
 
 
 def _line(*cells: object) -> str:
@@ -48,6 +49,24 @@ def _change_line(pair: Pair, change: Change) -> str:
         signed_percent(change.first),
         signed_percent(change.again) if change.again else "",
         change.state,
+    )
+
+
+HOLDING_HEAD = _head(
+    "releases", "workload", "configuration", "metric", "change", "at first", "upstream"
+)
+
+
+def holding_line(pair: Pair, change: Change, upstream: str) -> str:
+    """A change that holds, by its second measurement and by its first."""
+    return _line(
+        " to ".join(pair),
+        change.workload,
+        change.configuration,
+        change.metric,
+        signed_percent(change.newest),
+        signed_percent(change.first),
+        upstream,
     )
 
 
