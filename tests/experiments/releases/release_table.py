@@ -1,5 +1,6 @@
 """What comparisons of releases said, as Markdown."""
 
+import textwrap
 from typing import Any
 
 from release_changes import Change, breaks, changes_between, mean_change, signed_percent
@@ -96,7 +97,7 @@ def lines(measured: list[Measured]) -> list[str]:
         return []
     counts = ("regressed", "improved", "open", "unchanged", "stopped running", "runs now")
     text = [
-        f"Intervals are of {_confidence(measured)}. {ABOUT_COUNTS}",
+        *textwrap.wrap(f"Intervals are of {_confidence(measured)}. {ABOUT_COUNTS}", 100),
         "",
         *_head("releases", *counts, "time, train", "time, infer"),
         *(_pair_line(pair, first) for pair, first, _ in measured),
