@@ -175,6 +175,12 @@ class PyTorch(PyTorchRecipe):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"in {self.clone}: fetch it there", done.stderr)
 
+    def test_a_clone_that_git_refuses_to_read_is_said_to_be_one(self) -> None:
+        (self.clone / ".git" / "config").write_text("[half")
+        done = self.build()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad config line", done.stderr)
+
     def test_what_does_not_compile_is_unbuildable(self) -> None:
         self.stand_in("cmake", "[[ $1 != --build ]] || { echo 'a.cpp:1: error: no'; exit 1; }\n")
         done = self.build()
