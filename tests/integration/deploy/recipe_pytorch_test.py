@@ -57,6 +57,16 @@ class PyTorch(PyTorchRecipe):
         self.assertEqual(self.build("second").returncode, 0)
         self.assertEqual(sorted(self.work.rglob("stray.cpp")), [])
 
+    def test_a_commit_that_no_branch_holds_is_built_such_as_a_revert(self) -> None:
+        self.build("first")
+        tree = f"{self.commit}^{{tree}}"
+        revert = self.git(
+            self.clone, "commit-tree", tree, "-p", self.commit, "-m", "Revert"
+        ).strip()
+        done = self.build("revert", TORCHWATCH_COMMIT=revert)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.prefix / "build-hash").read_text(), f"{revert}\n")
+
     def test_options_of_the_user_reach_cmake_and_each_builder_has_a_work_tree(self) -> None:
         options = "-DUSE_MKLDNN=OFF -DUSE_FBGEMM=OFF"
         done = self.build(TORCHWATCH_PYTORCH_OPTIONS=options, TORCHWATCH_BUILDER=1)
