@@ -1,6 +1,8 @@
 """The wheels of a package index that run on this machine. Used by libtorch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from pip._vendor.packaging.tags import Tag, sys_tags
 from pip._vendor.packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -10,6 +12,7 @@ from index_page import Link, read_links
 from versions import Offered, in_order
 
 PACKAGE = "torch"
+FRESH = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,30 @@ def preference(placed: tuple[int, Wheel]) -> tuple[int, int, str]:
     return (place, -wheel.build, wheel.link.file)
 
 
-def wheels_for_this_machine(index: str, flavour: str) -> list[Offered]:
+def is_fresh(link: Link) -> bool:
+    """Whether the index says that the file was uploaded a moment ago."""
+    try:
+        uploaded = datetime.fromisoformat(link.uploaded)
+    except ValueError:
+        return False
+    return datetime.now(UTC) - uploaded.replace(tzinfo=uploaded.tzinfo or UTC) < FRESH
+
+
+def settled(wheels: list[Wheel], is_own: Callable[[Wheel], bool]) -> list[Wheel]:
+    """Leaves out the versions whose wheel for this Python is probably yet to come, as the version
+    before has one: the wheels of a day come one by one, and each is a build of its own."""
+    before = [None, *wheels[:-1]]
+    return [
+        wheel
+        for wheel, last in zip(wheels, before, strict=True)
+        if is_own(wheel) or not (last and is_own(last) and is_fresh(wheel.link))
+    ]
+
+
+def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Offered]:
     """The best wheel of torch of each version that is not yanked, oldest first. `flavour`: only
-    versions with this label; empty: all. Errors: Trouble."""
+    versions with this label; empty: all. `only`: the one version that is wanted, which need not be
+    settled. Errors: Trouble."""
     own = list(sys_tags())
     order = {tag: place for place, tag in enumerate(own)}
     platforms = frozenset(tag.platform for tag in own)
@@ -65,4 +89,8 @@ def wheels_for_this_machine(index: str, flavour: str) -> list[Offered]:
         if place is not None:
             one = (place, found)
             best[found.version] = min(best.get(found.version, one), one, key=preference)
-    return in_order([Offered(version, found.link) for version, (_, found) in best.items()])
+    offers = in_order([Offered(version, found.link) for version, (_, found) in best.items()])
+    wheels = [best[offered.version][1] for offered in offers]
+    if not only:
+        wheels = settled(wheels, lambda wheel: not order.keys().isdisjoint(wheel.tags))
+    return [Offered(wheel.version, wheel.link) for wheel in wheels]

@@ -1,5 +1,6 @@
 """deploy/libtorch --index: versions and wheels from the pages of a package index on loopback."""
 
+import datetime as dt
 import shutil
 import sys
 import unittest
@@ -111,6 +112,38 @@ class WheelIndex(IndexTest):
         (told,) = self.fingerprints()
         self.check_fetched(nightly(16), "--fingerprint", told)
         self.assertEqual(self.index.downloaded, [f"torch-{nightly(16)}-12-py3-none-any.whl"])
+
+    def test_a_version_waits_a_day_for_the_wheel_of_this_python_where_the_one_before_has_it(
+        self,
+    ) -> None:
+        """PyTorch's wheels of a day come one by one over hours. To take the first that will do,
+        and that of this Python later, would be two builds of one nightly."""
+        version = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        own = f"{version}-{version}-manylinux_2_17_x86_64"
+        now = dt.datetime.now(dt.UTC)
+        for day, tag, hours in (
+            (16, own, 60),
+            (17, OF_ANOTHER_PYTHON, 30),
+            (18, own, 20),
+            (19, OF_ANOTHER_PYTHON, 2),
+        ):
+            uploaded = now - dt.timedelta(hours=hours)
+            self.add(nightly(day), tag).uploaded = f"{uploaded:%Y-%m-%dT%H:%M:%SZ}"
+        waits = [nightly(16), nightly(17), nightly(18)]
+        self.assertEqual(self.listed(), waits)
+        self.check_fetched(nightly(19))  # whoever names it need not wait
+        newest = self.index.wheels[f"torch-{nightly(19)}-{OF_ANOTHER_PYTHON}.whl"]
+        for unknown in ("", "soon"):
+            newest.uploaded = unknown
+            self.assertEqual(self.listed(), [*waits, nightly(19)])
+        newest.uploaded = f"{now}"
+        self.assertEqual(self.listed(), waits)
+        self.add(nightly(19), own)
+        self.assertEqual(self.listed(), [*waits, nightly(19)])
+        # An index that has none of this Python is not waited for.
+        for day in (20, 21):
+            self.add(nightly(day), OF_ANOTHER_PYTHON).uploaded = f"{now}"
+        self.assertEqual(self.listed(), [*waits, nightly(19), nightly(21)])
 
     def test_a_file_whose_name_leads_out_of_its_folder_is_passed_over(self) -> None:
         self.add(nightly(16))
