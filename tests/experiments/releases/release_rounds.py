@@ -147,6 +147,7 @@ class Program:
         self._held = held
         self._configuration = folder / "releases.toml"
         self._configuration.write_text(CONFIGURATION.format(state=folder))
+        (folder / "nightlies").mkdir(exist_ok=True)  # the channel's; releases need none
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return stoppable_call.call(
