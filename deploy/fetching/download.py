@@ -112,6 +112,13 @@ def sha256_of(file: Path) -> str:
 
 
 def check(wanted: Link, partial: Partial) -> None:
+    size = partial.file.stat().st_size
+    if wanted.size and size != wanted.size:
+        partial.remove()
+        raise Damaged(
+            f"{shown(wanted.url)} has {size} bytes, not the {wanted.size} that the index names: "
+            "try again"
+        )
     if wanted.sha256 and sha256_of(partial.file) != wanted.sha256:
         partial.remove()
         raise Damaged(f"{shown(wanted.url)} does not have the hash that the index names: try again")

@@ -155,6 +155,12 @@ def body_of(answer: Response) -> bytes:
     return b"".join(parts)
 
 
+def address_of(reference: str, page: str) -> str:
+    """Where a page's reference leads. Stores of files take a bare + for a blank."""
+    address = urlsplit(urljoin(page, reference))
+    return urlunsplit(address._replace(path=address.path.replace("+", "%2B"), fragment=""))
+
+
 def links_of_json(text: bytes, url: str) -> list[Link]:
     page = json.loads(text)
     version = str(page.get("meta", {}).get("api-version", "1.0"))
@@ -163,8 +169,8 @@ def links_of_json(text: bytes, url: str) -> list[Link]:
     return [
         Link(
             file=file["filename"],
-            url=urljoin(url, file["url"]),
-            sha256=file.get("hashes", {}).get("sha256") or "",
+            url=address_of(file["url"], url),
+            sha256=(file.get("hashes", {}).get("sha256") or "").lower(),
             size=file.get("size") or 0,
             uploaded=file.get("upload-time") or "",
             yanked=bool(file.get("yanked")),
@@ -174,13 +180,12 @@ def links_of_json(text: bytes, url: str) -> list[Link]:
 
 
 def link_of(attributes: Mapping[str, str], url: str) -> Link:
-    address = urlsplit(urljoin(url, attributes["href"]))
-    # Stores of files take a bare + for a blank.
-    path = address.path.replace("+", "%2B")
+    href, _, fragment = attributes["href"].partition("#")
+    address = address_of(href, url)
     return Link(
-        file=unquote(path.rpartition("/")[2]),
-        url=urlunsplit(address._replace(path=path, fragment="")),
-        sha256=address.fragment.partition("sha256=")[2].partition("&")[0],
+        file=unquote(urlsplit(address).path.rpartition("/")[2]),
+        url=address,
+        sha256=fragment.partition("sha256=")[2].partition("&")[0].lower(),
         uploaded=attributes.get("data-upload-time", ""),
         yanked="data-yanked" in attributes,
     )

@@ -1,6 +1,8 @@
 """The wheels of a package index that run on this machine. Used by libtorch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from pip._vendor.packaging.tags import Tag, sys_tags
 from pip._vendor.packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -9,21 +11,28 @@ from pip._vendor.packaging.version import InvalidVersion, Version
 from index_page import Link, read_links
 from versions import Offered, in_order
 
+PACKAGE = "torch"
+FRESH = timedelta(hours=24)
+
 
 @dataclass(frozen=True)
 class Wheel:
     link: Link
     version: Version
+    build: int  # of several wheels that fit alike the highest counts; 0: none is named
     tags: frozenset[Tag]
 
 
 def wheel_of(link: Link) -> Wheel | None:
     """None for what is not a wheel of a version that can be compared."""
+    if "/" in link.file:  # it becomes the name of a file here
+        return None
     try:
-        _, version, _, tags = parse_wheel_filename(link.file)
+        name, version, build, tags = parse_wheel_filename(link.file)
     except (InvalidWheelFilename, InvalidVersion):
         return None
-    return Wheel(link, version, tags)
+    number = int(build[0]) if build else 0
+    return Wheel(link, version, number, tags) if name == PACKAGE else None
 
 
 def rank(wheel: Wheel, order: dict[Tag, int], platforms: frozenset[str]) -> int | None:
@@ -37,19 +46,51 @@ def rank(wheel: Wheel, order: dict[Tag, int], platforms: frozenset[str]) -> int 
     return len(order) if any(tag.platform in platforms for tag in wheel.tags) else None
 
 
-def wheels_for_this_machine(index: str, flavour: str) -> list[Offered]:
+def preference(placed: tuple[int, Wheel]) -> tuple[int, int, str]:
+    """The lower, the better, as pip has it: how well a wheel fits decides, then the number of its
+    build. The name makes it the same at every look."""
+    place, wheel = placed
+    return (place, -wheel.build, wheel.link.file)
+
+
+def is_fresh(link: Link) -> bool:
+    """Whether the index says that the file was uploaded a moment ago."""
+    try:
+        uploaded = datetime.fromisoformat(link.uploaded)
+    except ValueError:
+        return False
+    return datetime.now(UTC) - uploaded.replace(tzinfo=uploaded.tzinfo or UTC) < FRESH
+
+
+def settled(wheels: list[Wheel], is_own: Callable[[Wheel], bool]) -> list[Wheel]:
+    """Leaves out the versions whose wheel for this Python is probably yet to come, as the version
+    before has one: the wheels of a day come one by one, and each is a build of its own."""
+    before = [None, *wheels[:-1]]
+    return [
+        wheel
+        for wheel, last in zip(wheels, before, strict=True)
+        if is_own(wheel) or not (last and is_own(last) and is_fresh(wheel.link))
+    ]
+
+
+def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Offered]:
     """The best wheel of torch of each version that is not yanked, oldest first. `flavour`: only
-    versions with this label; empty: all. Errors: Trouble."""
+    versions with this label; empty: all. `only`: the one version that is wanted, which need not be
+    settled. Errors: Trouble."""
     own = list(sys_tags())
     order = {tag: place for place, tag in enumerate(own)}
     platforms = frozenset(tag.platform for tag in own)
-    best: dict[Version, tuple[int, str, Link]] = {}
-    for link in read_links(f"{index.rstrip('/')}/torch/"):
+    best: dict[Version, tuple[int, Wheel]] = {}
+    for link in read_links(f"{index.rstrip('/')}/{PACKAGE}/"):
         found = wheel_of(link)
         if found is None or link.yanked or (flavour and found.version.local != flavour):
             continue
         place = rank(found, order, platforms)
         if place is not None:
-            one = (place, link.file, link)
-            best[found.version] = min(best.get(found.version, one), one, key=lambda o: o[:2])
-    return in_order([Offered(version, link) for version, (_, _, link) in best.items()])
+            one = (place, found)
+            best[found.version] = min(best.get(found.version, one), one, key=preference)
+    offers = in_order([Offered(version, found.link) for version, (_, found) in best.items()])
+    wheels = [best[offered.version][1] for offered in offers]
+    if not only:
+        wheels = settled(wheels, lambda wheel: not order.keys().isdisjoint(wheel.tags))
+    return [Offered(wheel.version, wheel.link) for wheel in wheels]

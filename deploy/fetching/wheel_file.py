@@ -11,10 +11,16 @@ import os
 import re
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+
+try:
+    from lzma import LZMAError
+except ImportError:  # this Python cannot read such members, and zipfile says so
+    LZMAError = zipfile.BadZipFile  # type: ignore[assignment,misc]
 
 UNPACKED_BYTES_MAX = 12 << 30  # the largest wheel so far unpacks to 3 GiB
 COPY_BYTES = 1 << 20
@@ -125,18 +131,18 @@ def damage_of(file: Path) -> Iterator[None]:
         Damaged,
         zipfile.BadZipFile,
         zlib.error,
+        LZMAError,
+        struct.error,
         csv.Error,
         EOFError,
         RuntimeError,
         ValueError,
         OSError,
     ) as error:
-        if isinstance(error, OSError) and error.errno not in (
-            errno.EINVAL,
-            errno.EEXIST,
-            errno.ENOTDIR,
-        ):
-            raise  # the disk's fault; those are seeks out of the file, and a name that stands twice
+        # Seeks out of the file, a name that stands twice or that no file can have; None is bz2's.
+        of_archive = (errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG, None)
+        if isinstance(error, OSError) and error.errno not in of_archive:
+            raise  # the disk's fault
         raise Damaged(f"{file.name} is damaged ({error}); it was removed: try again") from error
 
 

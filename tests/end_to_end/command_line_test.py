@@ -1,11 +1,17 @@
 """The command line as a person meets it: its help, and a clear error for each bad input."""
 
+import hashlib
 import re
 import sqlite3
 import subprocess
+import sys
 import unittest
 
-from command import TORCHWATCH, CommandTest, git
+from command import CHECKOUT, TORCHWATCH, CommandTest, git
+
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
+
+from wheel_index import torch_members, wheel_of
 
 SOURCE = '[source]\nrepository = "pytorch"\n[build]\nrecipe = "recipe.sh"\n'
 
@@ -135,6 +141,32 @@ class BadRanges(CommandTest):
         answer = self.json_of(4, "bisect", self.shas[0], self.shas[3], "--workload", "resnet18")
         self.assertIsNone(answer["culprit"])
         self.assertIn("cannot be built", answer["reason"])
+
+
+class MadeElsewhere(CommandTest):
+    def test_a_build_of_somebody_else_is_looked_for_before_the_recipe_is_called(self) -> None:
+        shas = self.repository(4)
+        recipe = self.folder / "recipe.sh"
+        recipe.write_text("#!/bin/sh\necho the recipe was called\nexit 125\n")
+        recipe.chmod(0o755)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        wheel = wheel_of("torch", "1.2.3", torch_members("1.2.3", ("libc10.so",), shas[0]))
+        (elsewhere / f"{shas[0]}.whl").write_bytes(wheel)
+        digest = hashlib.sha256(wheel).hexdigest()
+        (elsewhere / f"{shas[0]}.whl.sha256").write_text(digest)
+        self.configure(f'{SOURCE}artifacts = "{elsewhere}/{{commit}}.whl"\n')
+        builds = self.folder / "state" / "builds" / "commits"
+        # It has no headers, so it is built and no runner for it.
+        done = self.expect(2, "bisect", shas[0], shas[3], "--workload", "resnet18")
+        self.assertIn("runner cannot be built", done.stderr)
+        (origin,) = builds.glob(f"{shas[0]}*/origin")
+        self.assertEqual(origin.read_text(), f"{elsewhere}/{shas[0]}.whl\n")
+        self.assertFalse((builds / f"{shas[0]}.log").exists())
+        answer = self.json_of(4, "bisect", shas[1], shas[3], "--workload", "resnet18")
+        self.assertIn("cannot be built", answer["reason"])
+        said = (builds / f"{shas[1]}.log").read_text()
+        self.assertRegex(said, r"not made elsewhere: .*\nthe recipe was called")
 
 
 class Database(CommandTest):

@@ -1,12 +1,16 @@
-"""PyTorch's nightlies in five steps: the second to the fourth, from an empty folder."""
+"""PyTorch's nightlies in five steps: the second to the fifth, from an empty folder. The first is
+that of `deploy: install`."""
 
 import json
+import os
 import re
 import sys
 import tomllib
 import unittest
+from typing import Any
 
-from command import CHECKOUT, CommandTest
+from command import CHECKOUT, CommandTest, git
+from service import Daemon, ask, wait_for
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
@@ -69,6 +73,35 @@ class FiveSteps(CommandTest):
         found = {item["what"]: item for item in items}
         self.assertEqual(found["[channel] index"]["severity"], "good", found["[channel] index"])
         self.assertIn("not been cloned yet", found["[source] repository"]["found"])
+
+    def test_the_daemon_fetches_the_nightlies_and_clones_the_repository(self) -> None:
+        index = Index()
+        self.addCleanup(index.close)
+        shas = self.repository(3)
+        for day, sha in zip((15, 16, 17), shas, strict=True):
+            version = f"2.15.0.dev202608{day}+cpu"
+            index.add("torch", version, torch_members(version, ("libc10.so",), sha))
+        self.expect(0, "init")
+        self.apply_example()
+        self.set_key("channel", "index", f'"{index.url}"')
+        self.set_key("source", "repository", f'"file://{self.folder}/pytorch"')
+        self.set_key("web", "port", "0")
+        self.set_key("executor", "machine_lock", f'"torchwatch-test-{os.getpid()}"')
+        daemon = Daemon(self.folder, dict(os.environ))
+        self.addCleanup(daemon.stop)
+
+        def ready() -> list[dict[str, Any]] | None:
+            builds = ask(f"{daemon.base}/api/v1/builds")[1]["builds"]
+            found = [build for build in builds if build["state"] == "ready"]
+            return found if len(found) == 2 else None
+
+        found = {build["name"]: build["trunk_commit"] for build in wait_for(ready)}
+        # The example says since when.
+        pairs = zip((16, 17), shas[1:], strict=True)
+        expected = {f"2.15.0.dev202608{day}+cpu": sha for day, sha in pairs}
+        self.assertEqual(found, expected)
+        clone = self.folder / "state" / "source.git"
+        self.assertEqual(git(clone, "rev-parse", "main"), shas[-1])
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ class Served:
     content: bytes | mmap.mmap
     sha256: str  # that the index names; empty: none
     size: int = 0  # that the index names in JSON; 0: the true one
-    yanked: bool = False
+    yanked: bool | str = False  # or why
     uploaded: str = ""
     etag: str = ""  # empty: the server cannot tell whether the file is the same
 
@@ -153,6 +153,7 @@ class Index:
         self.wheels: dict[str, Served] = {}  # by file name
         self.speaks_json = False  # PEP 691, to those who take it
         self.half_written = False  # the page ends in the middle
+        self.writes_plus = False  # in the addresses of JSON, not %2B
         self.pages: dict[str, str] = {}  # by path, instead of what is made of `wheels`
         self.redirects: dict[str, str] = {}  # where a path leads
         self.states_length = True  # of files
@@ -232,7 +233,7 @@ class Index:
         files = [
             {
                 "filename": file,
-                "url": f"/files/{urllib.parse.quote(file)}",
+                "url": f"/files/{urllib.parse.quote(file, safe='/+' if self.writes_plus else '/')}",
                 "hashes": {"sha256": about.sha256} if about.sha256 else {},
                 "yanked": about.yanked,
                 "size": about.size or len(about.content),

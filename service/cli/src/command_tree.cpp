@@ -95,6 +95,16 @@ Error unexpected(const CLI::App& command, const std::string& word) {
   return unknown_command(command, word);
 }
 
+/// Has each option take one value: names of builds may follow one that may be given again.
+void take_one_value(CLI::App& command) {
+  for (auto* option : command.get_options()) {
+    if (!option->get_positional()) option->allow_extra_args(false);
+  }
+  for (auto* below : command.get_subcommands([](CLI::App*) { return true; })) {
+    take_one_value(*below);
+  }
+}
+
 }  // namespace
 
 CommandTree::CommandTree(Invocation& invocation)
@@ -134,6 +144,7 @@ CommandTree::CommandTree(Invocation& invocation)
                          add_help}) {
     add(commands_);
   }
+  take_one_value(app_);
 }
 
 void CommandTree::add_global_options() {

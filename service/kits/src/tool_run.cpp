@@ -99,18 +99,24 @@ std::string what_failed(const ToolRun& run, const process::ProcessOutcome& outco
 
 std::string first_error(const std::string& output) {
   std::string last;
+  std::string said_by_cmake;
   bool in_cmake_error = false;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     std::string text = trimmed(line);
+    const bool goes_on = in_cmake_error && line.starts_with(' ') && !text.empty();
+    if (!said_by_cmake.empty() && !goes_on) break;
     if (text.empty()) continue;
-    in_cmake_error =
-        line.starts_with(kHeadOfCMakeError) || (in_cmake_error && line.starts_with(' '));
-    if (line.starts_with(kHeadOfCMakeError)) continue;
-    if (in_cmake_error || has_sign_of_error(line)) return with_short_place(text);
+    if (goes_on) {
+      said_by_cmake += (said_by_cmake.empty() ? "" : " ") + text;
+      continue;
+    }
+    in_cmake_error = line.starts_with(kHeadOfCMakeError);
+    if (in_cmake_error) continue;
+    if (has_sign_of_error(line)) return with_short_place(text);
     last = std::move(text);
   }
-  return last;
+  return said_by_cmake.empty() ? last : with_short_place(said_by_cmake);
 }
 
 Result<std::string> run_tool(const ToolRun& run, process::ProcessRunner& processes,

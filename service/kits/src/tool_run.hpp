@@ -35,6 +35,7 @@ Result<std::string> run_tool(const ToolRun&, process::ProcessRunner&, std::stop_
 
 /// The first line of a compiler's, linker's, CMake's or ninja's output that says what is wrong,
 /// with a file's name and line only: "Macros.h:8: error: ..."; where no line does, the last one.
+/// The lines into which CMake breaks a sentence are joined.
 std::string first_error(const std::string& output);
 
 }  // namespace torchwatch::kits

@@ -39,6 +39,11 @@ class Change:
         return self.first["metric"]
 
     @property
+    def newest(self) -> Verdict:
+        """What to state of it."""
+        return self.again or self.first
+
+    @property
     def state(self) -> str:
         """What the second comparison says of the change: that it "holds" (by more than 7 % too, or
         by as much as in the first, for all that its interval tells), is "smaller", is "not again"
@@ -91,13 +96,14 @@ def key(verdict: Verdict) -> tuple[str, ...]:
 
 
 def is_large(verdict: Verdict) -> bool:
-    """Memory that is kept has no ratio: every change of it counts."""
+    """Memory that is kept has no ratio, and what is exact a threshold of its own: every change that
+    was found of them counts."""
     ratio = verdict["ratio"]
-    return ratio is None or abs(ratio - 1) > THRESHOLD
+    return ratio is None or verdict["exact"] or abs(ratio - 1) > THRESHOLD
 
 
 def changes_between(first: Document, again: Document | None) -> list[Change]:
-    """The changes of more than 7 % in a comparison's document, with the verdicts of a second one.
+    """The large changes in a comparison's document, with the verdicts of a second one.
 
     What the second one did not measure counts as not measured again."""
     second = {key(verdict): verdict for verdict in again["verdicts"]} if again else {}
@@ -121,7 +127,7 @@ def breaks(document: Document) -> dict[tuple[str, str, str], Verdict]:
 
 
 def to_measure_again(first: Document) -> list[str]:
-    """The workloads of which something changed by more than 7 %, or that ran with one build."""
+    """The workloads with a large change, or that ran with one build."""
     changed = {change.workload for change in changes_between(first, None)}
     return sorted(changed | {workload for workload, _, _ in breaks(first)})
 

@@ -147,6 +147,7 @@ class Program:
         self._held = held
         self._configuration = folder / "releases.toml"
         self._configuration.write_text(CONFIGURATION.format(state=folder))
+        (folder / "nightlies").mkdir(exist_ok=True)  # the channel's; releases need none
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return stoppable_call.call(
@@ -159,7 +160,7 @@ class Program:
     def compare(self, call: Call) -> dict[str, Any] | None:
         """The document; None, having said so, where the two could not be compared."""
         options = [f"--workload={workload}" for workload in call.workloads]
-        done = self._call("compare", *options, *call.pair)
+        done = self._call("compare", *call.pair, *options)
         if done.returncode == INTERRUPTED:
             raise KeyboardInterrupt
         if done.returncode not in CONCLUDED:

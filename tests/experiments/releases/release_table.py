@@ -1,5 +1,6 @@
 """What comparisons of releases said, as Markdown."""
 
+import textwrap
 from typing import Any
 
 from release_changes import Change, breaks, changes_between, mean_change, signed_percent
@@ -12,7 +13,8 @@ ABOUT_CHANGES = """\
 The first measurement chose what is listed for being large, so the estimate to state is that of the
 second, which nothing chose. A change holds if the second, too, is beyond 7 %, or differs from none
 by an interval in which the first one lies; it is smaller if that is clearly less, and open if the
-second tells nothing certain."""
+second tells nothing certain. Of peaks that are exact, to the byte in all runs, changes from 2 % on
+are listed, without an interval."""
 
 
 def _line(*cells: object) -> str:
@@ -51,6 +53,24 @@ def _change_line(pair: Pair, change: Change) -> str:
     )
 
 
+HOLDING_HEAD = _head(
+    "releases", "workload", "configuration", "metric", "change", "at first", "upstream"
+)
+
+
+def holding_line(pair: Pair, change: Change, upstream: str) -> str:
+    """A change that holds, by its second measurement and by its first."""
+    return _line(
+        " to ".join(pair),
+        change.workload,
+        change.configuration,
+        change.metric,
+        signed_percent(change.newest),
+        signed_percent(change.first),
+        upstream,
+    )
+
+
 def _break_lines(measured: Measured) -> list[str]:
     """The second comparison says the same of a benchmark, or something else."""
     pair, first, again = measured
@@ -77,7 +97,7 @@ def lines(measured: list[Measured]) -> list[str]:
         return []
     counts = ("regressed", "improved", "open", "unchanged", "stopped running", "runs now")
     text = [
-        f"Intervals are of {_confidence(measured)}. {ABOUT_COUNTS}",
+        *textwrap.wrap(f"Intervals are of {_confidence(measured)}. {ABOUT_COUNTS}", 100),
         "",
         *_head("releases", *counts, "time, train", "time, infer"),
         *(_pair_line(pair, first) for pair, first, _ in measured),

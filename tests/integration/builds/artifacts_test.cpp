@@ -110,8 +110,10 @@ TEST_CASE("somebody else's build that an earlier version kept is found, but not 
 TEST_CASE("a missing build or one that is not a tree falls back to the recipe, which says why") {
   RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
-  settings.artifacts.bring = [](const std::string& commit, const fs::path& tree,
-                                std::stop_token) -> Status {
+  int asked = 0;
+  settings.artifacts.bring = [&](const std::string& commit, const fs::path& tree,
+                                 std::stop_token) -> Status {
+    ++asked;
     if (commit == commit_name(1)) return fail(ErrorCode::not_found, "nobody made it");
     std::ofstream(tree / "build-hash") << commit << '\n';
     return {};
@@ -126,6 +128,28 @@ TEST_CASE("a missing build or one that is not a tree falls back to the recipe, w
   tree_of(builder.build(commit_name(2), std::nullopt, {}));
   CHECK_THAT(log_of(2), Contains("made elsewhere, but it cannot be used: "));
   CHECK(folder.calls() == 2);
+  // Nor is it asked for again.
+  for (const int commit : {1, 2}) tree_of(builder.build(commit_name(commit), std::nullopt, {}));
+  CHECK(asked == 2);
+  CHECK(folder.calls() == 2);
+}
+
+TEST_CASE("a commit that nobody has made and that does not build is asked for once, too") {
+  RecipeFolder folder("exit 125");
+  auto settings = folder.settings();
+  int asked = 0;
+  settings.artifacts.bring = [&](const auto&, const auto&, auto) -> Status {
+    ++asked;
+    return fail(ErrorCode::not_found, "nobody made it");
+  };
+  CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
+  for (int i = 0; i < 2; ++i) {
+    const auto build = builder.build(commit_name(1), std::nullopt, {});
+    REQUIRE(build.has_value());
+    CHECK(std::holds_alternative<Unbuildable>(*build));
+  }
+  CHECK(asked == 1);
+  CHECK(folder.calls() == 1);
 }
 
 }  // namespace

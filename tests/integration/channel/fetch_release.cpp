@@ -2,10 +2,12 @@
 // what its tree says of itself; without VERSION it lists the releases. A process of its own, so
 // that a test can kill it; by hand it fetches from the real index. With TORCHWATCH_TEST_SANDBOX it
 // confines pip, and ends with 77 where that is not possible; with TORCHWATCH_TEST_CUDA it fetches
-// for GPUs.
+// for GPUs. With TORCHWATCH_TEST_ARTIFACTS, an address with {commit}, VERSION is a commit, whose
+// build comes from there.
 #include <cstdio>
 #include <cstdlib>
 
+#include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/channel/channel.hpp"
 
 namespace {
@@ -35,6 +37,24 @@ int fetch(channel::Channel& channel, const std::string& version) {
   return 0;
 }
 
+int bring(const channel::WheelIndexSettings& settings, const std::string& address,
+          const std::string& commit, process::ProcessRunner& processes) {
+  const auto tree = settings.cache / commit;
+  std::filesystem::create_directories(tree);
+  const auto others = channel::make_artifacts({.program = settings.program,
+                                               .folder = settings.cache,
+                                               .address = address,
+                                               .python = settings.python,
+                                               .sandbox = settings.sandbox},
+                                              processes);
+  const auto brought = others.bring(commit, tree, {});
+  if (!brought) return report(brought.error());
+  const auto found = builds::inspect(tree);
+  if (!found) return report(found.error());
+  std::printf("%s\n%s\n", found->embedded_commit.c_str(), found->origin.c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,6 +71,9 @@ int main(int argc, char** argv) {
     const auto opened = sandbox::Sandbox::open(sandboxed, *processes);
     if (!opened) return 77;
     settings.sandbox = *opened;
+  }
+  if (const char* const address = std::getenv("TORCHWATCH_TEST_ARTIFACTS"); address != nullptr) {
+    return argc == 5 ? bring(settings, address, argv[4], *processes) : 2;
   }
   const auto channel = channel::make_wheel_index_channel(settings, *processes);
   return argc == 4 ? list(*channel) : fetch(*channel, argv[4]);

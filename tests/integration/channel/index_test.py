@@ -1,11 +1,12 @@
 """deploy/libtorch --index: versions and wheels from the pages of a package index on loopback."""
 
+import datetime as dt
 import shutil
 import sys
 import unittest
 
 from deploy_program import IndexTest, nightly
-from wheel_index import Served, torch_members
+from wheel_index import Index, Served, torch_members
 
 OF_ANOTHER_PYTHON = "cp27-cp27mu-manylinux_2_17_x86_64"
 OF_ANOTHER_PLATFORM = "cp311-cp311-manylinux_2_17_s390x"
@@ -104,6 +105,94 @@ class WheelIndex(IndexTest):
             self.check_fails(self.run_program("--list"), 1, f"answers {status}", "[channel] index")
         self.index.close()
         self.check_fails(self.run_program("--list"), 1, "cannot reach http://127.0.0.1")
+
+    def test_of_several_builds_of_a_version_the_highest_number_is_taken(self) -> None:
+        for number in ("", "9-", "12-", "10-"):
+            self.add(nightly(16), f"{number}py3-none-any")
+        (told,) = self.fingerprints()
+        self.check_fetched(nightly(16), "--fingerprint", told)
+        self.assertEqual(self.index.downloaded, [f"torch-{nightly(16)}-12-py3-none-any.whl"])
+
+    def test_a_version_waits_a_day_for_the_wheel_of_this_python_where_the_one_before_has_it(
+        self,
+    ) -> None:
+        """PyTorch's wheels of a day come one by one over hours. To take the first that will do,
+        and that of this Python later, would be two builds of one nightly."""
+        version = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        own = f"{version}-{version}-manylinux_2_17_x86_64"
+        now = dt.datetime.now(dt.UTC)
+        for day, tag, hours in (
+            (16, own, 60),
+            (17, OF_ANOTHER_PYTHON, 30),
+            (18, own, 20),
+            (19, OF_ANOTHER_PYTHON, 2),
+        ):
+            uploaded = now - dt.timedelta(hours=hours)
+            self.add(nightly(day), tag).uploaded = f"{uploaded:%Y-%m-%dT%H:%M:%SZ}"
+        waits = [nightly(16), nightly(17), nightly(18)]
+        self.assertEqual(self.listed(), waits)
+        self.check_fetched(nightly(19))  # whoever names it need not wait
+        newest = self.index.wheels[f"torch-{nightly(19)}-{OF_ANOTHER_PYTHON}.whl"]
+        for unknown in ("", "soon"):
+            newest.uploaded = unknown
+            self.assertEqual(self.listed(), [*waits, nightly(19)])
+        newest.uploaded = f"{now}"
+        self.assertEqual(self.listed(), waits)
+        self.add(nightly(19), own)
+        self.assertEqual(self.listed(), [*waits, nightly(19)])
+        # An index that has none of this Python is not waited for.
+        for day in (20, 21):
+            self.add(nightly(day), OF_ANOTHER_PYTHON).uploaded = f"{now}"
+        self.assertEqual(self.listed(), [*waits, nightly(19), nightly(21)])
+
+    def test_a_file_whose_name_leads_out_of_its_folder_is_passed_over(self) -> None:
+        self.add(nightly(16))
+        name = f"torch-{nightly(17)}-1/../../../../outside-py3-none-any.whl"
+        self.index.wheels[name] = self.index.wheels[f"torch-{nightly(16)}-py3-none-any.whl"]
+        for speaks_json in (False, True):
+            self.index.speaks_json = speaks_json
+            self.assertEqual(self.listed(), [nightly(16)])
+
+    def test_another_package_on_the_page_is_passed_over(self) -> None:
+        self.add(nightly(16))
+        other = f"torch_cuda-{nightly(17)}-py3-none-any.whl"
+        page = self.index.page_of("torch").decode()
+        self.index.pages["/simple/torch/"] = page.replace(
+            "</body>", f'<a href="/files/{other}">{other}</a></body>'
+        )
+        self.assertEqual(self.listed(), [nightly(16)])
+
+    def test_pytorchs_own_page_is_read_whose_files_lie_on_another_server(self) -> None:
+        """The form that its generator writes: no hash of a nightly, "+" as %2B, a last comment."""
+        files = Index()
+        self.addCleanup(files.close)
+        lines = []
+        for day in (16, 17):
+            name = f"torch-{nightly(day)}-cp311-cp311-manylinux_2_17_x86_64.whl"
+            files.add("torch", nightly(day), torch_members(nightly(day), ("libc10.so",)))
+            files.wheels[name] = files.wheels.pop(f"torch-{nightly(day)}-py3-none-any.whl")
+            root = files.url.rpartition("/")[0]
+            lines.append(
+                f'    <a href="{root}/files/{name.replace("+", "%2B")}" '
+                'data-dist-info-metadata="sha256=12ab" data-core-metadata="sha256=12ab" '
+                f'data-upload-time="2026-08-{day}T10:04:05Z">{name}</a><br/>'
+            )
+        head = "<!DOCTYPE html>\n<html>\n  <body>\n    <h1>Links for torch</h1>\n"
+        end = "\n  </body>\n</html>\n<!--TIMESTAMP 1786874645-->"
+        self.index.pages["/simple/torch/"] = head + "\n".join(lines) + end
+        self.assertEqual(self.listed("--flavour", "cpu"), [nightly(16), nightly(17)])
+        (first, second) = self.fingerprints()
+        self.assertIn("time=2026-08-16", first)
+        self.check_fetched(nightly(17), "--fingerprint", second)
+        self.assertEqual(self.index.downloaded, [])
+
+    def test_a_page_in_json_says_what_was_yanked_why_and_writes_addresses_as_it_likes(self) -> None:
+        self.index.speaks_json = True
+        self.index.writes_plus = True  # in addresses, where stores of files take it for a blank
+        self.add(nightly(16)).sha256 = self.add(nightly(16)).sha256.upper()
+        self.add(nightly(17)).yanked = "broken"
+        self.assertEqual(self.listed(), [nightly(16)])
+        self.check_fetched(nightly(16))
 
     def test_files_that_are_no_wheels_of_a_version_are_passed_over(self) -> None:
         self.add(nightly(16))

@@ -1,5 +1,6 @@
 """The channel, deploy/libtorch and pip together: releases from a package index on loopback."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -11,7 +12,15 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
-from wheel_index import COMMIT, Index, library, record_of, torch_members  # noqa: E402
+from wheel_index import (  # noqa: E402
+    COMMIT,
+    Index,
+    Served,
+    library,
+    record_of,
+    torch_members,
+    wheel_of,
+)
 
 WHOLE_RELEASE = [
     "build-hash",
@@ -88,6 +97,30 @@ class Release(unittest.TestCase):
             for version in ("1.2.3", "1.2.4")
         )
         self.assertTrue(first.samefile(second))
+
+    def test_a_confined_program_brings_a_build_of_a_commit_from_a_folder_and_from_an_address(
+        self,
+    ) -> None:
+        wheel = wheel_of("torch", "1.2.3", torch_members("1.2.3", ("libc10.so",)))
+        digest = hashlib.sha256(wheel).hexdigest().encode()
+        builds = self.folder / "builds"
+        builds.mkdir()
+        for name, content in ((f"{COMMIT}.whl", wheel), (f"{COMMIT}.whl.sha256", digest)):
+            (builds / name).write_bytes(content)
+            self.index.wheels[name] = Served(content, "")
+        root = self.index.url.rpartition("/")[0]
+        os.environ["TORCHWATCH_TEST_SANDBOX"] = "1"
+        for name in ("TORCHWATCH_TEST_SANDBOX", "TORCHWATCH_TEST_ARTIFACTS"):
+            self.addCleanup(os.environ.pop, name, None)
+        for place in (f"{builds}/", f"{root}/files/"):
+            os.environ["TORCHWATCH_TEST_ARTIFACTS"] = place + "{commit}.whl"
+            self.cache = self.folder / f"cache-{place.startswith('/')}"
+            done = self.fetch(COMMIT)
+            if done.returncode == 77:
+                self.skipTest("there is no sandbox on this machine")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.splitlines(), [COMMIT, f"{place}{COMMIT}.whl"])
+        self.assertEqual(list(self.home.iterdir()), [])
 
     def files(self) -> list[str]:
         """Everything in the cache, without locks."""

@@ -1,10 +1,13 @@
 """deploy/libtorch --cuda: everything of CUDA that a wheel requires, from an index on loopback."""
 
 import errno
+import hashlib
+import io
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 from pathlib import Path
@@ -16,7 +19,7 @@ sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 sys.path.insert(0, str(DEPLOY / "fetching"))
 
 from cuda_libraries import put
-from wheel_index import Index, Members, library, record_of, torch_members
+from wheel_index import Index, Members, Served, library, record_of, torch_members
 
 LINUX = 'platform_system == "Linux"'
 REQUIRES = (
@@ -269,6 +272,35 @@ class CudaTree(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_loads(self.tree(torch))
         self.assertEqual(len([f for f in channel.downloaded if f.startswith("nvidia")]), 2)
+
+    def add_source(self, package: str, version: str) -> Path:
+        """Publishes a package's source, which leaves a mark where pip runs what is in it."""
+        mark = self.cache / "was-run"
+        text = f"open({str(mark)!r}, 'w')\n".encode()
+        name = f"{package}-{version}"
+        file = io.BytesIO()
+        with tarfile.open(fileobj=file, mode="w:gz") as archive:
+            about = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n".encode()
+            for member, content in (("setup.py", text), ("PKG-INFO", about)):
+                info = tarfile.TarInfo(f"{name}/{member}")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        content = file.getvalue()
+        digest = hashlib.sha256(content).hexdigest()
+        self.index.wheels[f"{name}.tar.gz"] = Served(content, digest)
+        return mark
+
+    def test_pip_takes_wheels_alone_and_runs_nothing_of_a_source_that_is_newer(self) -> None:
+        mark = self.add_source("nvidia_nvjitlink", "14.0.0")
+        self.check_fetched()
+        self.assertNotIn("nvidia_nvjitlink-14.0.0.tar.gz", self.index.downloaded)
+        self.assertFalse(mark.exists())
+
+    def test_a_requirement_that_is_there_as_source_alone_is_not_offered(self) -> None:
+        del self.index.wheels["nvidia_nvjitlink-13.0.5-py3-none-any.whl"]
+        mark = self.add_source("nvidia_nvjitlink", "14.0.0")
+        self.check_fails(3, "pip could not fetch nvidia-nvjitlink")
+        self.assertFalse(mark.exists())
 
     def test_a_damaged_wheel_of_a_requirement_is_named(self) -> None:
         cublas = self.index.wheels["nvidia_cublas-13.1.0-py3-none-any.whl"]

@@ -230,8 +230,13 @@ class LibTorch(ScriptTest):
         self.assertFalse(self.target.exists())
 
     def test_whatever_byte_of_a_wheel_changes_no_file_of_the_tree_differs(self) -> None:
+        for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            with self.subTest(compression):
+                self.check_changed_bytes(compression)
+
+    def check_changed_bytes(self, compression: int) -> None:
         members = {"torch/version.py": VERSION_PY, "torch/lib/libtorch_cpu.so": b"\x7fELF"}
-        whole = wheel_of("torch", "2.13.0", members)
+        whole = wheel_of("torch", "2.13.0", members, compression=compression)
         wheel, tree = self.folder / "changed.whl", self.folder / "tree"
         for at in range(0, len(whole), 3):
             changed = bytearray(whole)
@@ -245,6 +250,12 @@ class LibTorch(ScriptTest):
             except Damaged:
                 pass
             shutil.rmtree(tree)
+
+    def test_a_name_that_no_file_can_have_refuses_the_wheel(self) -> None:
+        self.publish({**MEMBERS, f"torch/lib/{'n' * 300}": b""})
+        done = self.fetch()
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertFalse(self.target.exists())
 
     def test_a_record_that_names_more_or_less_than_the_wheel_holds_refuses_it(self) -> None:
         honest = record_of(MEMBERS)

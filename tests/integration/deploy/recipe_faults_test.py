@@ -27,6 +27,11 @@ OF_THE_MACHINE = (
     "g++: fatal error: cannot execute 'cc1plus': vfork: Resource temporarily unavailable",
     "fatal: unable to access 'https://example.invalid/': Could not resolve host",
     "ninja: build stopped: interrupted by user.",
+    "The bug is not reproducible, so it is likely a hardware or OS problem.",
+    "Cannot create temporary file in /nowhere/: No such file or directory",
+    "  is not able to compile a simple test program.",
+    "  Could not find compiler set in environment variable CXX:",
+    "    g++-99  is not a full path and was not found in the PATH.",
 )
 OF_THE_COMMIT = (
     "a.cpp:1:1: error: expected unqualified-id",

@@ -57,6 +57,16 @@ class PyTorch(PyTorchRecipe):
         self.assertEqual(self.build("second").returncode, 0)
         self.assertEqual(sorted(self.work.rglob("stray.cpp")), [])
 
+    def test_a_commit_that_no_branch_holds_is_built_such_as_a_revert(self) -> None:
+        self.build("first")
+        tree = f"{self.commit}^{{tree}}"
+        revert = self.git(
+            self.clone, "commit-tree", tree, "-p", self.commit, "-m", "Revert"
+        ).strip()
+        done = self.build("revert", TORCHWATCH_COMMIT=revert)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.prefix / "build-hash").read_text(), f"{revert}\n")
+
     def test_options_of_the_user_reach_cmake_and_each_builder_has_a_work_tree(self) -> None:
         options = "-DUSE_MKLDNN=OFF -DUSE_FBGEMM=OFF"
         done = self.build(TORCHWATCH_PYTORCH_OPTIONS=options, TORCHWATCH_BUILDER=1)
@@ -108,10 +118,78 @@ class PyTorch(PyTorchRecipe):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("made anew", done.stderr)
 
+    def harm(self, what: str) -> None:
+        """Leaves a submodule as a git that was killed may leave it."""
+        source = self.work / "0" / "source"
+        module = source / ".git" / "modules" / "third_party" / "part"
+        if what == "its index":
+            (module / "index").write_text("half")
+        if what == "its head":
+            (module / "HEAD").write_text("")
+        if what == "all":
+            shutil.rmtree(module)
+            (module / "refs").mkdir(parents=True)
+        if what == "a clone that was begun":
+            shutil.rmtree(module)
+            for folder in ("objects", "refs"):
+                (module / folder).mkdir(parents=True)
+            (module / "HEAD").write_text("ref: refs/heads/main\n")
+            (source / "third_party" / "part" / ".git").unlink()
+
+    def test_a_submodule_that_a_killed_git_left_half_is_fetched_anew(self) -> None:
+        self.build("first")
+        for what in ("its index", "its head", "all", "a clone that was begun"):
+            with self.subTest(what):
+                self.harm(what)
+                done = self.build(what.replace(" ", "-"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("submodule third_party/part may be damaged", done.stdout)
+                source = self.work / "0" / "source"
+                self.assertEqual((source / "third_party" / "part" / "part.cpp").read_text(), "part")
+                self.assertEqual(list(self.work.rglob("kept")), [])
+
+    def test_a_submodule_is_kept_while_its_server_is_gone(self) -> None:
+        self.build("first")
+        part, away = self.folder / "part", self.folder / "away"
+        first = self.commit
+        (part / "part.cpp").write_text("newer")
+        self.git(part, "commit", "--quiet", "--all", "--message", "Change")
+        self.git(self.clone / "third_party" / "part", "pull", "--quiet")
+        self.git(self.clone, "commit", "--quiet", "--all", "--message", "Take the change")
+        newer = self.git(self.clone, "rev-parse", "HEAD").strip()
+        part.rename(away)
+        done = self.build("gone", TORCHWATCH_COMMIT=newer)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("submodules could not be fetched", done.stderr)
+        done = self.build("at-hand", TORCHWATCH_COMMIT=first)  # needs no server
+        self.assertEqual(done.returncode, 0, done.stderr)
+        away.rename(part)
+        done = self.build("back", TORCHWATCH_COMMIT=newer)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_submodule_whose_path_leads_out_of_the_tree_removes_nothing_there(self) -> None:
+        outside = self.work / "0" / "kept.cpp"
+        self.build("first")
+        outside.write_text("outside")
+        settings = self.clone / ".gitmodules"
+        with settings.open("a") as file:
+            file.write('[submodule "../../kept.cpp"]\n\tpath = ../kept.cpp\n')
+        self.git(self.clone, "commit", "--quiet", "--all", "--message", "Lead out")
+        self.harm("its index")
+        done = self.build(TORCHWATCH_COMMIT=self.git(self.clone, "rev-parse", "HEAD").strip())
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(outside.read_text(), "outside")
+
     def test_a_commit_that_the_clone_lacks_is_said_to_be_missing_there(self) -> None:
         done = self.build(TORCHWATCH_COMMIT="a" * 40)
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"in {self.clone}: fetch it there", done.stderr)
+
+    def test_a_clone_that_git_refuses_to_read_is_said_to_be_one(self) -> None:
+        (self.clone / ".git" / "config").write_text("[half")
+        done = self.build()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad config line", done.stderr)
 
     def test_what_does_not_compile_is_unbuildable(self) -> None:
         self.stand_in("cmake", "[[ $1 != --build ]] || { echo 'a.cpp:1: error: no'; exit 1; }\n")

@@ -14,6 +14,7 @@ from typing import Any
 RELEASES = Path(__file__).resolve().parents[3] / "tests" / "experiments" / "releases"
 sys.path[:0] = [str(RELEASES), str(RELEASES.parent)]
 
+import release_page  # noqa: E402
 from release_changes import (  # noqa: E402
     breaks,
     changes_between,
@@ -21,7 +22,7 @@ from release_changes import (  # noqa: E402
     signed_percent,
     to_measure_again,
 )
-from release_rounds import CONFIGURATION  # noqa: E402
+from release_rounds import CONFIGURATION, Measured  # noqa: E402
 
 SCRIPT = RELEASES / "releases.py"
 
@@ -57,12 +58,20 @@ def verdict(workload: str, word: str, ratio: float | None, **more: Any) -> dict[
         "baseline_value": 100.0,
         "candidate_value": 100.0 * (ratio or 1),
         "verdict": word,
+        "exact": False,
         "reason": None,
     } | more
 
 
 def document(*verdicts: dict[str, Any], number: int = 1) -> dict[str, Any]:
-    return {"id": number, "verdicts": list(verdicts), "confidence": 0.99, "ended_at": None}
+    return {
+        "id": number,
+        "verdicts": list(verdicts),
+        "confidence": 0.99,
+        "ended_at": None,
+        "runs": 10,
+        "seconds": 3600.0,
+    }
 
 
 def leak(bytes_kept: float, word: str = "regressed") -> dict[str, Any]:
@@ -73,7 +82,7 @@ def leak(bytes_kept: float, word: str = "regressed") -> dict[str, Any]:
 
 
 def peak(word: str, ratio: float) -> dict[str, Any]:
-    return verdict("dlrm", word, ratio, metric="cpu_peak", unit="bytes", interval=None)
+    return verdict("dlrm", word, ratio, metric="cpu_peak", unit="bytes", interval=None, exact=True)
 
 
 def state(first: dict[str, Any], again: dict[str, Any]) -> str:
@@ -137,6 +146,12 @@ class Changes(unittest.TestCase):
         first = document(verdict("moco", "regressed", 1.1), verdict("maml", "regressed", 1.05))
         states = {each.workload: each.state for each in changes_between(first, document())}
         self.assertEqual(states, {"moco": "measured once"})
+
+    def test_of_what_is_exact_every_change_that_was_found_is_listed(self) -> None:
+        first = document(peak("regressed", 1.03), peak("unchanged", 1.01))
+        (change,) = changes_between(first, None)
+        self.assertEqual(signed_percent(change.first), "+3.0 %")
+        self.assertEqual(to_measure_again(first), ["dlrm"])
 
     def test_a_benchmark_that_runs_with_one_build_alone_is_listed_and_measured_again(self) -> None:
         both = document(
@@ -212,14 +227,15 @@ class Measuring(unittest.TestCase):
         self.assertEqual(self.measure(), ["compare 1 2", "compare 2 3"])
         self.assertEqual(self.measure(), [])
         self.grow_older()
-        again = "compare --workload=dlrm"
-        self.assertEqual(self.measure(), [f"{again} 1 2", f"{again} 2 3"])
+        # A workload behind the releases: no name of one can be taken for a further workload.
+        again = "--workload=dlrm"
+        self.assertEqual(self.measure(), [f"compare 1 2 {again}", f"compare 2 3 {again}"])
         self.grow_older()
         self.assertEqual(self.measure(), [])
 
     def test_a_trial_with_one_workload_is_not_taken_for_the_whole_suite(self) -> None:
-        trial = "compare --workload=dlrm"
-        self.assertEqual(self.measure("--workload=dlrm"), [f"{trial} 1 2", f"{trial} 2 3"])
+        trial = "--workload=dlrm"
+        self.assertEqual(self.measure(trial), [f"compare 1 2 {trial}", f"compare 2 3 {trial}"])
         self.assertNotIn("1 to 2", self.table())
         self.assertIn("1 to 2", self.table("--workload=dlrm"))
         self.assertEqual(self.measure(), ["compare 1 2", "compare 2 3"])
@@ -282,6 +298,62 @@ class Measuring(unittest.TestCase):
         self.assertIn("| 2 to 3 | dlrm | cpu-infer | time | +20.0 % [+19.0, +21.0] |  | measured",
                       out)  # fmt: skip
         self.assertNotIn("stopped running | ", out.split("\n", 5)[-1])
+
+    def page(self) -> subprocess.CompletedProcess[str]:
+        command: list[str | Path] = [sys.executable, SCRIPT, "page", self.folder]
+        options = ["--machine=a machine", "--commit=abc", f"--notes={self.folder}/notes.toml"]
+        page = self.folder / "releases.md"
+        return subprocess.run(
+            [*command, *options, page], check=False, capture_output=True, text=True
+        )
+
+    def test_the_page_waits_until_all_was_measured_again_and_says_what_holds_first(self) -> None:
+        (self.folder / "notes.toml").write_text(
+            '[[note]]\nreleases = "1 to 2"\nworkload = "dlrm"\nmetric = "time"\n'
+            'text = "slower by design"\nsource = "https://example.invalid/v2"\n'
+        )
+        self.measure()
+        done = self.page()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not measured again: 1 to 2, 2 to 3", done.stderr)
+        self.grow_older()
+        self.write(
+            "document",
+            document(verdict("dlrm", "regressed", 1.18), verdict("drq", "regressed", 1.3))
+            | {"ended_at": "2026-01-02T00:00:00Z"},
+        )
+        self.measure()
+        self.assertEqual(self.page().returncode, 0)
+        text = (self.folder / "releases.md").read_text()
+        slower = text.partition("## Slower\n")[2].partition("\n## ")[0]
+        self.assertIn(
+            "| 1 to 2 | dlrm | cpu-infer | time | +18.0 % [+17.0, +19.0] | +20.0 % [+19.0, +21.0] |"
+            " [slower by design](https://example.invalid/v2) |",
+            slower,
+        )
+        self.assertIn("+20.0 % [+19.0, +21.0] |  |", slower.partition("2 to 3")[2])
+        self.assertNotIn("drq", slower)  # not of the first
+        self.assertIn("4 comparisons, 40 runs in 4.0 hours, 2026-01-02 to 2026-01-02, on a", text)
+        for heading in ("Faster", "More memory", "Less memory"):
+            self.assertNotIn(f"## {heading}", text)
+
+    def test_on_the_page_each_kind_of_change_stands_where_it_belongs(self) -> None:
+        smaller = peak("improved", 0.5) | {"workload": "moco"}
+        found = document(verdict("drq", "improved", 0.8), peak("regressed", 1.03), smaller)
+        measured: list[Measured] = [(("1", "2"), found, found)]
+        text = release_page.page(measured, [], release_page.Where("a machine", "abc"), "command")
+        parts = {part.partition("\n")[0]: part for part in text.split("\n## ")}
+        self.assertIn("| time | -20.0 %", parts["Faster"])
+        self.assertIn("| cpu_peak | +3.0 %", parts["More memory"])
+        self.assertIn("| cpu_peak | -50.0 %", parts["Less memory"])
+        self.assertNotIn("Slower", parts)
+        nothing = release_page.page(
+            [(("1", "2"), document(), None)], [], release_page.Where("", ""), ""
+        )
+        self.assertIn("Nothing of what changed was there the second time.", nothing)
+
+    def test_the_notes_that_are_delivered_can_be_read(self) -> None:
+        self.assertIsInstance(release_page.notes_in(release_page.NOTES), list)
 
     def test_the_table_has_what_stopped_running_and_why(self) -> None:
         lost = verdict("dlrm", "failed", None, candidate_value=0, reason="of a|b")

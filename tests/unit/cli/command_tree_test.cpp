@@ -140,6 +140,27 @@ TEST_CASE("the commands that issues print are ones that the parser takes") {
   CHECK(commands >= 6);
 }
 
+TEST_CASE("an option that may be given again takes one value, and names of builds may follow it") {
+  std::ostringstream unused;
+  cli::Invocation invocation{.out = unused, .err = unused, .stop = {}, .log_level = {}};
+  cli::CommandTree tree(invocation);
+  int again = 0;
+  for_each_command(tree.app(), [&](const CLI::App& app) {
+    for (const auto* option : app.get_options()) {
+      if (option->get_positional() || option->get_expected_max() <= 1) continue;
+      INFO(cli::full_name(app) + " " + option->get_name());
+      CHECK_FALSE(option->get_allow_extra_args());
+      ++again;
+    }
+  });
+  CHECK(again > 10);
+  tree.app().parse("torchwatch compare --workload=dlrm --workload drq left right", true);
+  const auto* compare = tree.app().get_subcommand("compare");
+  CHECK(compare->get_option("--workload")->results() == std::vector<std::string>{"dlrm", "drq"});
+  CHECK(compare->get_option("BASELINE")->results() == std::vector<std::string>{"left"});
+  CHECK(compare->get_option("CANDIDATE")->results() == std::vector<std::string>{"right"});
+}
+
 TEST_CASE("a former command is answered with its present name") {
   const auto printed = run({"incidents"});
   CHECK(printed.status == 2);

@@ -96,6 +96,13 @@ TEST_CASE("an issue says of the machine only what the runs stated") {
   CHECK_THAT(issue_body(facts), !Contains("Beside"));
 }
 
+TEST_CASE("an issue says how many builds of its search somebody else has made") {
+  auto facts = slower_comparison();
+  CHECK_THAT(issue_body(facts), !Contains("made elsewhere"));
+  facts.bisection->made_elsewhere = 1;
+  CHECK_THAT(issue_body(facts), Contains(" builds between the ends (1 of them made elsewhere), "));
+}
+
 TEST_CASE("commits and the range are links, made of hex digits and the configured address alone") {
   const auto body = issue_body(slower_comparison());
   CHECK_THAT(body, Contains("[`5d1c1c3f0a9e`](https://github.com/pytorch/pytorch/commit/"

@@ -23,6 +23,11 @@ TEST_CASE("of what CMake says the text of its errors is shown, not where it stan
                     "  libtorch_cpu.so needs libcudart.so.13\n\nCall Stack (most recent call "
                     "first):\n  CMakeLists.txt:3 (include)\n\n-- Configuring incomplete\n") ==
         "libtorch_cpu.so needs libcudart.so.13");
+  CHECK(first_error("CMake Error at ../cmake/LibTorch.cmake:13 (message):\n"
+                    "  TORCHWATCH_LIBTORCH is\n  /a/long/path,\n  which has no lib/libc10.so.\n\n"
+                    "  A second paragraph.\nmore\n") ==
+        "TORCHWATCH_LIBTORCH is /a/long/path, which has no lib/libc10.so.");
+  CHECK(first_error("CMake Error at a.cmake:1 (message):\n\n  broken") == "broken");
   CHECK(first_error("CMake Error: could not find CMAKE_ROOT\nmore\n") ==
         "CMake Error: could not find CMAKE_ROOT");
 }

@@ -3,6 +3,7 @@
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/documents/plan.hpp"
+#include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -100,6 +101,11 @@ TEST_CASE("an outcome says what regressed, and never that nothing did where noth
         "1 series regressed, 1 could not be decided");
   CHECK(said({row_of(Verdict::unchanged, 1)}) == "nothing regressed");
   CHECK(said({row_of(Verdict::inconclusive, 1)}) == "no conclusion, no series could be decided");
+}
+
+TEST_CASE("builds that somebody else has made are said where builds are counted") {
+  CHECK(builds_text(4, 0) == "4 builds between the ends");
+  CHECK(builds_text(4, 1) == "4 builds between the ends (1 of them made elsewhere)");
 }
 
 TEST_CASE("a damaged bisection keeps no other out of the tally") {
