@@ -3,8 +3,7 @@
 The step of action.yml runs it, with what to ask in variables ASK_... (see `asked` and `main`). It
 needs Python's standard library alone. A token is in no list of processes and in no output.
 
-Exit status: 0 done, or still at work when the time to wait was over; 1 the service refused, failed
-or cannot be reached; 2 something about the inputs or the variables is wrong.
+Exit status: 0 done, or still at work; 1 refused, failed or not reached; 2 wrong inputs, variables.
 """
 
 from __future__ import annotations
@@ -38,6 +37,8 @@ MEMBERS = {
 }
 REQUIRED = {"nightly": (), "comparison": ("candidate", "baseline"), "bisection": ()}
 LISTS = ("workloads", "configurations", "variants", "metrics")
+Row = dict[str, Any]
+Rows = list[Row]
 
 
 class Trouble(Exception):
@@ -185,11 +186,18 @@ class Service:
                 self.pause(wait)
         raise Trouble(f"the service cannot be asked: {why}")
 
-    def get(self, path: str) -> Any:
+    def found(self, path: str) -> Answer:
         answer = self.ask(path)
         if answer.status != 200:
             raise Trouble(explained(answer))
-        return answer.json()
+        return answer
+
+    def get(self, path: str, member: str) -> Row:
+        """An object that has the member. Errors: Trouble."""
+        document = self.found(path).json()
+        if not isinstance(document, dict) or member not in document:
+            raise Trouble(f"the answer lacks {member}: is {self.url} the address of torchwatch?")
+        return document
 
 
 def explained(answer: Answer) -> str:
@@ -248,24 +256,21 @@ class Waiting:
         return True
 
 
-def wait_for_request(service: Service, number: int, waiting: Waiting) -> dict[str, Any]:
+def wait_for_request(service: Service, number: int, waiting: Waiting) -> Row:
     """The request when it has ended, or when the time is over."""
     while True:
-        row = service.get(f"/api/v1/requests/{number}")
-        if not isinstance(row, dict) or "state" not in row:
-            raise Trouble(f"the service does not say how request {number} is")
+        row = service.get(f"/api/v1/requests/{number}", "state")
         if row["state"] not in ("pending", "running") or not waiting.pause():
             return row
 
 
-def nightly_comparisons(service: Service) -> list[dict[str, Any]]:
+def nightly_comparisons(service: Service) -> Rows:
     """The newest comparisons of nightlies, newest first."""
-    page = service.get("/api/v1/comparisons?purpose=nightly&limit=50")
-    rows = page.get("comparisons", []) if isinstance(page, dict) else []
-    return [row for row in rows if isinstance(row.get("id"), int)]
+    page = service.get("/api/v1/comparisons?purpose=nightly&limit=50", "comparisons")
+    return [row for row in page["comparisons"] or [] if {"id", "state"} <= row.keys()]
 
 
-def wait_for_nightlies(service: Service, before: int, waiting: Waiting) -> list[dict[str, Any]]:
+def wait_for_nightlies(service: Service, before: int, waiting: Waiting) -> Rows:
     """The comparisons that were opened since, when none is at work at two looks in a row or the
     time is over: the service may still be fetching a nightly at the first."""
     quiet = 0
@@ -277,9 +282,7 @@ def wait_for_nightlies(service: Service, before: int, waiting: Waiting) -> list[
 
 
 def markdown_of(service: Service, page: str) -> str:
-    answer = service.ask(page + ".md")
-    if answer.status != 200:
-        raise Trouble(explained(answer))
+    answer = service.found(page + ".md")
     if len(answer.body) <= SUMMARY_BYTES_MAX:
         return answer.body.decode(errors="replace")
     cut = answer.body[:SUMMARY_BYTES_MAX].decode(errors="ignore").rpartition("\n")[0]
@@ -314,9 +317,7 @@ class Report:
         say(text)
 
 
-def report_nightlies(
-    service: Service, report: Report, rows: list[dict[str, Any]], minutes: float
-) -> int:
+def report_nightlies(service: Service, report: Report, rows: Rows, minutes: float) -> int:
     at_work = [row["id"] for row in rows if row["state"] not in ENDED]
     for row in reversed(rows):
         if row["state"] in ENDED:
@@ -329,9 +330,7 @@ def report_nightlies(
     return 1 if any(row["state"] in ("failed", "cancelled") for row in rows) else 0
 
 
-def report_request(
-    service: Service, report: Report, row: dict[str, Any], kind: str, minutes: float
-) -> int:
+def report_request(service: Service, report: Report, row: Row, kind: str, minutes: float) -> int:
     report.output("state", row["state"])
     result = row.get("result") or {}
     if row["state"] in ("pending", "running"):
@@ -355,9 +354,10 @@ def submit(service: Service, kind: str, variables: Mapping[str, str]) -> int:
     headers = {"Idempotency-Key": key_of(body, variables)}
     answer = service.ask(f"/api/v1/{ENDPOINTS[kind]}", body, headers)
     document = answer.json()
-    if answer.status != 202 or not isinstance(document, dict):
+    number = document.get("id") if isinstance(document, dict) else None
+    if answer.status != 202 or not isinstance(number, int):
         raise Trouble(explained(answer))
-    return int(document["id"])
+    return number
 
 
 def run(service: Service, report: Report, variables: Mapping[str, str]) -> int:

@@ -8,6 +8,7 @@
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
@@ -165,7 +166,7 @@ Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
   facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
   storage::OutboxRow issue;
   issue.title = report::incident_title(facts);
-  issue.body = report::issue_body(facts);
+  issue.body = report::issue_body(facts, config::heard_command_prefix(services.config));
   return issue;
 }
 

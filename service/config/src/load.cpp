@@ -323,6 +323,13 @@ std::string issues_address(const Config& config) {
   return config.github.repository.empty() ? "" : github_address(config) + config.github.repository;
 }
 
+std::string heard_command_prefix(const Config& config) {
+  const auto& github = config.github;
+  const bool is_polled = github.poll.count() > 0;
+  const bool is_heard = is_polled || !github.webhook_secret_file.empty();
+  return github.repository.empty() || !is_heard ? "" : github.command_prefix;
+}
+
 bool is_built_by_actions(const Config& config) {
   return config.build.recipe == kActions;
 }

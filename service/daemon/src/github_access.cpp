@@ -20,6 +20,7 @@ Result<github::GithubSettings> GithubAccess::settings() {
   settings.assignees = config_.github.assignees;
   settings.commits = config::commits_repository(config_);
   settings.tokens = who->tokens();
+  settings.traffic = traffic_;
   return settings;
 }
 

@@ -4,6 +4,7 @@
 
 #include "issue_messages.hpp"
 #include "owners.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/report/view.hpp"
@@ -114,8 +115,9 @@ Status bring_up_to_date(comparison::Services& services, const IncidentRow& incid
                         const OutboxRow& issue, const IncidentFacts& facts) {
   auto named = facts;
   named.key = issue.key;
+  const auto prefix = config::heard_command_prefix(services.config);
   const auto title = report::incident_title(named);
-  const auto body = report::with_marker_of(report::issue_body(named), issue.body);
+  const auto body = report::with_marker_of(report::issue_body(named, prefix), issue.body);
   TW_TRY_VOID(storage::IncidentStore(services.database).set_title(incident.id, title));
   TW_TRY_VOID(queue_edit(services, issue, title, body));
   if (!names_a_commit(facts)) return {};
@@ -185,9 +187,9 @@ Status refile(comparison::Services& services, const IncidentRow& incident,
   }
   facts.key = issue->key;
   const auto title = report::incident_title(facts);
+  const auto text = report::issue_body(facts, config::heard_command_prefix(services.config));
   const auto body =
-      report::with_state(report::with_marker_of(report::issue_body(facts), issue->body),
-                         report::state_searched_again());
+      report::with_state(report::with_marker_of(text, issue->body), report::state_searched_again());
   TW_TRY_VOID(storage::IncidentStore(services.database).set_title(incident.id, title));
   TW_TRY_VOID(queue_edit(services, *issue, title, body));
   return tell_culprits(services, incident, facts);

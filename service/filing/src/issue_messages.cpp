@@ -1,5 +1,6 @@
 #include "issue_messages.hpp"
 
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -45,7 +46,7 @@ Status queue_open(comparison::Services& services, const IncidentRow& incident,
   row.incident = incident.id;
   row.title = report::incident_title(facts);
   facts.key = row.key + ":" + services.random.token();  // nobody else can write such a marker
-  row.body = report::issue_body(facts);
+  row.body = report::issue_body(facts, config::heard_command_prefix(services.config));
   storage::IncidentStore incidents(services.database);
   TW_TRY_VOID(incidents.set_title(incident.id, row.title));
   TW_TRY_VOID(incidents.set_unfiled(incident.id, ""));

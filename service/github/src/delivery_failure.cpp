@@ -66,10 +66,8 @@ std::string forbidden_sentence(const platform::HttpResponse& response,
          (accepted.empty() ? "" : " (GitHub asks for " + report::clean(accepted, 100) + ")");
 }
 
-/// GitHub says of one conversation that nobody may write there by the status that it has for
-/// rights.
-bool is_locked(const platform::HttpResponse& response) {
-  return message_of(response).find("is locked") != std::string::npos;
+bool says(const platform::HttpResponse& response, std::string_view words) {
+  return message_of(response).find(words) != std::string::npos;
 }
 
 /// A query is long, and says nothing of why the request failed.
@@ -82,23 +80,38 @@ struct Meaning {
   bool is_for_all = true;
 };
 
+Meaning meaning_of_gone(const platform::HttpResponse& response, const std::string& repository) {
+  // Somebody may switch them on again.
+  if (says(response, "disabled")) {
+    return {"issues are disabled in " + repository + ": enable them, or name another repository"};
+  }
+  return {"issues are disabled in " + repository +
+              " (or this issue was deleted): enable them, or name another repository",
+          false};
+}
+
 Meaning meaning_of(const platform::HttpResponse& response, const std::string& repository) {
+  const bool is_of_version = response.status == 400 || response.status == 410;
+  if (is_of_version && says(response, "version")) {
+    return {
+        "GitHub does not take the version of its API that this torchwatch speaks: install a "
+        "newer torchwatch"};
+  }
   switch (response.status) {
     case 401:
       return {
           "GitHub rejected the token (expired or revoked?): put a new one into the file that "
           "[github] token_file names"};
     case 403:
-      if (is_locked(response)) return {"the conversation is locked", false};
+      // GitHub says that of one conversation by the status that it has for rights.
+      if (says(response, "is locked")) return {"the conversation is locked", false};
       return {forbidden_sentence(response, repository)};
     case 404:
       return {"repository " + repository +
               " does not exist, or the token cannot see it: check [github] repository and the "
               "token's repositories"};
     case 410:
-      return {"issues are disabled in " + repository +
-                  " (or this issue was deleted): enable them, or name another repository",
-              false};
+      return meaning_of_gone(response, repository);
     case 400:
     case 422:
       return {"GitHub rejected this message", false};
@@ -128,6 +141,11 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
   }
   failure.sentence += " (" + std::to_string(response.status) + " to " + without_query(what) + ")";
   return failure;
+}
+
+seconds pause_asked_for(const platform::HttpResponse& response, platform::WallMillis now) {
+  if (!is_rate_limit(response)) return seconds(0);
+  return wait_after({.sentence = {}, .wait = wait_asked_for(response, now)}, 1);
 }
 
 DeliveryFailure failure_of(const Error& error) {

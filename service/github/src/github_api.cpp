@@ -88,8 +88,28 @@ Delivered<Account> GithubApi::account() const {
   return tokens_->account(stop_);
 }
 
+std::optional<DeliveryFailure> GithubApi::paused() const {
+  const auto left = settings_->traffic->pause_left(*clock_);
+  if (left <= std::chrono::nanoseconds{0}) return std::nullopt;
+  const auto wait = std::chrono::ceil<std::chrono::seconds>(left);
+  return DeliveryFailure{
+      .sentence = "GitHub's rate limit is reached, and it has asked for a pause: " +
+                  std::to_string(wait.count()) + " s are left",
+      .is_for_all = true,
+      .wait = wait};
+}
+
+void GithubApi::note_pause(const Delivered<platform::HttpResponse>& response) const {
+  if (!response) return;
+  const auto pause = pause_asked_for(*response, clock_->wall_now());
+  if (pause.count() > 0) settings_->traffic->pause_until(clock_->monotonic_now() + pause);
+}
+
 Delivered<platform::HttpResponse> GithubApi::exchange(ApiRequest request) const {
-  return send_with_token(client_, *tokens_, stop_, std::move(request), [] {});
+  if (auto failure = paused()) return tl::unexpected(*std::move(failure));
+  auto response = send_with_token(client_, *tokens_, stop_, std::move(request), [] {});
+  note_pause(response);
+  return response;
 }
 
 Delivered<platform::HttpResponse> GithubApi::get(const WebAddress& at) const {
@@ -170,11 +190,13 @@ Delivered<nlohmann::json> GithubApi::write(const std::string& method, const std:
     return settings_->traffic->begin_write(*clock_, settings_->write_interval, stop_);
   };
   auto turn = begin();
+  if (auto failure = paused()) return tl::unexpected(*std::move(failure));
   // What is sent once more is another write, a second after the one before it.
   const auto response = send_with_token(client_, *tokens_, stop_, std::move(request), [&] {
     turn.unlock();
     turn = begin();
   });
+  note_pause(response);
   auto answer = response ? object_of(*response, method + " " + at.target, settings_->repository,
                                      clock_->wall_now())
                          : tl::unexpected(response.error());

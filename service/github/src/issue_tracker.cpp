@@ -1,6 +1,9 @@
 #include "issue_tracker.hpp"
 
+#include <algorithm>
 #include <functional>
+
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::github {
 namespace {
@@ -24,6 +27,22 @@ std::optional<std::int64_t> number_of(const json& issue) {
 /// Anybody can copy a marker, so what holds it counts only if this account wrote it.
 bool is_ours(const json& item, const std::string& marker, const Account& account) {
   return account.wrote(item) && text_of(item, "body").find(marker) != std::string::npos;
+}
+
+/// The names that a list of the issue lacks, each behind a blank. GitHub takes no notice of
+/// capitals; an answer without the list says nothing.
+std::string left_out(const std::vector<std::string>& wanted, const json& issue, const char* list,
+                     const char* member) {
+  const auto found = issue.find(list);
+  if (found == issue.end() || !found->is_array()) return "";
+  std::string names;
+  for (const auto& name : wanted) {
+    const bool is_there = std::ranges::any_of(*found, [&](const json& item) {
+      return item.is_object() && lower(text_of(item, member)) == lower(name);
+    });
+    if (!is_there) names += " " + name;
+  }
+  return names;
 }
 
 /// Calls `is_found` for the items of every page until it returns true. Returns whether it did.
@@ -78,9 +97,23 @@ Delivered<std::int64_t> IssueTracker::open_issue(const std::string& title,
   if (!settings_.assignees.empty()) issue["assignees"] = settings_.assignees;
   const auto answer = api_.write("POST", "/issues", issue);
   if (!answer) return tl::unexpected(answer.error());
-  if (const auto number = number_of(*answer)) return *number;
+  if (const auto number = number_of(*answer)) {
+    note_left_out(*answer, *number);
+    return *number;
+  }
   return tl::unexpected(
       failure_of(Error{ErrorCode::corrupt, "POST /issues: the answer lacks the issue's number"}));
+}
+
+void IssueTracker::note_left_out(const json& issue, std::int64_t number) const {
+  auto names = left_out(settings_.labels, issue, "labels", "name");
+  names += left_out(settings_.assignees, issue, "assignees", "login");
+  if (names.empty()) return;
+  logger_.warning(
+      "GitHub left labels or assignees out of a new issue, as it does where the token may not push "
+      "to the repository:" +
+          names,
+      {{"issue", number}});
 }
 
 Delivered<bool> IssueTracker::has_comment(std::int64_t issue, const std::string& marker) const {

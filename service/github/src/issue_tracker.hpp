@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "torchwatch/github/github_api.hpp"
 
@@ -12,8 +13,8 @@ namespace torchwatch::github {
 /// its marker first, so each call can be repeated after a failure with an unknown outcome.
 class IssueTracker {
  public:
-  IssueTracker(const GithubApi& api, const GithubSettings& settings)
-      : api_(api), settings_(settings) {}
+  IssueTracker(const GithubApi& api, const GithubSettings& settings, log::Logger logger = {})
+      : api_(api), settings_(settings), logger_(std::move(logger)) {}
 
   const GithubApi& api() const { return api_; }
 
@@ -21,6 +22,8 @@ class IssueTracker {
   /// created since `since`.
   Delivered<std::optional<std::int64_t>> find_issue(const std::string& marker,
                                                     platform::WallMillis since) const;
+  /// Opens an issue and returns its number. The log says which labels and assignees GitHub left
+  /// out.
   Delivered<std::int64_t> open_issue(const std::string& title, const std::string& body) const;
 
   Delivered<bool> has_comment(std::int64_t issue, const std::string& marker) const;
@@ -30,9 +33,11 @@ class IssueTracker {
 
  private:
   Delivered<bool> set_state(std::int64_t issue, const char* state, const char* reason) const;
+  void note_left_out(const nlohmann::json& issue, std::int64_t number) const;
 
   const GithubApi& api_;
   const GithubSettings& settings_;
+  const log::Logger logger_;
 };
 
 }  // namespace torchwatch::github

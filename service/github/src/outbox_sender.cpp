@@ -137,7 +137,7 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   auto place = settings_;
   if (!place.commits.empty()) place.repository = place.commits;
   TW_TRY(const GithubApi commits, GithubApi::create(http_, clock_, place, stop));
-  const IssueTracker tracker(api, settings_);
+  const IssueTracker tracker(api, settings_, logger_);
   const PlacedMessages placed(commits, place.repository);
   Delivery delivery;
   auto kinds = kKinds;
@@ -163,6 +163,7 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
 Status OutboxSender::retry_now() {
   has_labels_ = false;
   quiet_until_ = std::chrono::nanoseconds{0};
+  settings_.traffic->end_pause();
   TW_TRY(const auto waiting, outbox_.unsent());
   TW_TRY_VOID(outbox_.make_due());
   // What GitHub may have got must not be looked up before its lists show that.

@@ -1,5 +1,7 @@
 #include "torchwatch/github/traffic.hpp"
 
+#include <algorithm>
+
 namespace torchwatch::github {
 namespace {
 
@@ -18,6 +20,21 @@ std::unique_lock<std::mutex> Traffic::begin_write(const platform::Clock& clock,
   }
   last_write_ = clock.monotonic_now();
   return turn;
+}
+
+void Traffic::pause_until(std::chrono::nanoseconds end) {
+  const std::scoped_lock lock(pausing_);
+  paused_until_ = std::max(paused_until_, end);
+}
+
+void Traffic::end_pause() {
+  const std::scoped_lock lock(pausing_);
+  paused_until_ = std::chrono::nanoseconds{0};
+}
+
+std::chrono::nanoseconds Traffic::pause_left(const platform::Clock& clock) const {
+  const std::scoped_lock lock(pausing_);
+  return paused_until_ - clock.monotonic_now();
 }
 
 std::optional<platform::HttpResponse> Traffic::kept(const std::string& url) const {

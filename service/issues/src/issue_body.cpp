@@ -163,8 +163,23 @@ bool is_named_surely(const IncidentFacts& facts) {
   return facts.bisection && finding_of(*facts.bisection) == Finding::named;
 }
 
+/// Who reads the issue may have no shell where torchwatch is.
+std::string comments_part(const IncidentFacts& facts, const std::string& command_prefix) {
+  if (command_prefix.empty()) return "";
+  const auto command = [&](const char* words) { return code(command_prefix + words); };
+  std::string text = "\nIn a comment here, ";
+  if (is_lost_with_both(facts.kind, facts.effects)) {
+    return text + command("retest") + " measures it again; " + command("bisect help") +
+           " lists what else can be asked for.\n";
+  }
+  text += command("ack REASON") + " acknowledges it";
+  if (names_a_culprit(facts)) text += ", " + command("wrong REASON") + " searches again";
+  return text + "; " + command("bisect help") +
+         " lists what else can be asked for. Closed as not planned, it is the new normal.\n";
+}
+
 /// What a reader can do: the incident is answered with torchwatch's own commands.
-std::string answer_section(const IncidentFacts& facts) {
+std::string answer_section(const IncidentFacts& facts, const std::string& command_prefix) {
   std::string text;
   if (facts.id > 0) {
     const auto command = [&](const char* verb, const char* more) {
@@ -180,7 +195,7 @@ std::string answer_section(const IncidentFacts& facts) {
               " searches again.";
       if (is_named_surely(facts) && !facts.tally.empty()) text += " So far, " + facts.tally + ".";
     }
-    text += "\n";
+    text += "\n" + comments_part(facts, command_prefix);
   }
   return text + mentions(facts.cc);
 }
@@ -230,10 +245,10 @@ std::string found_section(const IncidentFacts& facts) {
 
 }  // namespace
 
-std::string issue_body(const IncidentFacts& facts) {
+std::string issue_body(const IncidentFacts& facts, const std::string& command_prefix) {
   const auto start = opening(facts);
   const auto end = "\n" + method_text(facts) + marker(facts.key) + "\n";
-  const auto answer = answer_section(facts);
+  const auto answer = answer_section(facts, command_prefix);
   const auto used = start.size() + answer.size() + end.size();
   const auto reproduce = reproduce_section(facts);
   const auto left = kBodyBytesMax - std::min(kBodyBytesMax, used + reproduce.size());

@@ -1,5 +1,6 @@
 #include "head.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "torchwatch/github/github_api.hpp"
@@ -92,30 +93,69 @@ Result<std::string> missing_right(const Question& github, const std::string& log
          report::code(github.repository(), kNameMax) + ": pull requests are built only for who may";
 }
 
-Head head_by_name(const PullSpec& spec, const std::string& now, const std::vector<Push>& pushes) {
-  if (now.starts_with(spec.head)) return {.sha = now, .refusal = ""};
-  for (const auto& push : pushes) {
-    if (is_commit(push.sha) && push.sha.starts_with(spec.head)) return {push.sha, ""};
+/// What is asked of a pull request: which commit, when, and what GitHub knows of its pushes.
+struct Asked {
+  const PullSpec& spec;
+  const json& pull;
+  std::string now;  ///< the head's sha
+  platform::WallMillis at = 0;
+  std::vector<Push> pushes{};  ///< newest first
+
+  bool is_unchanged_since() const {
+    const auto updated = time_at(pull, "/updated_at"_json_pointer);
+    return updated && *updated < at;
   }
-  return refused("commit " + report::code(spec.head) +
-                 " neither is nor was the head of this pull request, which is " +
-                 report::code(short_sha(now)) + " now");
+  bool was_pushed_before(const std::string& sha) const {
+    if (sha == now && is_unchanged_since()) return true;
+    return std::ranges::any_of(
+        pushes, [&](const Push& push) { return push.sha == sha && push.at && *push.at < at; });
+  }
+};
+
+/// The commits that are or were the head and begin like the name, each once.
+std::vector<std::string> named_by(const Asked& asked) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& sha) {
+    const bool is_new = std::ranges::find(found, sha) == found.end();
+    if (is_new && sha.starts_with(asked.spec.head)) found.push_back(sha);
+  };
+  add(asked.now);
+  for (const auto& push : asked.pushes) {
+    if (is_commit(push.sha)) add(push.sha);
+  }
+  return found;
+}
+
+/// Whoever may push can make a commit that begins like the one that was looked at, so a short name
+/// counts only for what was there when it was written.
+Head head_by_name(const Asked& asked) {
+  const auto found = named_by(asked);
+  const auto name = "commit " + report::code(asked.spec.head);
+  if (found.empty()) {
+    return refused(name + " neither is nor was the head of this pull request, which is " +
+                   report::code(short_sha(asked.now)) + " now");
+  }
+  if (is_commit(asked.spec.head)) return {.sha = found.front(), .refusal = ""};
+  const std::string name_it = "; ask again, and name the commit that is meant by all its 40 digits";
+  if (found.size() > 1) return refused("several commits begin like " + name + name_it);
+  if (asked.was_pushed_before(found.front())) return {.sha = found.front(), .refusal = ""};
+  return refused(name + " was not there when this was asked for, as far as GitHub says" + name_it);
 }
 
 /// In doubt nothing is built: a push may hide behind a request that was made for another commit.
-Head head_by_time(const json& pull, const std::string& now, platform::WallMillis asked_at,
-                  const std::vector<Push>& pushes) {
-  const auto updated = time_at(pull, "/updated_at"_json_pointer);
-  if (updated && *updated < asked_at) return {.sha = now, .refusal = ""};
-  const auto name_it = "; ask again, and name the commit that is meant: " + report::code(now);
-  for (const auto& push : pushes) {
-    if (push.sha != now) continue;
-    if (push.at && *push.at < asked_at) return {.sha = now, .refusal = ""};
-    return refused("the head " + report::code(short_sha(now)) +
-                   " was pushed after this was asked for" + name_it);
+/// A list whose newest push is not the head lags behind it, and may have the same commit from an
+/// earlier time.
+Head head_by_time(const Asked& asked) {
+  if (asked.is_unchanged_since()) return {.sha = asked.now, .refusal = ""};
+  const auto head = "the head " + report::code(short_sha(asked.now));
+  const auto name_it = "; ask again, and name the commit that is meant: " + report::code(asked.now);
+  const bool is_listed = !asked.pushes.empty() && asked.pushes.front().sha == asked.now;
+  if (!is_listed || !asked.pushes.front().at) {
+    return refused("GitHub does not say when " + head +
+                   " was pushed, so it may be later than what was asked for" + name_it);
   }
-  return refused("GitHub does not say when the head " + report::code(short_sha(now)) +
-                 " was pushed, so it may be later than what was asked for" + name_it);
+  if (*asked.pushes.front().at < asked.at) return {.sha = asked.now, .refusal = ""};
+  return refused(head + " was pushed after this was asked for" + name_it);
 }
 
 /// What of a pull request keeps it from being compared; empty: nothing.
@@ -147,12 +187,11 @@ Result<Head> head_of(PullParts& parts, const PullSpec& spec, platform::WallMilli
   if (!is_commit(now)) return fail(ErrorCode::corrupt, "GitHub names no head of the pull request");
   // A fork that was deleted has no list of pushes.
   const auto fork = text_at(*pull, "/head/repo/full_name"_json_pointer);
-  std::vector<Push> pushes;
+  Asked asked{.spec = spec, .pull = *pull, .now = now, .at = asked_at};
   if (!fork.empty()) {
-    TW_TRY(pushes, github.pushes(fork, text_at(*pull, "/head/ref"_json_pointer)));
+    TW_TRY(asked.pushes, github.pushes(fork, text_at(*pull, "/head/ref"_json_pointer)));
   }
-  return spec.head.empty() ? head_by_time(*pull, now, asked_at, pushes)
-                           : head_by_name(spec, now, pushes);
+  return spec.head.empty() ? head_by_time(asked) : head_by_name(asked);
 }
 
 }  // namespace torchwatch::pulls

@@ -212,6 +212,18 @@ class Ask(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("::error::the service answers 422: unprocessable: no workload x", printed)
 
+    def test_an_answer_that_is_not_the_services_fails_with_a_sentence(self) -> None:
+        for status, body in ((202, b"{}"), (202, b'{"id": "3"}'), (202, b"<html>"), (200, b"[]")):
+            self.fake.faults = [(status, {}, body)]
+            code, output = self.run_script()
+            self.assertEqual(code, 1)
+            self.assertIn(f"::error::the service answers {status}", output)
+        for body in (b"{}", b"[]", b"<html>", b""):
+            self.fake.faults = [(200, {}, body)]
+            code, output = self.run_script(ASK_KIND="nightly")
+            self.assertEqual(code, 1)
+            self.assertIn("the answer lacks comparisons: is http://127.0.0.1:", output)
+
     def test_what_the_service_says_gives_the_runner_no_command(self) -> None:
         self.fake.states = ["failed"]
         self.fake.result = {"error": "no\n::set-output name=state::done\r\n##[add-path]/evil"}

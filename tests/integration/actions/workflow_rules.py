@@ -10,6 +10,7 @@ import yaml
 
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 OWN = re.compile(r"\./[\w./-]+")
+DIGEST = re.compile(r"\S+@sha256:[0-9a-f]{64}")
 VERSION_BESIDE = re.compile(r"uses: \S+@[0-9a-f]{40} # v\d")
 GRANTED = {"contents": "read", "id-token": "write"}  # the most that a job may be given
 EXPRESSION = "${{"
@@ -77,6 +78,20 @@ def faults_of_steps(document: dict[str, Any], checkout: Path) -> Faults:
             yield f"{name}: the checkout keeps its credentials"
 
 
+def faults_of_jobs(document: dict[str, Any]) -> Faults:
+    """What a job as a whole runs is pinned, too, and gets no secret that it does not name."""
+    for name, job in document.get("jobs", {}).items():
+        uses = job.get("uses", "")
+        if uses and not (OWN.fullmatch(uses) or PINNED.fullmatch(uses)):
+            yield f"job {name}: {uses} is not pinned by a commit's full sha"
+        if job.get("secrets") == "inherit":
+            yield f"job {name} hands on all secrets"
+        for container in [job.get("container"), *(job.get("services") or {}).values()]:
+            image = container.get("image", "") if isinstance(container, dict) else container
+            if image and not DIGEST.fullmatch(image):
+                yield f"job {name}: image {image} is not pinned by its digest"
+
+
 def faults_of_inputs(document: dict[str, Any]) -> Faults:
     on = document.get("on", {})
     on = on if isinstance(on, dict) else {}
@@ -125,6 +140,7 @@ def faults_of_workflow(text: str, checkout: Path) -> list[str]:
         return [f"it is no YAML: {error}"]
     faults = [
         *faults_of_steps(document, checkout),
+        *faults_of_jobs(document),
         *faults_of_inputs(document),
         *faults_of_given(document, checkout),
         *faults_of_permissions(document),

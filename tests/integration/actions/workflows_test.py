@@ -2,12 +2,17 @@
 
 import shutil
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-from workflow_rules import faults_of_action, faults_of_workflow, parse
+from workflow_rules import faults_of_action, faults_of_workflow, parse, steps_of
 
 CHECKOUT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(CHECKOUT / ".github" / "actions" / "ask"))
+
+import ask  # noqa: E402
+
 WORKFLOWS = sorted((CHECKOUT / ".github" / "workflows").glob("*.yml"))
 ACTIONS = sorted((CHECKOUT / ".github" / "actions").glob("*/action.yml"))
 REUSABLE = ("nightly", "bisect", "compare")
@@ -79,6 +84,19 @@ PLANTED = {
     "no YAML": ("jobs:", "jobs: [", "no YAML"),
     "a moving machine": ("ubuntu-24.04", "ubuntu-latest", "runs on a machine that changes"),
     "strangers' code": ("workflow_dispatch:", "pull_request_target:", "strangers' code"),
+    "an image by its tag": (
+        "runs-on: ubuntu-24.04", "runs-on: ubuntu-24.04\n    container: debian:12",
+        "not pinned by its digest"),
+    "a service's image by its tag": (
+        "runs-on: ubuntu-24.04",
+        "runs-on: ubuntu-24.04\n    services: {store: {image: 'redis:7'}}",
+        "not pinned by its digest"),
+    "a workflow by its branch": (
+        "jobs:\n", "jobs:\n  call:\n    uses: some/body/.github/workflows/x.yml@main\n",
+        "job call: some/body/.github/workflows/x.yml@main is not pinned"),
+    "all secrets for somebody": (
+        "runs-on: ubuntu-24.04", "secrets: inherit\n    runs-on: ubuntu-24.04",
+        "hands on all secrets"),
     "a step without a name": ("- name: Say\n        env", "- env", "no name"),
 }  # fmt: skip
 
@@ -106,6 +124,23 @@ class Workflows(unittest.TestCase):
             called = on["workflow_call"]["inputs"]
             by_hand = on["workflow_dispatch"]["inputs"]
             self.assertLessEqual(by_hand.keys(), called.keys(), name)
+
+    def test_what_the_action_can_ask_the_workflows_can_ask(self) -> None:
+        kinds = {"nightly": "nightly", "bisect": "bisection", "compare": "comparison"}
+        for name, kind in kinds.items():
+            document = parse((CHECKOUT / ".github" / "workflows" / f"{name}.yml").read_text())
+            (given,) = [step["with"] for step in steps_of(document) if "kind" in step["with"]]
+            self.assertEqual(given["kind"], kind)
+            self.assertLessEqual(set(ask.MEMBERS[kind]), given.keys(), name)
+            for start in ("workflow_call", "workflow_dispatch"):
+                inputs = document["on"][start]["inputs"].keys()
+                asked = {member.removesuffix("s") for member in ask.MEMBERS[kind]}
+                self.assertLessEqual(asked, {word.removesuffix("s") for word in inputs}, name)
+
+    def test_a_schedule_asks_nobody_where_no_service_is_named(self) -> None:
+        document = parse((CHECKOUT / ".github" / "workflows" / "nightly.yml").read_text())
+        condition = document["jobs"]["ask"]["if"]
+        self.assertEqual(condition, "github.event_name != 'schedule' || vars.TORCHWATCH_URL != ''")
 
     def test_the_build_says_by_name_what_torchwatch_looks_for(self) -> None:
         text = (CHECKOUT / ".github/workflows/build.yml").read_text()

@@ -1,7 +1,7 @@
 """deploy/libtorch --actions: a build of a commit that a workflow of GitHub Actions makes."""
 
+import copy
 import hashlib
-import json
 import subprocess
 import sys
 import tempfile
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jsonschema import validate
-
 from deploy_program import CHECKOUT
 
 # isort: split
+
+from pip._vendor import requests
 
 from actions_api import Github
 from actions_build import Build, CannotBeBuilt, Wanted, fill_from_actions
@@ -23,7 +23,6 @@ from torch_tree import Extent
 from wheel_file import Damaged, NotOffered, Trouble
 from wheel_index import COMMIT, archive_members, archive_of
 
-DESCRIPTION = CHECKOUT.parent / "shared/reference/github/openapi-subset.json"
 STEP = {"name": "The commit cannot be built", "conclusion": "success"}
 
 
@@ -54,11 +53,16 @@ class ActionsBuilds(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
         self.github = FakeActions()
+        self.addCleanup(self.check_described)
         self.addCleanup(self.github.close)
         self.github.next.artifact = artifact()
         self.time = Time()
         self.token = TOKEN
         self.calls = 0
+
+    def check_described(self) -> None:
+        """What GitHub does not describe fails each test."""
+        self.assertEqual(self.github.violations(), [])
 
     def wanted(self) -> Wanted:
         return Wanted(COMMIT, "owner/source", "build.yml", "main", "libtorch", 3600)
@@ -93,22 +97,39 @@ class ActionsBuilds(unittest.TestCase):
         self.assertEqual(self.github.runs[0].inputs["commit"], COMMIT)
         self.assertEqual(self.github.tokens_at_store, [""], "the token goes to GitHub alone")
 
-    def test_a_start_is_asked_for_as_github_describes_it(self) -> None:
+    def test_a_start_names_the_commit_and_by_what_its_run_is_found(self) -> None:
         self.build()
         (body,) = self.github.dispatched
-        answer = self.github.dispatch(body)
+        key = self.wanted().key(REPOSITORY)
         self.assertEqual(body["ref"], "main")
-        if not DESCRIPTION.exists():
-            print("skipped: reference data not at hand")
-            return
-        description = json.loads(DESCRIPTION.read_text())
-        path = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
-        node = description["paths"][path]["post"]
-        schema = node["requestBody"]["content"]["application/json"]["schema"]
-        validate(body, schema | {"additionalProperties": False})
-        schemas = description["components"]["schemas"]
-        answered = schemas["workflow-dispatch-response"]
-        validate(answer[1], answered | {"components": description["components"]})
+        self.assertEqual(body["inputs"], {"commit": COMMIT, "request": key})
+
+    def test_what_github_does_not_describe_is_found(self) -> None:
+        self.build()
+        self.assertGreater(len(self.github.exchanges), 5, "every request is judged")
+        self.assertEqual(self.github.violations(), [])
+        planted: list[tuple[str, Callable[[dict[str, Any], dict[str, Any]], object]]] = [
+            ("is not described", lambda asked, _: asked.update(path="/repos/owner/builds/runs")),
+            ('"colour" is not described', lambda asked, _: asked.update(query=[["colour", "red"]])),
+            ("is a required property", lambda _, answer: answer.update(body="{}")),
+            ("is no JSON", lambda _, answer: answer.update(body="<html>")),
+        ]
+        right = self.github.exchanges
+        (artifacts,) = [each for each in right if each["request"]["path"].endswith("/artifacts")]
+        for said, plant in planted:
+            wrong = copy.deepcopy(artifacts)
+            plant(wrong["request"], wrong["response"])
+            self.github.exchanges = [wrong]
+            found = self.github.violations()
+            self.assertTrue(any(said in each for each in found), (said, found))
+        self.github.exchanges = right
+
+    def test_a_request_without_the_version_of_the_api_is_found(self) -> None:
+        answer = requests.get(f"{self.github.url}/repos/{REPOSITORY}/actions/runs/1", timeout=10)
+        self.assertEqual(answer.status_code, 401)
+        (version,) = [each for each in self.github.violations() if "X-GitHub-Api-Version" in each]
+        self.assertIn("is not once '2022-11-28'", version)
+        self.github.wrong_headers.clear()
 
     def test_where_github_names_no_run_it_is_found_by_its_name(self) -> None:
         other = Run(1, {"request": "somebody else's"}, looks_left=0)

@@ -71,6 +71,17 @@ std::string bytes_of(const std::filesystem::path& file) {
 
 }  // namespace
 
+TEST_CASE("the threads of a daemon write to GitHub in turn, and share what they have of it") {
+  AppService service;
+  service.start();
+  auto& github = service.application->github();
+  const auto of_deliveries = github.settings().value();
+  const auto of_comments = github.settings().value();
+  const auto of_pulls = github.settings_of_commits().value();
+  CHECK(of_deliveries.traffic == of_comments.traffic);
+  CHECK(of_deliveries.traffic == of_pulls.traffic);
+}
+
 TEST_CASE("a daemon files as its App, and no page, answer, log or file has a secret of it") {
   AppService service;
   service.start();

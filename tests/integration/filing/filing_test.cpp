@@ -196,3 +196,28 @@ TEST_CASE("a digest lists the improvements of the month before, once, and only w
   CHECK_THAT(messages[0].title, Catch::StartsWith("[digest] 1 improvement in "));
   CHECK_THAT(messages[0].body, Contains("-20.0 %"));
 }
+
+TEST_CASE("an issue names the commands of comments where comments are read, also when edited") {
+  for (const bool is_read : {true, false}) {
+    auto settings = with(FileWhen::at_once);
+    settings.command_prefix = "/tw-";
+    if (!is_read) settings.poll = std::chrono::seconds(0);
+    FilingDay day(settings);
+    const auto id = day.add(not_searched_yet()).id;
+    day.judge();
+    day.know(id, ended(End::named));
+    day.report();
+    day.know(id, ended(End::named));
+    day.refile(id);
+    std::vector<std::string> texts;
+    for (const auto& message : day.messages(id)) {
+      const bool is_text = message.kind == OutboxKind::open || message.kind == OutboxKind::edit;
+      if (is_text) texts.push_back(message.body);
+    }
+    REQUIRE(texts.size() >= 2);
+    for (const auto& text : texts) {
+      CHECK((text.find("`/tw-ack REASON`") != std::string::npos) == is_read);
+    }
+    CHECK((texts.back().find("`/tw-wrong REASON`") != std::string::npos) == is_read);
+  }
+}

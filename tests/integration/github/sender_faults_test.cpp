@@ -2,6 +2,7 @@
 
 #include "fake_http_client.hpp"
 #include "outbox_fixture.hpp"
+#include "torchwatch/github/github_api.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -100,6 +101,34 @@ TEST_CASE_METHOD(FaultyOutbox, "retry-after is waited for, not a second less") {
   require_one_issue_in_the_end();
 }
 
+TEST_CASE_METHOD(FaultyOutbox, "a pause that GitHub asks of one request holds for every other") {
+  const auto shared = settings();
+  const auto one = github::GithubApi::create(*http, clock, shared).value();
+  const auto other = github::GithubApi::create(*http, clock, shared).value();
+  auto limit = status(403, {{"Retry-After", "90"}});
+  limit.method = "GET";
+  github.fail_next(limit);
+  CHECK(one.read("/issues/1").error().wait == std::chrono::seconds(90));
+  const auto asked = github.requests().size();
+  clock.advance(std::chrono::seconds(60));
+  CHECK(other.read("/issues/1").error().wait == std::chrono::seconds(30));
+  const auto write = other.write("POST", "/issues", {{"title", "not now"}});
+  CHECK(write.error().is_for_all);
+  CHECK_FALSE(write.error().may_be_done);
+  CHECK(github.requests().size() == asked);
+  clock.advance(std::chrono::seconds(30));
+  CHECK(other.write("POST", "/issues", {{"title", "now"}}));
+  // A limit that says no time is a minute; another token need not wait for it.
+  Fault secondary = status(403);
+  secondary.message = "You have exceeded a secondary rate limit.";
+  github.fail_next(secondary);
+  CHECK_FALSE(one.write("POST", "/issues", {{"title", "one more"}}));
+  CHECK(shared.traffic->pause_left(clock) == std::chrono::minutes(1));
+  OutboxStore messages(*database);
+  REQUIRE(github::OutboxSender(messages, *http, clock, shared).retry_now());
+  CHECK(other.write("POST", "/issues", {{"title", "with another token"}}));
+}
+
 TEST_CASE_METHOD(FaultyOutbox, "a used-up quota is waited for until its reset") {
   const auto reset = clock.wall_now() / 1000 + 600;
   const auto wait = postponed_by(
@@ -122,7 +151,28 @@ TEST_CASE_METHOD(FaultyOutbox, "a rate limit keeps one sender quiet about every 
   CHECK(sender.deliver_due({}).value().sent == 2);
 }
 
-TEST_CASE_METHOD(FaultyOutbox, "switched-off issues end the message and say so") {
+TEST_CASE_METHOD(
+    FaultyOutbox,
+    "issues that are switched off, and a version of the API that ended, lose no issue") {
+  const auto [code, message_of_github, said] =
+      GENERATE(Catch::Generators::table<int, std::string, std::string>(
+          {{410, "Issues has been disabled in this repository.",
+            "issues are disabled in owner/name: enable them"},
+           {410, "This version of the API is not supported any more.",
+            "install a newer torchwatch"},
+           {400, "The API version is not known.", "install a newer torchwatch"}}));
+  for (int i = 0; i < 20; ++i) {
+    Fault fault = status(code);
+    fault.message = message_of_github;
+    github.fail_next(fault);
+    CHECK(deliver().problem.find(said) != std::string::npos);
+    clock.advance(std::chrono::hours(7));
+  }
+  CHECK(message("open-1").tries == 0);
+  require_one_issue_in_the_end();
+}
+
+TEST_CASE_METHOD(FaultyOutbox, "an issue that is gone ends the message, which says so") {
   reject_three_times(status(410));
   CHECK(message("open-1").state == OutboxState::dead);
   CHECK(message("open-1").not_before == clock.wall_now() - 60 * kMinute);  // when that was

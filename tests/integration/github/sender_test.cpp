@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "outbox_fixture.hpp"
 #include "torchwatch/issues/issue.hpp"
@@ -190,11 +191,23 @@ TEST_CASE("a comment is said once, also when it is on a later page") {
   CHECK(outbox.github.issues()[0].comments.size() == 122);
 }
 
-TEST_CASE("labels that GitHub drops silently are not an error") {
-  Outbox outbox;
-  outbox.github.drop_labels();
-  outbox.queue("open-1", OutboxKind::open);
-  CHECK(outbox.deliver().sent == 1);
+TEST_CASE("labels that GitHub drops silently are not an error, and the log says which") {
+  for (const bool drops : {true, false}) {
+    Outbox outbox;
+    if (drops) outbox.github.drop_labels();
+    outbox.queue("open-1", OutboxKind::open);
+    auto settings = outbox.settings();
+    settings.labels = {"Torchwatch", "perf"};
+    std::ostringstream text;
+    log::Log log({.level = log::Level::warning}, text);
+    OutboxStore messages(*outbox.database);
+    github::OutboxSender sender(messages, *outbox.http, outbox.clock, settings,
+                                log.logger("github"));
+    CHECK(sender.deliver_due({}).value().sent == 1);
+    CHECK((text.str().find("may not push to the repository: Torchwatch perf") !=
+           std::string::npos) == drops);
+    CHECK(text.str().empty() != drops);
+  }
 }
 
 TEST_CASE("a renamed repository's redirects are followed within the configured origin") {

@@ -75,6 +75,40 @@ TEST_CASE("a head is not built where GitHub does not say when it was pushed") {
   require_refused(fixture, fixture.ask({}).id, "GitHub does not say when");
 }
 
+TEST_CASE("a push that GitHub does not list yet is not taken for an earlier one of that commit") {
+  PullsFixture fixture;
+  if (!fixture.has_sandbox) return;
+  const auto other = fixture.push("# something else", kBefore);
+  fixture.push("# reviewed", kBefore);
+  const auto request = fixture.ask({});
+  // Pushed back after the request: the list has that commit from before alone.
+  fixture.github.set_pull(
+      17, {.head = other, .head_repository = kFork, .updated_at = "2027-01-01T00:00:00Z"});
+  require_refused(fixture, request.id, "GitHub does not say when");
+}
+
+TEST_CASE("a short name counts for what was there when it was written, and for one commit alone") {
+  PullsFixture fixture;
+  if (!fixture.has_sandbox) return;
+  const auto reviewed = fixture.push("time dlrm cpu-train 1.5", kBefore);
+  const auto name = reviewed.substr(0, 7);
+  const auto alike = name + std::string(33, '0');  // somebody tried until it began so
+  fixture.github.add_push({kFork, "change", alike, kAfter});
+  fixture.github.set_pull(
+      17, {.head = alike, .head_repository = kFork, .updated_at = "2027-01-01T00:00:00Z"});
+  require_refused(fixture, fixture.ask({.head = name}).id, "several commits begin like");
+  CHECK(fixture.carry_out(fixture.ask({.head = reviewed}).id) == "");
+}
+
+TEST_CASE("a commit that came after the request is built by its whole name alone") {
+  PullsFixture fixture;
+  if (!fixture.has_sandbox) return;
+  const auto head = fixture.push("# change", kAfter);
+  require_refused(fixture, fixture.ask({.head = head.substr(0, 39)}).id,
+                  "was not there when this was asked for");
+  CHECK(fixture.carry_out(fixture.ask({.head = head}).id) == "");
+}
+
 TEST_CASE("a commit that is named is built although another one was pushed over it") {
   PullsFixture fixture;
   if (!fixture.has_sandbox) return;

@@ -154,7 +154,7 @@ TEST_CASE("an issue with a culprit reads as accepted") {
     day.add_pair(kResnet, 2'104'000 + i * 9'000, 2'424'000 + i * 12'000);
   const auto facts =
       day.facts({slower(other, 1.088), slower(kResnet, 1.152)}, culprits_at({{day.sha(1)}}));
-  require_golden("issue_culprit.md", report::issue_body(facts));
+  require_golden("issue_culprit.md", report::issue_body(facts, "/"));
 }
 
 TEST_CASE("an issue with two culprits and a third cause reads as accepted") {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/config/addresses.hpp"
 #include "torchwatch/config/config.hpp"
 
 using namespace torchwatch;
@@ -52,4 +53,17 @@ TEST_CASE("a command begins with a slash or a mention") {
     CHECK_THAT(error_of("[github]\ncommand_prefix = \"" + std::string(prefix) + "\"\n"),
                Catch::Contains("[github] command_prefix: invalid value"));
   }
+}
+
+TEST_CASE("comments have commands where somebody reads them") {
+  Config config;
+  CHECK(heard_command_prefix(config).empty());
+  config.github.repository = "pytorch/pytorch";
+  CHECK(heard_command_prefix(config) == "/");
+  config.github.command_prefix = "/tw-";
+  CHECK(heard_command_prefix(config) == "/tw-");
+  config.github.poll = 0s;
+  CHECK(heard_command_prefix(config).empty());
+  config.github.webhook_secret_file = "webhook-secret";
+  CHECK(heard_command_prefix(config) == "/tw-");
 }

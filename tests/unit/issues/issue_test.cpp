@@ -138,6 +138,29 @@ TEST_CASE("an issue says how to repeat it in minutes, what is not affected, and 
   CHECK_THAT(body, !Contains("|  |"));
 }
 
+TEST_CASE("an issue says how it is answered in a comment, where somebody reads comments") {
+  auto facts = slower_comparison();
+  CHECK_THAT(issue_body(facts), !Contains("In a comment here"));
+  CHECK_THAT(
+      issue_body(facts, "/"),
+      Contains("\nIn a comment here, `/ack REASON` acknowledges it, `/wrong REASON` searches "
+               "again; `/bisect help` lists what else can be asked for. Closed as not "
+               "planned, it is the new normal.\n"));
+  CHECK_THAT(issue_body(facts, "/tw-"), Contains("`/tw-wrong REASON`"));
+  facts.bisection->culprits.clear();
+  CHECK_THAT(issue_body(facts, "/"),
+             Contains("`/ack REASON` acknowledges it; `/bisect help`") && !Contains("/wrong"));
+  CHECK_THAT(live_text(issue_body(facts, "@somebody ")), !Contains("@"));
+}
+
+TEST_CASE("a workload that runs with neither build is asked for again in a comment") {
+  auto facts = lost_comparison();
+  CHECK_THAT(issue_body(facts, "/"), Contains("`/ack REASON`") && !Contains("/retest"));
+  for (auto& effect : facts.effects) effect.baseline_value = 0;
+  CHECK_THAT(issue_body(facts, "/"),
+             Contains("\nIn a comment here, `/retest` measures it again; `/bisect help` lists"));
+}
+
 TEST_CASE("a single series is unchanged, several are") {
   auto facts = slower_comparison();
   facts.unaffected.unchanged = 1;

@@ -147,7 +147,7 @@ TEST_CASE("a title has at most 80 characters and nothing live, whatever the fact
 TEST_CASE("a text has at most 20,000 bytes and ends with its marker, whatever the facts are") {
   CHECK(rc::check("sizes", [] {
     const auto facts = any_facts();
-    const auto body = issue_body(facts);
+    const auto body = issue_body(facts, *rc::gen::element(std::string(), std::string("/")));
     RC_ASSERT(body.size() <= 20'000);
     RC_ASSERT(marker_in(body) == marker(facts.key));
     RC_ASSERT(recurrence_comment(facts).size() <= 60'000);

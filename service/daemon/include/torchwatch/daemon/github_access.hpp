@@ -31,6 +31,8 @@ class GithubAccess {
   const platform::Clock& clock_;
   log::Log& log_;
   std::unique_ptr<platform::HttpClient> http_ = platform::make_http_client("torchwatch");
+  /// Shared by the threads that deliver, that answer comments, and that measure.
+  const std::shared_ptr<github::Traffic> traffic_ = std::make_shared<github::Traffic>();
   std::mutex mutex_;
   std::unique_ptr<identity::Credentials> credentials_;
 };

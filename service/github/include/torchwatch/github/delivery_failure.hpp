@@ -27,6 +27,10 @@ using Delivered = tl::expected<T, DeliveryFailure>;
 DeliveryFailure failure_of(const platform::HttpResponse&, const std::string& what,
                            const std::string& repository, platform::WallMillis now);
 
+/// Returns how long GitHub is to be left alone after that answer: what it asks for, or a minute
+/// where it does not say; 0 if no limit is reached.
+std::chrono::seconds pause_asked_for(const platform::HttpResponse&, platform::WallMillis now);
+
 /// Interprets a missing or unreadable answer.
 DeliveryFailure failure_of(const Error&);
 

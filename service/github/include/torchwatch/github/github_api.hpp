@@ -24,7 +24,8 @@ struct Found {
   std::optional<WebAddress> next{};  ///< of a list: its next page
 };
 
-/// Asks and changes what is below one repository: tokens, pages, pauses between writes, failures.
+/// Asks and changes what is below one repository: tokens, pages, pauses between writes and those
+/// that GitHub asks for, failures.
 /// A token that is refused is replaced once. Not thread-safe.
 class GithubApi {
  public:
@@ -50,6 +51,9 @@ class GithubApi {
  private:
   GithubApi(ApiClient, const platform::Clock&, const GithubSettings&, std::shared_ptr<TokenSource>,
             std::stop_token stop);
+  /// Why nothing is asked now: GitHub wants to be left alone.
+  std::optional<DeliveryFailure> paused() const;
+  void note_pause(const Delivered<platform::HttpResponse>&) const;
   Delivered<platform::HttpResponse> exchange(ApiRequest) const;
   Delivered<platform::HttpResponse> get(const WebAddress&) const;
   Delivered<std::optional<WebAddress>> next_page(const platform::HttpResponse&,

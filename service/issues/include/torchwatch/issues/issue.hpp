@@ -20,8 +20,9 @@ std::string what_changed(const storage::IncidentRow&);
 /// Makes the issue's Markdown with its hidden marker, of at most 20,000 bytes: sections that do not
 /// fit are left out, with a note. It mentions nobody but whom the configuration names and links no
 /// other issue: subjects are quoted as code, links are made of hex digits and the configured
-/// address.
-std::string issue_body(const IncidentFacts&);
+/// address. It says how it is answered in a comment, by commands that begin with the prefix;
+/// without one nobody reads comments.
+std::string issue_body(const IncidentFacts&, const std::string& command_prefix = {});
 
 /// Make the comments on recurrence, recovery and acceptance.
 std::string recurrence_comment(const IncidentFacts&, bool has_grown = false);
