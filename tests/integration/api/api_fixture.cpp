@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <iterator>
+#include <regex>
 
 #include "one_token.hpp"
 #include "raw_client.hpp"
@@ -283,7 +284,7 @@ std::string Api::page(const std::string& series) {
   REQUIRE(response);
   CHECK(response->status == 200);
   CHECK(response->headers.at("content-type") == "text/html; charset=utf-8");
-  return response->body;
+  return std::regex_replace(response->body, std::regex("\u00a0"), " ");
 }
 
 std::string Api::compressed(const std::string& series) const {

@@ -45,7 +45,7 @@ struct Api {
   using Headers = std::map<std::string, std::string>;
 
   Answer get(const std::string& series);
-  /// The text of a page.
+  /// The text of a page, with plain blanks where it has some that no line breaks at.
   std::string page(const std::string& series);
   /// With the token and as JSON, unless `headers` says otherwise.
   Answer post(const std::string& series, const std::string& body, Headers headers = {});

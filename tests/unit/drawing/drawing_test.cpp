@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -88,6 +89,16 @@ TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("posterior_steps", sample_posterior());
   check_golden("heat_map", sample_heat_map());
   check_golden("device_shares", sample_shares());
+}
+
+TEST_CASE("no line of a drawing begins with the unit of the figure before it") {
+  const std::regex unit("\n *(ns|ms|s|%|bytes|KiB|MiB)([ .,;)]|\n)");
+  for (int columns = 40; columns <= 120; ++columns) {
+    INFO(columns);
+    CHECK_FALSE(std::regex_search(text_of(sample_strips(), columns), unit));
+    CHECK_FALSE(std::regex_search(text_of(sample_history(), columns), unit));
+    CHECK_FALSE(std::regex_search(text_of(sample_memory(), columns), unit));
+  }
 }
 
 TEST_CASE("what has no data is a sentence, not an error") {
