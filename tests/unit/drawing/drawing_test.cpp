@@ -124,6 +124,18 @@ TEST_CASE("one value, equal values and huge values are drawn") {
                                  {.build = "b", .time = "2026-02-30", .value = 1}}});
 }
 
+TEST_CASE("samples of a leak, which begins at nothing, are drawn without a threshold") {
+  auto strips = strips_of({0, 0});
+  strips.runs[1].samples = {4'096, 4'096};
+  strips.runs[1].median = 4'096;
+  CHECK_THAT(svg_of(strips), !Contains("A +7.0 %"));
+  strips.runs[0].samples = {4'000, 4'000};
+  strips.runs[0].median = 4'000;
+  strips.runs[1].samples = {4'800, 4'800};
+  strips.runs[1].median = 4'800;
+  CHECK_THAT(svg_of(strips), Contains("A +7.0 %"));
+}
+
 TEST_CASE("what is not a number is left out") {
   check_sound(strips_of({2e6, std::nan(""), kInfinite}));
   auto forest = sample_forest();
