@@ -302,10 +302,12 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY(const auto builds, builds_section(row, verdicts, view));
   TW_TRY(const auto remark, remark_on(row, view));
   TW_TRY(const auto traces, traces_of(row, view));
+  TW_TRY(const auto range, range_cell(row, view));
   const auto sorted = report::sorted(verdicts, incidents);
   std::vector<Fact> facts{
       {"comparison", std::to_string(row.id) + ", " + std::string(to_string(row.purpose))},
       {"state", state},
+      {"trunk commits", range},
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
   TW_TRY(const auto neighbours, neighbours_of(row, view));

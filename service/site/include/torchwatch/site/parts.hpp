@@ -37,6 +37,10 @@ struct Search {
 Result<Search> search_of(const storage::IncidentRow&, const View&);
 Search search_of(const storage::BisectionRow&, const View&);
 
+/// The trunk commits of a comparison's builds, "aaaa to bbbb", and how many commits that are; empty
+/// where they are not known.
+Result<html::Cell> range_cell(const storage::ComparisonRow&, const View&);
+
 /// Says since when an item waits, and what for; empty if it does not wait.
 /// Strangers get no reason: it may name paths.
 Result<std::string> waits_for(storage::ItemKind, const std::string& item, const View&);
