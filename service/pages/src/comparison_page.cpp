@@ -123,20 +123,6 @@ std::string means_text(const drawing::HeatMap& map) {
                    ".";
 }
 
-/// The domains of the suite's models; nothing where they cannot be read.
-evidence::Domains domains_of(const View& view) {
-  evidence::Domains domains;
-  if (!view.sources.suite) return domains;
-  const auto suite = view.sources.suite();
-  if (!suite) return domains;
-  for (const auto& workload : *suite) {
-    const auto domain = workload.find("domain");
-    if (domain == workload.end() || !domain->is_string()) continue;
-    domains[workload.value("name", "")] = domain->get<std::string>();
-  }
-  return domains;
-}
-
 Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const Shown& shown,
                                         const std::vector<VerdictRow>& verdicts, const View& view) {
   if (verdicts.empty()) return html::Fragment();

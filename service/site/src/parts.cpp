@@ -313,6 +313,19 @@ evidence::Context context_of(const View& view) {
                     .commit = [&view](const std::string& sha) { return view.to_commit(sha); }}};
 }
 
+evidence::Domains domains_of(const View& view) {
+  evidence::Domains domains;
+  if (!view.sources.suite) return domains;
+  const auto suite = view.sources.suite();
+  if (!suite) return domains;
+  for (const auto& workload : *suite) {
+    const auto domain = workload.find("domain");
+    if (domain == workload.end() || !domain->is_string()) continue;
+    domains[workload.value("name", "")] = domain->get<std::string>();
+  }
+  return domains;
+}
+
 html::Fragment drawn_data(const drawing::Table& data) {
   html::Table table;
   for (const auto& name : data.head) table.columns.push_back({name});

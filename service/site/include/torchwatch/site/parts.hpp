@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/site/view.hpp"
@@ -70,6 +71,9 @@ html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&
 
 /// What evidence is read from, for the page's reader; it leads to the pages of what it shows.
 evidence::Context context_of(const View&);
+
+/// The domains of the suite's models; nothing where they cannot be read.
+evidence::Domains domains_of(const View&);
 
 /// What a drawing shows, as a table.
 html::Fragment drawn_data(const drawing::Table&);
