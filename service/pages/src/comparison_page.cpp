@@ -301,7 +301,9 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
                  html::facts(facts) + summary_text(row) + forms::for_comparison(row, view);
   if (!incidents.empty()) content += html::section("Incidents", found);
   if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
-  content += verdict_sections(sorted, shown, view) + map + traces + builds;
+  content += verdict_sections(sorted, shown, view);
+  if (!verdicts.empty()) content += reading_link(view);
+  content += map + traces + builds;
   return Page{.title = name,
               .content = content,
               .section = "Comparisons",

@@ -157,7 +157,8 @@ Result<Found> effects_of(const IncidentRow& incident, const View& view) {
                       reason_table(rows, view) + output);
     return found;
   }
-  found.section = html::section("What changed", effect_table(found.effects, view, view.confidence));
+  found.section = html::section(
+      "What changed", effect_table(found.effects, view, view.confidence) + reading_link(view));
   return found;
 }
 

@@ -301,6 +301,11 @@ html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, con
                       .rows = std::move(rows)});
 }
 
+html::Fragment reading_link(const View& view) {
+  return html::paragraph(html::link(view.root + "help#reading", "How to read these figures"),
+                         "more");
+}
+
 evidence::Context context_of(const View& view) {
   return {.database = view.sources.database,
           .is_trusted = view.is_trusted,

@@ -69,6 +69,9 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
 html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,
                             double confidence);
 
+/// Leads to how changes, intervals and verdicts are read.
+html::Fragment reading_link(const View&);
+
 /// What evidence is read from, for the page's reader; it leads to the pages of what it shows.
 evidence::Context context_of(const View&);
 
